@@ -1,0 +1,95 @@
+"""Kernels: arrays in, arrays out; nothing here knows of tensors or graphs.
+
+Two sets with the same names and signatures. `plain` is NumPy and *is the meaning* of each kernel; `fast` is the same
+functions compiled by Numba over a BLAS. `of(array)` gives the set that belongs to an array:
+
+    kernels.of(x).layer_norm(x, w, b, eps)
+
+For NumPy arrays it is `fast` where Numba and scipy-openblas32 are installed and `plain` elsewhere; the environment variable
+BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Arrays of another library get `plain`, which works in the
+array's own namespace. The choice is made at the first call, so that importing badak does not import Numba.
+"""
+
+import importlib
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from badak.errors import ArgumentError
+from badak.kernels import plain as plain
+
+__all__ = ["info", "of", "plain", "use"]
+
+SETS = ("plain", "fast")
+INSTALL = 'pip install "badak[fast]"'
+
+_active: ModuleType | None = None  # the set for NumPy arrays; None until the first call asks
+_reason = ""
+
+
+def of(array: Any) -> ModuleType:
+    """The kernel set for `array`: a namespace of functions."""
+    if type(array) is np.ndarray:
+        return _active or _decide()
+    return plain
+
+
+class use:
+    """Choose the kernel set of NumPy arrays, for good or for the length of a `with` block.
+
+        kernels.use("plain")
+        with kernels.use("fast"): ...
+
+    The choice holds for the whole process, not for one thread. Raises ArgumentError for an unknown or missing set.
+    """
+
+    def __init__(self, name: str) -> None:
+        global _active, _reason
+        self._before = _active, _reason
+        _active, _reason = _load(name, "kernels.use"), "kernels.use"
+
+    def __enter__(self) -> ModuleType:
+        assert _active is not None
+        return _active
+
+    def __exit__(self, *exc: object) -> None:
+        global _active, _reason
+        _active, _reason = self._before
+
+
+def info() -> dict[str, str]:
+    """Which set NumPy arrays use, and why: {"kernels": "fast", "reason": ...}."""
+    chosen = _active or _decide()
+    return {"kernels": chosen.__name__.rpartition(".")[2], "reason": _reason}
+
+
+def _decide() -> ModuleType:
+    """The choice of the first call: BADAK_KERNELS if set, else fast if it can be imported, else plain with a line on stderr."""
+    global _active, _reason
+    asked = os.environ.get("BADAK_KERNELS", "").strip().lower()
+    if asked:
+        _active, _reason = _load(asked, "BADAK_KERNELS"), f"BADAK_KERNELS={asked}"
+        return _active
+    try:
+        _active, _reason = importlib.import_module("badak.kernels.fast"), "default"
+    except ImportError as error:
+        _active, _reason = plain, f"fast kernels not available: {error}"
+        sys.stderr.write(f"badak: computing with the plain NumPy kernels ({error}). For the fast ones: {INSTALL}; "
+                         "BADAK_KERNELS=plain silences this line.\n")
+    return _active
+
+
+def _load(name: str, where: str) -> ModuleType:
+    if name not in SETS:
+        raise ArgumentError(f"{where}: expected one of plain, fast; got {name!r}", fix="BADAK_KERNELS=plain or BADAK_KERNELS=fast"
+                            if where == "BADAK_KERNELS" else 'kernels.use("plain") or kernels.use("fast")')
+    if name == "plain":
+        return plain
+    try:
+        return importlib.import_module("badak.kernels.fast")
+    except ImportError as error:
+        raise ArgumentError(f"{where}: the fast kernels cannot be imported ({error})",
+                            fix=f'{INSTALL}, or choose "plain"') from error

@@ -1,0 +1,1 @@
+"""The meaning of every kernel, in NumPy. One family per file."""
