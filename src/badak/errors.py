@@ -1,0 +1,102 @@
+"""The one wording of a complaint: a line of cause and a line of fix.
+
+Every class also derives from the class that PyTorch raises in that place, so that an `except` written for PyTorch keeps
+working. Nothing in badak raises a bare built-in exception for a mistake of the caller.
+"""
+
+import sys
+import warnings
+
+
+class BadakError(Exception):
+    """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one)."""
+
+    def __init__(self, cause: str, fix: str | None = None):
+        self.cause, self.fix = cause, fix
+        super().__init__(cause if fix is None else f"{cause}\nfix: {fix}")
+
+
+class ShapeError(BadakError, ValueError, RuntimeError):
+    """Sizes that do not fit together."""
+
+
+class DTypeError(BadakError, TypeError, RuntimeError):
+    """A dtype that the operation cannot take."""
+
+
+class RangeError(BadakError, IndexError, ValueError, RuntimeError):
+    """An index, an id, a label or a dim outside its range."""
+
+
+class ArgumentError(BadakError, ValueError, RuntimeError, AssertionError):
+    """An argument with a value that has no meaning here."""
+
+
+class KindError(BadakError, TypeError, ValueError):
+    """An argument of the wrong kind (a string where a tensor belongs, ...)."""
+
+
+class GraphError(BadakError, RuntimeError):
+    """Differentiation that cannot be done: no graph, a graph already consumed, a saved tensor changed."""
+
+
+class StateError(BadakError, RuntimeError):
+    """A state_dict or a checkpoint that does not fit what it is loaded into."""
+
+
+class FileError(BadakError, RuntimeError, ValueError):
+    """A file that is absent, damaged, or not what its name says."""
+
+
+class MissingError(BadakError, NotImplementedError, RuntimeError):
+    """Something that PyTorch has and badak does not."""
+
+
+class BadakWarning(UserWarning):
+    """Something that runs, and probably not as meant."""
+
+
+_warned: set[object] = set()
+
+
+def expect(ok: bool, where: str, rule: str, fix: str | None = None, error: type[BadakError] = ShapeError, **found: object) -> None:
+    """Raise `error` unless `ok`: "where: expected rule; got name=value, ..." and the fix.
+
+    The arguments are evaluated on every call: hot code says `if not ok: raise ...` itself.
+    """
+    if not ok:
+        values = ", ".join(f"{name}={value}" for name, value in found.items())
+        raise error(f"{where}: expected {rule}" + (f"; got {values}" if values else ""), fix)
+
+
+def warn_once(key: object, cause: str, fix: str | None = None) -> None:
+    """Warn with cause and fix, once in this process for each `key`."""
+    if key not in _warned:
+        _warned.add(key)
+        warnings.warn(cause if fix is None else f"{cause}\nfix: {fix}", BadakWarning, stacklevel=_outside())
+
+
+def forget_warnings() -> None:
+    """Let every `warn_once` speak again (for tests and notebooks)."""
+    _warned.clear()
+
+
+def user_line() -> str:
+    """"file.py:line" of the nearest caller outside badak, "" where there is none."""
+    frame = _user_frame()
+    return "" if frame is None else f"{frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.f_lineno}"
+
+
+def _user_frame():
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "badak":
+        frame = frame.f_back
+    return frame
+
+
+def _outside() -> int:
+    """The stacklevel that makes a warning point at the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "badak":
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,12 @@
+"""Reverse-mode differentiation over arrays: what a forward leaves behind, and the walk back through it.
+
+Nothing here knows what a tensor is. `badak.autograd` is the PyTorch-named face over it.
+"""
+
+from .modes import modes as modes
+from .node import Leaf as Leaf
+from .node import Node as Node
+from .node import Version as Version
+from .op import Op as Op
+from .op import Saved as Saved
+from .walk import backpropagate as backpropagate

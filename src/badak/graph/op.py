@@ -1,0 +1,42 @@
+"""An operation: its value and its gradient, both on arrays."""
+
+import re
+
+
+class Saved:
+    """What a forward leaves for its backward, as attributes: `save.x = x` in forward, `saved.x` in backward.
+
+    `needs` says which inputs want a gradient. Save inputs and outputs as the very array objects that came in or go out:
+    their identity tells which of them must not change in place before the backward.
+    """
+
+    __slots__ = ("__dict__", "needs")
+
+    def __init__(self, needs: tuple[bool, ...] = ()):
+        self.needs = needs
+
+
+class Op:
+    """One differentiable operation. Subclasses give both formulas in their docstring, and two static methods:
+
+        forward(save, *arrays, **attributes) -> array, or a tuple of arrays
+        backward(saved, *dys)                -> one gradient for each input, None where there is none
+
+    With one input, backward may return the array itself. With several outputs, backward gets one dy for each of them,
+    None for an output that nothing depends on. No dy may be modified: others may hold it.
+    """
+
+    fresh = False  # True: backward returns new arrays that nobody else holds, so that a leaf may keep them uncopied
+    view = False  # True: the output shares memory with input 0
+    name = "op"
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__dict__.get("name") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @staticmethod
+    def forward(save, *arrays, **attributes):
+        raise AssertionError("an Op defines forward")
+
+    @staticmethod
+    def backward(saved, *dys):
+        raise AssertionError("an Op defines backward")
