@@ -1,0 +1,27 @@
+# make check   what every commit must pass, in under two minutes
+# make test    every test
+# make bench   the timings, as tables
+# make format  what a machine can tidy
+PYTHON ?= python
+JOBS ?= auto
+
+.PHONY: check test bench format lint
+
+lint:
+	$(PYTHON) -m ruff check src tests tools
+	$(PYTHON) -m mypy
+	lint-imports --no-cache
+	$(PYTHON) tools/size.py --check
+
+check: lint
+	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) -m "not slow"
+
+test:
+	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS)
+
+bench:
+	$(PYTHON) -m bench
+
+format:
+	$(PYTHON) -m ruff check --fix-only -q src tests tools
+	$(PYTHON) -m ruff format -q src tests tools
