@@ -1,0 +1,1 @@
+"""The proof: tests mirror the package, one folder a room."""

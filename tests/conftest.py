@@ -1,0 +1,40 @@
+"""What all tests share: enough threads to compare, quiet imports, warnings that speak again in every test."""
+
+import os
+
+os.environ.setdefault("NUMBA_NUM_THREADS", "4")  # before Numba is imported: 1 == 2 == 4 threads can be compared anywhere
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+
+from badak import errors
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def fresh_state():
+    """Every test starts with the same numbers and hears every warning."""
+    errors.forget_warnings()
+    np.random.seed(0)
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def threads():
+    """`with threads(n): ...` runs the compiled kernels on n threads."""
+    import numba
+
+    @contextmanager
+    def on(count: int):
+        before = numba.get_num_threads()
+        numba.set_num_threads(count)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
+    return on

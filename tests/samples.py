@@ -1,0 +1,255 @@
+"""One table drives the tests of every op: rows are collected from tests/sample_rows/*.py, each with `ROWS = [Sample(...), ...]`.
+
+A row is one line for most ops:
+
+    from tests.samples import EXTREME, Sample, bools, ints, uniform
+    ROWS = [
+        Sample(Exp, torch.exp, [(3, 4), (0, 5), (1,), ()], extremes=[EXTREME]),
+        Sample(Log, torch.log, [(3, 4), (0,)], domain=(0.1, 4.0)),
+        Sample(Add, torch.add, [((2, 3), (3,)), ((2, 1), (1, 4)), ((0, 3), (1, 3)), ((), (2,))]),
+        Sample(Sum, lambda x, dim, keepdim: x.sum(dim, keepdim), [(2, 3, 5), (1, 0, 4)], dim=[0, -1, (0, 2)], keepdim=[False, True]),
+        Sample(LayerNorm, lambda x, w, b, eps: F.layer_norm(x, x.shape[-1:], w, b, eps),
+               [((7, 5), (5,), (5,)), ((0, 4), (4,), None)], eps=[1e-5, 1e-1]),
+        Sample(Embedding, lambda w, ids: F.embedding(ids, w), [((10, 4), ints(10, 2, 7))]),
+        Sample(View, lambda x, shape: x.reshape(shape), [case((2, 6), shape=(3, 4)), case((0, 2), shape=(2, 0))]),
+    ]
+
+`cases` is a list; each item holds the inputs of one call in the order of `Op.forward(save, *inputs)`:
+    a shape         standard normal numbers of that shape (uniform in `domain=(low, high)` where the row gives one);
+                    for an op with one input the item is the bare shape
+    ints(n, *shape) integers 0..n-1     bools(*shape) booleans, none all False     uniform(low, high, *shape)
+    an array        these very values (floats are cast to the dtype under test)
+    None            an optional input left out
+    case(*inputs, **attributes)   the same with attributes of its own
+Further keyword arguments are attributes, given to `Op.forward` and to the twin alike: a *list* means each value in turn
+(all combinations), anything else is passed as it is.
+
+    extremes    more cases, with extreme values (infinities, NaN, huge, tiny, ties), compared with the twin, gradients too
+                unless `extremes_backward=False`
+    threads     cases big enough for a kernel to be split over threads; the results for 1, 2 and 4 must agree to the bit
+    no_grad     positions of float inputs that have no gradient by design
+    slack       factor on the derived tolerance, for an op that is ill-conditioned; say why in a comment
+
+Every row is run by tests/test_samples.py with the plain and the fast kernels.
+"""
+
+import importlib
+import itertools
+import pkgutil
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from badak.graph import Op, Saved
+
+EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 88.0, -88.0, 1e4, -1e4, 1e30, -1e30, np.inf, -np.inf, np.nan])
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A recipe for one input: `make(rng)` gives the array."""
+
+    make: Callable[[np.random.Generator], np.ndarray]
+
+
+def ints(n: int, *shape: int) -> Draw:
+    """int64 numbers 0..n-1."""
+    return Draw(lambda rng: rng.integers(0, n, shape))
+
+
+def bools(*shape: int, p: float = 0.7) -> Draw:
+    """Booleans, True with probability p; the first of each last axis is True, so that no row is empty."""
+
+    def make(rng: np.random.Generator) -> np.ndarray:
+        keep = rng.random(shape) < p
+        keep[..., :1] = True
+        return keep
+
+    return Draw(make)
+
+
+def uniform(low: float, high: float, *shape: int) -> Draw:
+    """Floats between low and high."""
+    return Draw(lambda rng: rng.uniform(low, high, shape))
+
+
+@dataclass(frozen=True)
+class Case:
+    """The inputs of one call, not yet drawn, and the attributes that belong to them."""
+
+    inputs: tuple[Any, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def case(*inputs: Any, **attributes: Any) -> Case:
+    """Inputs with attributes of their own."""
+    return Case(inputs, attributes)
+
+
+class Sample:
+    """A row of the table: see the module's docstring."""
+
+    def __init__(
+        self,
+        op: type[Op],
+        twin: Callable[..., Any],
+        cases: list[Any],
+        *,
+        domain: tuple[float, float] | None = None,
+        extremes: list[Any] = (),  # type: ignore[assignment]
+        extremes_backward: bool = True,
+        threads: list[Any] = (),  # type: ignore[assignment]
+        no_grad: tuple[int, ...] = (),
+        slack: float = 1.0,
+        **attributes: Any,
+    ):
+        self.op, self.twin, self.domain, self.no_grad, self.slack = op, twin, domain, no_grad, slack
+        self.attributes, self.extremes_backward = attributes, extremes_backward
+        self._cases, self._extremes, self._threads = list(cases), list(extremes), list(threads)
+
+    def __repr__(self) -> str:
+        return self.op.__name__
+
+    def cases(self) -> Iterator["Call"]:
+        return self._calls(self._cases)
+
+    def extremes(self) -> Iterator["Call"]:
+        return self._calls(self._extremes)
+
+    def threads(self) -> Iterator["Call"]:
+        return self._calls(self._threads or self._cases[:1])
+
+    def _calls(self, items: list[Any]) -> Iterator["Call"]:
+        names = list(self.attributes)
+        choices = [value if isinstance(value, list) else [value] for value in self.attributes.values()]
+        for item, values in itertools.product(map(as_case, items), itertools.product(*choices)):
+            yield Call(self, item, dict(zip(names, values)) | item.attributes)
+
+
+def as_case(item: Any) -> Case:
+    """An item of a row's list as a Case."""
+    if isinstance(item, Case):
+        inputs = item.inputs
+        return Case(inputs, item.attributes)
+    if isinstance(item, np.ndarray | Draw):
+        return Case((item,))
+    if all(isinstance(n, int) for n in item):
+        return Case((tuple(item),))  # a bare shape: one input
+    return Case(tuple(item))
+
+
+class Call:
+    """One call of an op: a case and its attributes; `arrays(dtype)` draws the inputs, the same ones every time."""
+
+    def __init__(self, row: Sample, case: Case, attributes: dict[str, Any]):
+        self.row, self.case, self.attributes = row, case, attributes
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(repr(i) if isinstance(i, tuple) else type(i).__name__ for i in self.case.inputs)
+        return f"{self.row.op.__name__}({inputs}, {self.attributes})"
+
+    def arrays(self, dtype: type) -> list[np.ndarray | None]:
+        rng = np.random.default_rng(zlib.crc32(repr(self).encode()))
+        return [self._draw(spec, rng, dtype) for spec in self.case.inputs]
+
+    def _draw(self, spec: Any, rng: np.random.Generator, dtype: type) -> np.ndarray | None:
+        if spec is None:
+            return None
+        if isinstance(spec, Draw):
+            values = spec.make(rng)
+        elif isinstance(spec, np.ndarray):
+            values = spec.copy()
+        elif self.row.domain:
+            values = rng.uniform(*self.row.domain, spec)
+        else:
+            values = rng.standard_normal(spec)
+        values = np.asarray(values)
+        if values.dtype.kind != "f":
+            return values
+        with np.errstate(over="ignore"):
+            return np.asarray(values.astype(np.float32), dtype)  # the same numbers in both precisions
+
+    def needs(self, arrays: list[np.ndarray | None]) -> tuple[bool, ...]:
+        """Which inputs want a gradient: the floats, but for the row's `no_grad`."""
+        return tuple(a is not None and a.dtype.kind == "f" and i not in self.row.no_grad for i, a in enumerate(arrays))
+
+    def forward(self, arrays, needs=None) -> tuple[Saved, tuple[np.ndarray, ...]]:
+        """(saved, outputs) of badak's op."""
+        save = Saved(self.needs(arrays) if needs is None else needs)
+        y = self.row.op.forward(save, *arrays, **self.attributes)
+        return save, y if isinstance(y, tuple) else (y,)
+
+    def backward(self, saved: Saved, dys) -> tuple[np.ndarray | None, ...]:
+        """One gradient for each input, None where there is none or none is wanted."""
+        dxs = self.row.op.backward(saved, *dys)
+        dxs = dxs if isinstance(dxs, tuple) else (dxs,)
+        return tuple(dx if wanted else None for dx, wanted in zip(dxs, saved.needs, strict=True))
+
+    def cotangents(self, ys, ones: bool = False) -> list[np.ndarray | None]:
+        """A random dy for each float output, None for the others."""
+        rng = np.random.default_rng(7)
+        dys = [rng.standard_normal(y.shape) if not ones else np.ones(y.shape) for y in ys]
+        return [np.asarray(dy.astype(np.float32), y.dtype) if y.dtype.kind == "f" else None for y, dy in zip(ys, dys)]
+
+    def both(self, dtype: type, ones: bool = False):
+        """(outputs, gradients) of badak's op; gradients is None where no output is a float or nothing is wanted."""
+        arrays = self.arrays(dtype)
+        saved, ys = self.forward(arrays)
+        dys = self.cotangents(ys, ones)
+        if not any(saved.needs) or all(dy is None for dy in dys):
+            return ys, None
+        return ys, self.backward(saved, dys)
+
+    def twin(self, dtype: type, ones: bool = False):
+        """(outputs, gradients) of PyTorch's twin, as NumPy arrays, gradients in the order of the inputs."""
+        arrays = self.arrays(dtype)
+        needs = self.needs(arrays)
+        tensors = [None if a is None else torch.from_numpy(a.copy()).requires_grad_(n) for a, n in zip(arrays, needs)]
+        ys = self.row.twin(*tensors, **self.attributes)
+        ys = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
+        arrays_y = [y.detach().numpy() for y in ys]
+        live = [(y, torch.from_numpy(dy)) for y, dy in zip(ys, self.cotangents(arrays_y, ones)) if y.requires_grad]
+        wanted = [t for t, n in zip(tensors, needs) if n]
+        if not live or not wanted:
+            return arrays_y, None
+        outputs, dys = zip(*live)
+        grads = iter(torch.autograd.grad(outputs, wanted, dys, allow_unused=True))
+        found = [next(grads) if n else None for n in needs]
+        return arrays_y, [None if g is None else g.numpy() for g in found]
+
+    def tolerance(self, dtype: type) -> float:
+        """How far two right answers may lie apart, in units of the result's largest value.
+
+        Each of K terms rounds once, up or down: their sum is off by about sqrt(K) units in the last place, and by a
+        small constant for the function evaluations on the way (exp, erf, tanh: up to 4 units each, on two sides).
+        """
+        K = max([a.size for a in self.arrays(dtype) if a is not None], default=1)
+        return float(np.finfo(dtype).eps) * (16 + 2 * K**0.5) * self.row.slack
+
+
+def rows() -> list[Sample]:
+    """Every row of tests/sample_rows."""
+    folder = Path(__file__).parent / "sample_rows"
+    modules = [importlib.import_module(f"tests.sample_rows.{m.name}") for m in pkgutil.iter_modules([str(folder)])]
+    return [row for module in modules for row in module.ROWS]
+
+
+def all_ops() -> set[type[Op]]:
+    """Every op that badak defines: the subclasses of Op after importing all of badak.ops."""
+    import badak.ops
+
+    for module in pkgutil.walk_packages(badak.ops.__path__, "badak.ops."):
+        importlib.import_module(module.name)
+    found: set[type[Op]] = set()
+    pending = [Op]
+    while pending:
+        for op in pending.pop().__subclasses__():
+            if op not in found:
+                found.add(op)
+                pending.append(op)
+    return {op for op in found if op.__module__.startswith("badak.ops")}

@@ -1,0 +1,254 @@
+"""What every op must hold, row by row of the table in tests/sample_rows: values, gradients, sizes, layouts, bits."""
+
+import numpy as np
+import pytest
+
+from badak import kernels
+from tests.samples import Call, Sample, all_ops, rows
+
+ROWS = rows()
+SETS = ["plain", "fast"]
+each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
+each_set = pytest.mark.parametrize("kernel_set", SETS)
+each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+
+
+@pytest.fixture
+def chosen(kernel_set):
+    with kernels.use(kernel_set):
+        yield kernel_set
+
+
+def assert_close(found, expected, tolerance: float, what: str) -> None:
+    """Equal shapes; non-finite values in the same places; finite ones within tolerance of the largest of them."""
+    if found is None or expected is None:  # no gradient is a gradient of zero
+        rest = found if expected is None else expected
+        assert rest is None or not np.any(rest), f"{what}: None against {rest}"
+        return
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape, f"{what}: shape {found.shape}, expected {expected.shape}"
+    if expected.dtype.kind != "f":
+        np.testing.assert_array_equal(found, expected, err_msg=what)
+        return
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(found[~finite], expected[~finite], err_msg=what)
+    gap = np.abs(found[finite].astype(np.float64) - expected[finite])
+    if gap.size:
+        scale = np.abs(expected[finite]).max()
+        assert gap.max() <= tolerance * scale + np.finfo(np.float32).tiny, (
+            f"{what}: off by {gap.max():.3g}, allowed {tolerance * scale:.3g}"
+        )
+
+
+def compare(call: Call, dtype: type, backward: bool = True, ones: bool = False) -> None:
+    with np.errstate(all="ignore"):
+        ys, dxs = call.both(dtype, ones)
+    expected_ys, expected_dxs = call.twin(dtype, ones)
+    assert len(ys) == len(expected_ys), f"{call}: {len(ys)} outputs, the twin has {len(expected_ys)}"
+    for number, (y, expected) in enumerate(zip(ys, expected_ys)):
+        assert_close(y, expected, call.tolerance(dtype), f"{call} output {number}")
+    if backward and dxs is not None and expected_dxs is not None:
+        for number, (dx, expected) in enumerate(zip(dxs, expected_dxs, strict=True)):
+            assert_close(dx, expected, call.tolerance(dtype), f"{call} gradient of input {number}")
+
+
+@each_row
+@each_dtype
+@each_set
+def test_op_and_its_gradient_agree_with_pytorch(row: Sample, dtype, chosen):
+    for call in row.cases():
+        compare(call, dtype)
+
+
+@each_row
+@each_dtype
+@each_set
+def test_op_agrees_with_pytorch_at_extreme_values(row: Sample, dtype, chosen):
+    for call in row.extremes():
+        compare(call, dtype, backward=row.extremes_backward, ones=True)
+
+
+@each_row
+@each_set
+def test_gradient_is_the_derivative_of_the_forward(row: Sample, chosen):
+    for call in row.cases():
+        arrays = call.arrays(np.float64)
+        saved, ys = call.forward(arrays)
+        sizes = [y.size for y in ys if y.dtype.kind == "f"], [a.size for a, n in zip(arrays, saved.needs) if n]
+        if not sizes[0] or not sizes[1]:
+            continue
+        if sum(sizes[0]) * sum(sizes[1]) <= 600:
+            check_jacobian(call, arrays)
+        else:
+            check_projection(call, arrays)
+
+
+def central(call: Call, arrays, number: int, direction: np.ndarray, h: float = 1e-5):
+    """(f(x + h u) - f(x - h u)) / 2h for each float output."""
+    ends = []
+    for sign in (1.0, -1.0):
+        moved = [a if i != number else np.asarray(a + sign * h * direction) for i, a in enumerate(arrays)]
+        ends.append([y.copy() if y.dtype.kind == "f" else None for y in call.forward(moved)[1]])
+    return [None if up is None else (up - down) / (2 * h) for up, down in zip(*ends)]
+
+
+def close_derivative(numeric: float, analytic: float, scale: float) -> bool:
+    """Central differences with h = 1e-5: truncation h^2 f''' / 6 and cancellation eps f / h, both near 1e-10 of f."""
+    return abs(numeric - analytic) <= 2e-7 * max(1.0, scale)
+
+
+def check_jacobian(call: Call, arrays) -> None:
+    """Every entry: the gradient of one output by one input."""
+    saved, ys = call.forward(arrays)
+    floats = [i for i, y in enumerate(ys) if y.dtype.kind == "f"]
+    for number, wanted in enumerate(saved.needs):
+        if not wanted:
+            continue
+        size = arrays[number].size
+        numeric = {i: np.zeros((ys[i].size, size)) for i in floats}
+        for j in range(size):
+            unit = np.zeros(size)
+            unit[j] = 1.0
+            columns = central(call, arrays, number, unit.reshape(arrays[number].shape))
+            for i in floats:
+                numeric[i][:, j] = columns[i].reshape(-1)
+        for i in floats:
+            for k in range(ys[i].size):
+                dy = np.zeros(ys[i].size)
+                dy[k] = 1.0
+                dys = [None if n not in floats else np.zeros(y.shape) for n, y in enumerate(ys)]
+                dys[i] = dy.reshape(ys[i].shape)
+                dx = call.backward(call.forward(arrays)[0], dys)[number]
+                row = np.zeros(size) if dx is None else dx.reshape(-1)
+                gap = np.abs(row - numeric[i][k]).max(initial=0.0)
+                assert close_derivative(gap, 0.0, np.abs(row).max(initial=0.0)), (
+                    f"{call}: gradient of output {i}[{k}] by input {number} is {row}, differences give {numeric[i][k]}"
+                )
+
+
+def check_projection(call: Call, arrays) -> None:
+    """A random combination of outputs along a random direction of each input: one wrong entry shows."""
+    rng = np.random.default_rng(3)
+    saved, ys = call.forward(arrays)
+    dys = call.cotangents(ys)
+    dxs = call.backward(saved, dys)
+    for number, wanted in enumerate(saved.needs):
+        if wanted:
+            direction = rng.standard_normal(arrays[number].shape)
+            slopes = central(call, arrays, number, direction)
+            numeric = sum(float((s * dy).sum()) for s, dy in zip(slopes, dys) if dy is not None)
+            analytic = 0.0 if dxs[number] is None else float((dxs[number] * direction).sum())
+            scale = sum(float(np.abs(s * dy).sum()) for s, dy in zip(slopes, dys) if dy is not None)
+            assert close_derivative(numeric, analytic, scale), f"{call}: input {number}: {analytic}, differences {numeric}"
+
+
+@each_row
+@each_dtype
+@each_set
+def test_op_keeps_the_dtype_and_leaves_its_inputs_alone(row: Sample, dtype, chosen):
+    for call in row.cases():
+        arrays = call.arrays(dtype)
+        before = [None if a is None else a.copy() for a in arrays]
+        saved, ys = call.forward(arrays)
+        dys = call.cotangents(ys)
+        dys_before = [None if dy is None else dy.copy() for dy in dys]
+        for y in ys:
+            assert y.dtype.kind != "f" or y.dtype == dtype, f"{call}: output is {y.dtype}"
+        if any(saved.needs) and any(dy is not None for dy in dys):
+            for number, dx in enumerate(call.backward(saved, dys)):
+                assert dx is None or dx.dtype == dtype, f"{call}: gradient {number} is {dx.dtype}"
+                assert dx is None or dx.shape == arrays[number].shape, f"{call}: gradient {number} is {dx.shape}"
+        for kept, now in zip(before + dys_before, arrays + dys):
+            np.testing.assert_array_equal(now, kept, err_msg=f"{call} changed an input or a dy")
+
+
+def strided(array):
+    """Equal values in memory of another order: every second item of a transposed buffer."""
+    if array is None or array.ndim == 0:
+        return array
+    wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype).T.copy().T
+    wide[..., ::2] = array
+    return wide[..., ::2]
+
+
+@each_row
+@each_set
+def test_op_takes_arrays_of_any_layout(row: Sample, chosen):
+    for call in row.cases():
+        arrays = call.arrays(np.float64)
+        ys, dxs = call.both(np.float64)
+        saved, other_ys = call.forward([strided(a) for a in arrays])
+        for y, other in zip(ys, other_ys):
+            assert_close(other, y, call.tolerance(np.float64), f"{call} from strided inputs")
+        if dxs is not None:
+            others = call.backward(saved, [strided(dy) for dy in call.cotangents(ys)])
+            for dx, other in zip(dxs, others):
+                assert_close(other, dx, call.tolerance(np.float64), f"{call} gradients from strided inputs")
+
+
+@each_row
+@each_set
+def test_a_gradient_is_the_same_when_it_alone_is_wanted(row: Sample, chosen):
+    for call in row.cases():
+        arrays = call.arrays(np.float64)
+        _, dxs = call.both(np.float64)
+        wanted = [i for i, n in enumerate(call.needs(arrays)) if n]
+        if dxs is None or len(wanted) < 2:
+            continue
+        for number in wanted:
+            saved, ys = call.forward(arrays, tuple(i == number for i in range(len(arrays))))
+            alone = call.backward(saved, call.cotangents(ys))[number]
+            assert_close(alone, dxs[number], call.tolerance(np.float64), f"{call} gradient {number} wanted alone")
+
+
+@each_row
+def test_an_output_that_nothing_depends_on_adds_nothing(row: Sample):
+    for call in row.cases():
+        arrays = call.arrays(np.float64)
+        saved, ys = call.forward(arrays)
+        floats = [i for i, y in enumerate(ys) if y.dtype.kind == "f"]
+        if len(floats) < 2 or not any(saved.needs):
+            continue
+        for number in floats:
+            dys = call.cotangents(ys)
+            zeros = [dy if i == number or dy is None else np.zeros_like(dy) for i, dy in enumerate(dys)]
+            nones = [dy if i == number else None for i, dy in enumerate(dys)]
+            expected = call.backward(call.forward(arrays)[0], zeros)
+            for dx, other in zip(call.backward(call.forward(arrays)[0], nones), expected):
+                assert_close(dx, other, call.tolerance(np.float64), f"{call} with only dy {number}")
+
+
+@each_row
+@each_dtype
+def test_fast_kernels_agree_with_the_plain_ones_to_rounding(row: Sample, dtype):
+    for call in (*row.cases(), *row.threads()):
+        with kernels.use("plain"):
+            ys, dxs = call.both(dtype)
+        with kernels.use("fast"):
+            fast_ys, fast_dxs = call.both(dtype)
+        for expected, found in zip((*ys, *(dxs or ())), (*fast_ys, *(fast_dxs or ()))):
+            assert_close(found, expected, call.tolerance(dtype), f"{call} fast against plain")
+
+
+@each_row
+def test_bits_do_not_depend_on_the_number_of_threads(row: Sample, threads):
+    for call in row.threads():
+        bits = []
+        for count in (1, 2, 4):
+            with kernels.use("fast"), threads(count):
+                ys, dxs = call.both(np.float32)
+            bits.append([a.tobytes() for a in (*ys, *(dxs or ())) if a is not None])
+        assert bits[0] == bits[1] == bits[2], f"{call}: other bits on another number of threads"
+
+
+def test_every_op_has_a_row_and_a_docstring():
+    ops, with_row = all_ops(), {row.op for row in ROWS}
+    assert ops, "badak.ops defines no op"
+    assert not (missing := sorted(op.__name__ for op in ops - with_row)), f"add a row to tests/sample_rows for {missing}"
+    assert not (silent := sorted(op.__name__ for op in ops if not op.__doc__)), f"write both formulas into {silent}"
+
+
+def test_every_row_covers_an_empty_input_and_a_single_number():
+    for op in all_ops():
+        sizes = {a.size for row in ROWS if row.op is op for c in row.cases() for a in c.arrays(np.float32) if a is not None}
+        assert 0 in sizes and 1 in sizes, f"{op.__name__}: add a case of size 0 and one of size 1; sizes are {sorted(sizes)}"
