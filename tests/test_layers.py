@@ -1,0 +1,70 @@
+"""The storeys of the house: who may import whom, and where an import may stand."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
+OPTIONAL = {"numba", "llvmlite", "scipy_openblas32", "matplotlib"}  # extras: imported where they are used
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports_in_functions(path: Path):
+    """(line, module) of every import inside a function."""
+    for outer in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for node in ast.walk(outer):
+                if isinstance(node, ast.Import):
+                    yield from ((node.lineno, alias.name) for alias in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    yield node.lineno, "." * node.level + (node.module or "")
+
+
+def test_rooms_import_only_from_rooms_they_stand_on():
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
+    done = subprocess.run(command, cwd=PACKAGE.parent.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_import_hides_in_a_function():
+    hidden = [
+        f"{path.relative_to(PACKAGE)}:{line} {module}"
+        for path in FILES
+        if path.relative_to(PACKAGE).parts[0] != "cli"
+        for line, module in imports_in_functions(path)
+        if module.split(".")[0] not in OPTIONAL
+    ]
+    assert not hidden
+
+
+@pytest.mark.parametrize("package, file", [("numba", "_jit.py"), ("scipy_openblas32", "_blas.py")])
+def test_one_file_names_the_compiler_and_one_the_blas(package, file):
+    naming = {
+        path.name
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Import) and any(a.name.split(".")[0] == package for a in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package and not node.level)
+    }
+    assert naming == {file}
+
+
+def test_nothing_below_the_command_line_prints():
+    printing = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in FILES
+        if path.relative_to(PACKAGE).parts[0] != "cli"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert not printing
+
+
+def test_functions_and_files_keep_to_their_size():
+    done = subprocess.run(
+        [sys.executable, "tools/size.py", "--check"], cwd=PACKAGE.parent.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
