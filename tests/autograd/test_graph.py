@@ -1,0 +1,603 @@
+"""Reverse mode as PyTorch does it. Most tests run the same lines on both, so that what they ask is PyTorch's behaviour."""
+
+import copy
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak import errors
+
+both = pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+
+
+def leaf(lib, values, dtype="float64"):
+    return lib.tensor(values, dtype=getattr(lib, dtype), requires_grad=True)
+
+
+def values(tensor):
+    return np.asarray(tensor.detach().numpy())
+
+
+# ------------------------------------------------------------------ the walk
+
+
+def test_a_chain_of_100_000_nodes_is_walked_without_recursion():
+    x = leaf(badak, 1.0)
+    y = x
+    for _ in range(100_000):
+        y = y + 1e-5
+    y.backward()
+    assert x.grad.item() == 1.0
+    del y
+    gc.collect()
+
+
+def test_a_long_chain_is_freed_without_recursion():
+    x = leaf(badak, 1.0)
+    y = x
+    for _ in range(100_000):
+        y = y * 1.0
+    seen = weakref.ref(y)
+    del y
+    assert seen() is None
+
+
+@both
+def test_a_tensor_used_twice_gets_the_sum_of_both_gradients(lib):
+    x = leaf(lib, [2.0, 3.0])
+    (x * x + x.exp() * x).sum().backward()
+    expected = 2 * values(x) + np.exp(values(x)) * (1 + values(x))
+    np.testing.assert_allclose(values(x.grad), expected, rtol=1e-15)
+
+
+@both
+def test_gradients_add_up_over_backward_calls(lib):
+    x = leaf(lib, [1.0, 2.0])
+    for _ in range(3):
+        (x * 2).sum().backward()
+    np.testing.assert_array_equal(values(x.grad), [6.0, 6.0])
+
+
+@both
+def test_diamonds_and_unused_branches(lib):
+    x, unused = leaf(lib, 3.0), leaf(lib, 1.0)
+    a, b = x * 2, x * 3
+    other = unused * x  # not part of the loss
+    (a * b).backward()
+    assert x.grad.item() == 36.0 and unused.grad is None and other.requires_grad
+
+
+def test_the_same_graph_gives_the_same_bits_every_time():
+    def gradient():
+        x = badak.tensor(np.random.default_rng(0).standard_normal((50, 40)), dtype=badak.float32, requires_grad=True)
+        parts = [(x * k).tanh() for k in range(1, 8)]
+        sum(part.sum() for part in parts).backward()
+        return values(x.grad).tobytes()
+
+    assert gradient() == gradient()
+
+
+@both
+def test_saved_values_are_freed_by_backward_and_a_second_call_says_so(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        y.backward()
+
+
+@both
+def test_retain_graph_keeps_the_graph(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    np.testing.assert_array_equal(values(x.grad), [4.0, 8.0])
+
+
+@both
+def test_backward_wants_a_gradient_for_more_than_one_value(lib):
+    x = leaf(lib, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+        (x * 2).backward()
+    (x * 2).backward(lib.tensor([1.0, 10.0], dtype=lib.float64))
+    np.testing.assert_array_equal(values(x.grad), [2.0, 20.0])
+
+
+@both
+def test_a_gradient_of_the_wrong_shape_is_refused(lib):
+    x = leaf(lib, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        (x * 2).backward(lib.ones(3, dtype=lib.float64))
+
+
+@both
+def test_backward_of_something_without_history_is_refused(lib):
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        lib.ones(1).backward()
+
+
+@both
+def test_inputs_limits_who_accumulates(lib):
+    x, w = leaf(lib, [1.0, 2.0]), leaf(lib, [3.0, 4.0])
+    (x * w).sum().backward(inputs=[w])
+    assert x.grad is None
+    np.testing.assert_array_equal(values(w.grad), [1.0, 2.0])
+
+
+def test_create_graph_is_a_named_error():
+    x = leaf(badak, [1.0])
+    with pytest.raises(errors.GraphError, match="create_graph=True"):
+        x.sum().backward(create_graph=True)
+    with pytest.raises(errors.GraphError, match="create_graph=True"):
+        badak.autograd.grad(x.sum(), x, create_graph=True)
+
+
+# ------------------------------------------------------------------ autograd.grad
+
+
+@both
+def test_grad_returns_gradients_and_accumulates_nothing(lib):
+    x, w = leaf(lib, [1.0, 2.0]), leaf(lib, [3.0, 4.0])
+    dx, dw = lib.autograd.grad((x * w).sum(), (x, w))
+    np.testing.assert_array_equal(values(dx), [3.0, 4.0])
+    np.testing.assert_array_equal(values(dw), [1.0, 2.0])
+    assert x.grad is None and w.grad is None
+
+
+@both
+def test_grad_reaches_a_tensor_in_the_middle(lib):
+    x = leaf(lib, [1.0, 2.0])
+    middle = x * 3
+    (dmiddle,) = lib.autograd.grad((middle * middle).sum(), middle)
+    np.testing.assert_array_equal(values(dmiddle), [6.0, 12.0])
+
+
+@both
+def test_grad_of_a_middle_and_a_leaf_below_it_at_once(lib):
+    x = leaf(lib, [1.0, 2.0])
+    middle = x * 3
+    dmiddle, dx = lib.autograd.grad((middle * middle).sum(), [middle, x])
+    np.testing.assert_array_equal(values(dmiddle), [6.0, 12.0])
+    np.testing.assert_array_equal(values(dx), [18.0, 36.0])
+
+
+@both
+def test_grad_of_something_unused_is_refused_or_none(lib):
+    x, unused = leaf(lib, [1.0]), leaf(lib, [1.0])
+    with pytest.raises(RuntimeError, match="appears to not have been used"):
+        lib.autograd.grad((x * 2).sum(), [x, unused])
+    dx, nothing = lib.autograd.grad((x * 2).sum(), [x, unused], allow_unused=True)
+    assert nothing is None and dx.item() == 2.0
+
+
+@both
+def test_grad_takes_grad_outputs(lib):
+    x = leaf(lib, [1.0, 2.0])
+    (dx,) = lib.autograd.grad(x * x, x, grad_outputs=lib.tensor([1.0, 3.0], dtype=lib.float64))
+    np.testing.assert_array_equal(values(dx), [2.0, 12.0])
+
+
+# ------------------------------------------------------------------ modes
+
+
+@both
+def test_no_grad_records_nothing_and_nests(lib):
+    x = leaf(lib, [1.0])
+    with lib.no_grad():
+        assert not lib.is_grad_enabled() and not (x * 2).requires_grad
+        with lib.enable_grad():
+            assert (x * 2).requires_grad
+        assert not (x * 2).requires_grad
+    assert lib.is_grad_enabled() and (x * 2).requires_grad
+
+
+@both
+def test_no_grad_is_a_decorator_and_survives_an_exception(lib):
+    x = leaf(lib, [1.0])
+
+    @lib.no_grad()
+    def double(t):
+        return t * 2
+
+    assert not double(x).requires_grad
+    with pytest.raises(KeyError), lib.no_grad():
+        raise KeyError
+    assert lib.is_grad_enabled()
+
+
+@both
+def test_set_grad_enabled(lib):
+    x = leaf(lib, [1.0])
+    with lib.set_grad_enabled(False):
+        assert not (x * 2).requires_grad
+    with lib.set_grad_enabled(True):
+        assert (x * 2).requires_grad
+
+
+@both
+def test_what_inference_mode_makes_never_joins_a_graph(lib):
+    x = leaf(lib, [1.0])
+    with lib.inference_mode():
+        y = x * 2
+        assert lib.is_inference_mode_enabled()
+    assert y.is_inference() and not y.requires_grad
+    with pytest.raises(RuntimeError, match="[Ii]nference"):
+        (x * y).sum().backward()
+
+
+def test_modes_belong_to_a_thread():
+    seen = []
+    with badak.no_grad():
+        worker = threading.Thread(target=lambda: seen.append(badak.is_grad_enabled()))
+        worker.start()
+        worker.join()
+    assert seen == [True]
+
+
+# ------------------------------------------------------------------ leaves, detach, requires_grad
+
+
+@both
+def test_leaves_and_grad_fn(lib):
+    x = leaf(lib, [1.0])
+    y = x * 2
+    assert x.is_leaf and x.grad_fn is None and x.requires_grad
+    assert not y.is_leaf and y.grad_fn is not None and y.requires_grad
+    assert y.detach().is_leaf and not y.detach().requires_grad
+
+
+@both
+def test_detach_shares_memory_and_cuts_the_graph(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x * 3
+    cut = y.detach()
+    (y.sum() + (cut * x).sum()).backward()
+    np.testing.assert_array_equal(values(x.grad), 3 + values(cut))
+    cut[0] = 7.0
+    assert y[0].item() == 7.0
+
+
+@both
+def test_only_floats_can_require_gradients(lib):
+    with pytest.raises(RuntimeError, match="floating point"):
+        lib.tensor([1, 2]).requires_grad_()
+
+
+@both
+def test_numpy_of_something_that_requires_grad_is_refused(lib):
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        leaf(lib, [1.0]).numpy()
+
+
+@both
+def test_requires_grad_of_a_computed_tensor_cannot_be_taken_away(lib):
+    y = leaf(lib, [1.0]) * 2
+    with pytest.raises(RuntimeError, match="leaf variables"):
+        y.requires_grad = False
+
+
+@both
+def test_grad_of_the_wrong_shape_cannot_be_assigned(lib):
+    x = leaf(lib, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="different size"):
+        x.grad = lib.ones(3, dtype=lib.float64)
+
+
+@both
+def test_deepcopy_is_for_leaves(lib):
+    x = leaf(lib, [1.0])
+    twin = copy.deepcopy(x)
+    assert twin.requires_grad and twin is not x
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(x * 2)
+
+
+# ------------------------------------------------------------------ hooks
+
+
+@both
+def test_a_hook_sees_the_gradient_and_may_replace_it(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x * 2
+    seen = []
+    y.register_hook(lambda dy: seen.append(values(dy)))
+    y.register_hook(lambda dy: dy * 10)
+    y.sum().backward()
+    np.testing.assert_array_equal(seen[0], [1.0, 1.0])
+    np.testing.assert_array_equal(values(x.grad), [20.0, 20.0])
+
+
+@both
+def test_a_hook_on_a_leaf_and_its_removal(lib):
+    x = leaf(lib, [1.0])
+    handle = x.register_hook(lambda dx: dx * 5)
+    (x * 2).sum().backward()
+    assert x.grad.item() == 10.0
+    handle.remove()
+    (x * 2).sum().backward()
+    assert x.grad.item() == 12.0
+
+
+@both
+def test_a_hook_sees_the_whole_gradient_of_a_shared_tensor(lib):
+    x = leaf(lib, [1.0])
+    y = x * 2
+    seen = []
+    y.register_hook(lambda dy: seen.append(dy.item()))
+    (y * 3 + y * 4).sum().backward()
+    assert seen == [7.0]
+
+
+@both
+def test_a_hook_needs_something_that_requires_grad(lib):
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        lib.ones(1).register_hook(lambda dy: dy)
+
+
+@both
+def test_retain_grad_keeps_a_middle_gradient(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x * 2
+    y.retain_grad()
+    (y * y).sum().backward()
+    np.testing.assert_array_equal(values(y.grad), 2 * values(y))
+    assert y.retains_grad
+
+
+@both
+def test_hooks_after_accumulation_see_the_leaf(lib):
+    x = leaf(lib, [1.0])
+    seen = []
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.item()))
+    (x * 3).sum().backward()
+    assert seen == [3.0]
+
+
+# ------------------------------------------------------------------ in-place changes
+
+
+@both
+def test_an_overwritten_output_that_its_backward_needs_raises(lib):
+    y = leaf(lib, [1.0, 2.0]).exp()
+    y += 1
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        y.sum().backward()
+
+
+@both
+def test_an_overwritten_input_that_a_backward_needs_raises(lib):
+    x = leaf(lib, [1.0, 2.0]) * 1.0
+    y = x * x
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        y.sum().backward()
+
+
+@both
+def test_an_overwrite_through_a_view_or_a_detached_twin_is_noticed(lib):
+    for see in (lambda t: t[0], lambda t: t.detach(), lambda t: t.view(2)[1:]):
+        y = leaf(lib, [1.0, 2.0]).exp()
+        loss = y.sum()
+        with lib.no_grad():
+            see(y).zero_()
+        with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+            loss.backward()
+
+
+@both
+def test_an_overwrite_that_no_backward_needs_is_fine(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x + 1  # add needs no values
+    y += 1
+    y *= 3
+    y.sum().backward()
+    np.testing.assert_array_equal(values(x.grad), [3.0, 3.0])
+
+
+@both
+def test_an_overwrite_whose_result_is_not_in_the_graph_is_not_an_error(lib):
+    x = leaf(lib, [1.0, 2.0])
+    output = x * 2
+    output += output
+    output.sum().backward()
+    np.testing.assert_array_equal(values(x.grad), [4.0, 4.0])
+
+
+@both
+def test_data_escapes_the_count(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x.exp()
+    y.data.zero_()
+    y.sum().backward()
+    np.testing.assert_array_equal(values(x.grad), [0.0, 0.0])
+
+
+@both
+def test_a_leaf_that_requires_grad_cannot_change_in_place(lib):
+    x = leaf(lib, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x += 1
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        x[0] = 1.0
+    with lib.no_grad():
+        x += 1
+    np.testing.assert_array_equal(values(x), [2.0, 3.0])
+
+
+@both
+def test_writes_into_slices_carry_gradients(lib):
+    x, w = leaf(lib, [1.0, 2.0, 3.0]), leaf(lib, [5.0])
+    y = x * 2
+    y[1:2] = w * 3
+    (y * lib.tensor([1.0, 10.0, 100.0], dtype=lib.float64)).sum().backward()
+    np.testing.assert_array_equal(values(x.grad), [2.0, 0.0, 200.0])
+    np.testing.assert_array_equal(values(w.grad), [30.0])
+
+
+@both
+def test_a_view_made_before_a_write_sees_the_new_history(lib):
+    x, w = leaf(lib, [[1.0, 2.0], [3.0, 4.0]]), leaf(lib, [5.0, 6.0])
+    y = x * 1.0
+    row = y[0]
+    y[0] = w * 2
+    row.sum().backward()
+    assert x.grad is None or not values(x.grad).any()
+    np.testing.assert_array_equal(values(w.grad), [2.0, 2.0])
+
+
+@both
+def test_writing_to_a_view_changes_the_history_of_its_base(lib):
+    x, w = leaf(lib, [[1.0, 2.0], [3.0, 4.0]]), leaf(lib, [5.0, 6.0])
+    y = x * 1.0
+    column = y.t()[1]
+    column.mul_(w)
+    (y * y).sum().backward()
+    expected = 2 * values(x).copy()
+    expected[:, 1] = 2 * values(x)[:, 1] * values(w) ** 2
+    np.testing.assert_allclose(values(x.grad), expected, rtol=1e-15)
+    np.testing.assert_allclose(values(w.grad), 2 * values(w) * values(x)[:, 1] ** 2, rtol=1e-15)
+
+
+@both
+def test_an_empty_buffer_filled_with_tracked_values_has_a_history(lib):
+    w = leaf(lib, [1.0, 2.0])
+    buffer = lib.zeros(2, 2, dtype=lib.float64)
+    buffer[0] = w * 3
+    buffer[1, 0] = w[0] * 5
+    buffer.sum().backward()
+    np.testing.assert_array_equal(values(w.grad), [8.0, 3.0])
+
+
+@both
+def test_masked_fill_in_place_stops_gradients_there(lib):
+    x = leaf(lib, [1.0, 2.0, 3.0])
+    y = x * 2
+    y.masked_fill_(lib.tensor([True, False, True]), -1.0)
+    y.sum().backward()
+    np.testing.assert_array_equal(values(y), [-1.0, 4.0, -1.0])
+    np.testing.assert_array_equal(values(x.grad), [0.0, 2.0, 0.0])
+
+
+def test_debug_mode_names_the_users_lines(monkeypatch):
+    from badak.graph import modes
+
+    monkeypatch.setattr(modes, "debug", True)
+    y = leaf(badak, [1.0, 2.0]).exp()
+    y += 1
+    with pytest.raises(errors.GraphError, match=r"exp \(test_graph.py:\d+\).*at test_graph.py:\d+"):
+        y.sum().backward()
+
+
+# ------------------------------------------------------------------ anomaly mode
+
+
+def test_anomaly_mode_names_the_first_operation_forward():
+    x = leaf(badak, [0.0, 1.0])
+    with badak.autograd.detect_anomaly(), pytest.raises(errors.GraphError, match="log .*first operation to make Inf"):
+        x.log()
+
+
+def test_anomaly_mode_names_the_first_operation_backward():
+    x = leaf(badak, [0.0, 1.0])
+    with badak.autograd.detect_anomaly():
+        y = x.sqrt().sum()
+        with pytest.raises(errors.GraphError, match="backward of sqrt.*first to make Inf"):
+            y.backward()
+
+
+def test_anomaly_mode_is_silent_about_finite_numbers_and_about_masks():
+    x = leaf(badak, [1.0, 2.0])
+    with badak.autograd.detect_anomaly():
+        scores = x.masked_fill(badak.tensor([False, True]), float("-inf"))
+        badak.softmax(scores, dim=-1).sum().backward()
+    assert np.isfinite(values(x.grad)).all()
+
+
+# ------------------------------------------------------------------ Function
+
+
+def scaled(lib):
+    class Scale(lib.autograd.Function):
+        """y = k x, with a gradient that is deliberately 100 k dy."""
+
+        @staticmethod
+        def forward(ctx, x, k):
+            ctx.save_for_backward(x)
+            ctx.k = k
+            return x * k
+
+        @staticmethod
+        def backward(ctx, dy):
+            (x,) = ctx.saved_tensors
+            assert x.shape == dy.shape
+            return dy * ctx.k * 100, None
+
+    return Scale
+
+
+@both
+def test_a_function_of_the_user_takes_part_in_the_graph(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = scaled(lib).apply(x * 2, 3.0)
+    y.sum().backward()
+    np.testing.assert_array_equal(values(y), [6.0, 12.0])
+    np.testing.assert_array_equal(values(x.grad), [600.0, 600.0])
+
+
+@both
+def test_a_function_with_two_outputs(lib):
+    class Split(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, da, db):
+            return da * 2 + db * 3
+
+    x = leaf(lib, [1.0, 2.0])
+    a, b = Split.apply(x)
+    (a.sum() + 10 * b.sum()).backward()
+    np.testing.assert_array_equal(values(x.grad), [32.0, 32.0])
+
+
+@both
+def test_ctx_knows_which_inputs_want_gradients(lib):
+    seen = []
+
+    class Product(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx, dy):
+            seen.append(ctx.needs_input_grad)
+            a, b = ctx.saved_tensors
+            return dy * b, None
+
+    a = leaf(lib, [2.0])
+    Product.apply(a, lib.tensor([3.0], dtype=lib.float64)).sum().backward()
+    assert seen == [(True, False)] and a.grad.item() == 3.0
+
+
+@both
+def test_a_function_under_no_grad_records_nothing(lib):
+    with lib.no_grad():
+        assert not scaled(lib).apply(leaf(lib, [1.0]), 2.0).requires_grad
+
+
+@both
+def test_a_changed_saved_tensor_of_a_function_raises(lib):
+    x = leaf(lib, [1.0, 2.0]) * 1.0
+    y = scaled(lib).apply(x, 2.0)
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
