@@ -1,0 +1,10 @@
+"""Answers of a trained model: text from left to right, words for a [MASK], the class of a picture.
+
+`badak.generate.picture` stands apart: it needs Pillow, which the others do not have to wait for.
+"""
+
+from badak.generate.fill_mask import fill_mask as fill_mask
+from badak.generate.filters import SampleConfig as SampleConfig
+from badak.generate.filters import filter_logits as filter_logits
+from badak.generate.sampling import generate as generate
+from badak.generate.sampling import stream as stream

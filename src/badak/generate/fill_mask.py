@@ -1,0 +1,20 @@
+"""What could stand where a [MASK] stands."""
+
+from badak.errors import ArgumentError
+from badak.generate.sampling import answering
+from badak.nn import Module
+from badak.tensor import Tensor
+
+
+def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5) -> list[list[tuple[int, float]]]:
+    """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability)."""
+    places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
+    if not places:
+        raise ArgumentError("fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".')
+    with answering(model):
+        chances = model(ids[None])[0].softmax(dim=-1)  # (T, V)
+    rankings = []
+    for place in places:
+        values, indices = chances[place].topk(min(top, chances.shape[-1]))
+        rankings.append(list(zip(indices.tolist(), values.tolist())))
+    return rankings

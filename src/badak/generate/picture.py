@@ -1,0 +1,76 @@
+"""A picture from a file, made to look like the digits that the classifier learned, and its ranking of the classes.
+
+MNIST's digits are white on black, 20 pixels in their longer side, with their centre of mass in the middle of 28 x 28
+pixels (LeCun et al. 1998). A photo or a drawing of any size and colour is brought to that form first.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from badak.errors import ArgumentError, FileError
+from badak.generate.sampling import answering
+from badak.nn import Module
+from badak.tensor import from_numpy
+
+SIDE, INK_SIDE = 28, 20
+
+
+def read_picture(path: str | Path) -> np.ndarray:
+    """The picture as (28, 28) float32 in [0, 1], the ink bright on black, as MNIST has it."""
+    grey = read_grey(Path(path))
+    if grey.shape == (SIDE, SIDE) and is_dark_around(grey):
+        return grey  # it has the form already
+    ink = grey if is_dark_around(grey) else 1 - grey
+    ink = np.clip((ink - background(ink)) / max(ink.max() - background(ink), 1e-6), 0, 1)
+    rows, columns = np.nonzero(ink > 0.2)
+    if rows.size == 0 or np.ptp(grey) < 0.05:
+        raise ArgumentError(f"{path}: the picture is of one colour, there is nothing to read", fix="draw a digit darker or brighter than its ground.")
+    return centre(ink[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
+
+
+def read_grey(path: Path) -> np.ndarray:
+    """Brightness (height, width) in [0, 1]; what is transparent counts as white."""
+    try:
+        with Image.open(path) as file:
+            picture = file.convert("RGBA")
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such picture", fix="check the path.") from None
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise FileError(f"{path}: not a picture that can be read ({error})", fix="give a PNG, JPEG, GIF, BMP or WebP file.") from None
+    ground = Image.new("RGBA", picture.size, "white")
+    return np.asarray(Image.alpha_composite(ground, picture).convert("L"), dtype=np.float32) / 255
+
+
+def background(grey: np.ndarray) -> float:
+    """The brightness of the ground: the median of the border."""
+    return float(np.median(np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])))
+
+
+def is_dark_around(grey: np.ndarray) -> bool:
+    """Whether the ground is darker than the middle of the range that the picture uses."""
+    return background(grey) <= (float(grey.min()) + float(grey.max())) / 2
+
+
+def centre(ink: np.ndarray) -> np.ndarray:
+    """The cropped ink scaled to 20 pixels in its longer side, its centre of mass in the middle of 28 x 28."""
+    height, width = ink.shape
+    scale = INK_SIDE / max(height, width)
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small = np.asarray(Image.fromarray((ink * 255).astype(np.uint8)).resize(size, Image.Resampling.LANCZOS), dtype=np.float32) / 255
+    weight = small.sum() + 1e-6
+    down = round((SIDE - 1) / 2 - float((small.sum(1) * np.arange(size[1])).sum() / weight))
+    right = round((SIDE - 1) / 2 - float((small.sum(0) * np.arange(size[0])).sum() / weight))
+    down, right = min(max(down, 0), SIDE - size[1]), min(max(right, 0), SIDE - size[0])
+    out = np.zeros((SIDE, SIDE), dtype=np.float32)
+    out[down : down + size[1], right : right + size[0]] = small
+    return out
+
+
+def rank_classes(model: Module, picture: np.ndarray) -> list[tuple[int, float]]:
+    """(class, probability) of one picture (28, 28), the likeliest first."""
+    with answering(model):
+        chances = model(from_numpy(picture)[None])[0].softmax(dim=-1)
+    values, indices = chances.sort(descending=True)
+    return list(zip(indices.tolist(), values.tolist()))

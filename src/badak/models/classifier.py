@@ -1,0 +1,98 @@
+"""Pictures read row by row: each row of pixels is a token, a Transformer looks at the rows, a linear layer names the class.
+
+    h = rows W + b + position                 (B, 28, C)     the 28 rows of a 28 x 28 picture
+    y = transformer(h, h)                     (B, 28, C)     encoder, then decoder, over the same rows
+    logits = flatten(y) W' + b'               (B, 10)
+
+`Classifier` reads all rows of y. `ClsClassifier` puts one learned token in front of the rows and reads only that one:
+it has no pixels of its own, so it is free to gather what the class needs.
+
+Source: Vaswani et al., "Attention Is All You Need", 2017; the class token: Devlin et al. 2019, Dosovitskiy et al. 2021.
+"""
+
+from dataclasses import dataclass
+
+from badak import nn
+from badak.errors import ShapeError
+from badak.models.config import Config, check_heads, setting
+from badak.tensor import Tensor, cat, zeros
+
+
+@dataclass(frozen=True)
+class ClassifierConfig(Config):
+    """The sizes of a picture classifier; the defaults are those of the small MNIST experiment."""
+
+    rows: int = setting(28, "rows of a picture, each one token", unit="rows", within="[1, inf)")
+    row_width: int = setting(28, "pixels in a row", unit="pixels", within="[1, inf)")
+    classes: int = setting(10, "number of classes", unit="classes", within="[2, inf)")
+    d_model: int = setting(32, "width of the model C (hidden size)", unit="channels", within="[1, inf)")
+    heads: int = setting(4, "attention heads H in each layer; H divides C", unit="heads", within="[1, inf)")
+    encoder_layers: int = setting(1, "encoder layers", unit="layers", within="[1, inf)")
+    decoder_layers: int = setting(1, "decoder layers", unit="layers", within="[1, inf)")
+    feedforward_ratio: int = setting(4, "width of the feed-forward part", unit="x d_model", within="[1, inf)")
+    dropout: float = setting(0.1, "probability that a value is dropped in training", within="[0, 1)")
+    norm_first: bool = setting(True, "layer norm before each part (pre-norm) instead of after it")
+    readout: str = setting("flatten", "what the class is read from: all rows, or one learned token", choices=("flatten", "cls"))
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_heads(self)
+
+
+class Classifier(nn.Module):
+    """pictures (B, 28, 28) in [0, 1] -> logits (B, 10), read from all rows."""
+
+    def __init__(self, config: ClassifierConfig):
+        super().__init__()
+        self.config, C = config, config.d_model
+        self.rows = nn.Linear(config.row_width, C)
+        self.position = nn.PositionalEncoding(C, max_len=config.rows + 1)
+        self.transformer = nn.Transformer(
+            C, config.heads, config.encoder_layers, config.decoder_layers, config.feedforward_ratio * C, config.dropout,
+            batch_first=True, norm_first=config.norm_first,
+        )  # fmt: skip
+        self.head = nn.Linear(self.readout_width(), config.classes)
+
+    def readout_width(self) -> int:
+        """Values that the head reads."""
+        return self.config.rows * self.config.d_model
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        rows, width = self.config.rows, self.config.row_width
+        if tuple(pictures.shape[1:]) != (rows, width):
+            raise ShapeError(
+                f"{type(self).__name__}: expected pictures (B, rows={rows}, row_width={width}); got {tuple(pictures.shape)}",
+                fix="one picture alone is pictures[None].",
+            )
+        h = self.position(self.tokens(self.rows(pictures)))
+        return self.head(self.readout(self.transformer(h, h)))
+
+    def tokens(self, h: Tensor) -> Tensor:
+        """The sequence that the Transformer sees, from the rows (B, 28, C)."""
+        return h
+
+    def readout(self, y: Tensor) -> Tensor:
+        """What the head sees, from the Transformer's output."""
+        return y.flatten(1)  # (B, 28 C)
+
+
+class ClsClassifier(Classifier):
+    """The same with one learned token before the rows; the class is read from that token alone."""
+
+    def __init__(self, config: ClassifierConfig):
+        super().__init__(config)
+        self.cls = nn.Parameter(zeros(1, 1, config.d_model))
+
+    def readout_width(self) -> int:
+        return self.config.d_model
+
+    def tokens(self, h: Tensor) -> Tensor:
+        return cat([self.cls.expand(h.shape[0], 1, -1), h], dim=1)  # (B, 29, C)
+
+    def readout(self, y: Tensor) -> Tensor:
+        return y[:, 0]
+
+
+def build_classifier(config: ClassifierConfig) -> Classifier:
+    """The classifier with the readout that `config` names."""
+    return {"flatten": Classifier, "cls": ClsClassifier}[config.readout](config)

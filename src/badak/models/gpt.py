@@ -1,0 +1,120 @@
+"""GPT: a decoder that reads tokens from left to right and predicts, at every position, the token that comes next.
+
+    h = token[ids] + position[0..T-1]                             (B, T, C)
+    h = h + attention(norm(h))        once per layer: look back   (each position sees itself and what stands before it)
+    h = h + feed_forward(norm(h))                     think it over, each position by itself
+    logits = norm(h) tokenᵀ                                       (B, T, V)
+
+The norm stands before each part ("pre-norm"), so that the sum h runs through all layers untouched and gradients reach
+the first layer undamped. The output reuses the token table ("tied" weights): a token's row is both what it means when
+read and what h must point at to predict it.
+
+Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019 (GPT-2).
+"""
+
+import math
+from dataclasses import dataclass
+
+from badak import nn
+from badak.errors import RangeError
+from badak.models.config import Config, check_heads, setting
+from badak.nn import functional as F
+from badak.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class GPTConfig(Config):
+    """The sizes of a GPT; the defaults are a small model for a CPU (0.8 M parameters at 100 characters)."""
+
+    vocab_size: int = setting(100, "number of distinct tokens V (taken from the data)", unit="tokens", within="[1, inf)")
+    context: int = setting(64, "longest text that the model sees at once T", unit="tokens", within="[1, inf)")
+    d_model: int = setting(128, "width of the residual stream C", unit="channels", within="[1, inf)")
+    heads: int = setting(4, "attention heads H in each layer; H divides C", unit="heads", within="[1, inf)")
+    layers: int = setting(4, "blocks L, one after the other", unit="layers", within="[1, inf)")
+    feedforward_ratio: int = setting(4, "width of the feed-forward part", unit="x d_model", within="[1, inf)")
+    dropout: float = setting(0.0, "probability that a value is dropped in training", within="[0, 1)")
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_heads(self)
+
+
+class Attention(nn.Module):
+    """Causal self-attention: each position takes from those before it what its query asks for."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__()
+        self.heads, self.dropout = config.heads, config.dropout
+        self.qkv = nn.Linear(config.d_model, 3 * config.d_model)
+        self.out = nn.Linear(config.d_model, config.d_model)
+        self.drop = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        B, T, C = x.shape
+        q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
+        p = self.dropout if self.training else 0.0
+        y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True)  # (B, H, T, D)
+        return self.drop(self.out(y.transpose(1, 2).reshape(B, T, C)))
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a GELU between them, at each position alone."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__()
+        self.up = nn.Linear(config.d_model, config.feedforward_ratio * config.d_model)
+        self.down = nn.Linear(config.feedforward_ratio * config.d_model, config.d_model)
+        self.drop = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.drop(self.down(F.gelu(self.up(x), approximate="tanh")))
+
+
+class Block(nn.Module):
+    """One layer: first look back, then think it over."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__()
+        self.norm1, self.attention = nn.LayerNorm(config.d_model), Attention(config)
+        self.norm2, self.feed_forward = nn.LayerNorm(config.d_model), FeedForward(config)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.attention(self.norm1(x))
+        return x + self.feed_forward(self.norm2(x))
+
+
+class GPT(nn.Module):
+    """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__()
+        self.config = config
+        self.token = nn.Embedding(config.vocab_size, config.d_model)
+        self.position = nn.Embedding(config.context, config.d_model)
+        self.drop = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
+        self.norm = nn.LayerNorm(config.d_model)
+        self.apply(start)
+        for block in self.blocks:  # 2 L parts add into the residual stream: keep the variance of their sum at one part's
+            for last in (block.attention.out, block.feed_forward.down):
+                nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        T = ids.shape[1]
+        if T > self.config.context:
+            raise RangeError(
+                f"GPT: length {T} > context {self.config.context}",
+                fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:].",
+            )
+        h = self.drop(self.token(ids) + self.position.weight[:T])  # (B, T, C)
+        for block in self.blocks:
+            h = block(h)
+        return F.linear(self.norm(h), self.token.weight)  # (B, T, V)
+
+
+def start(module: nn.Module) -> None:
+    """The first weights: normal with deviation 0.02, biases zero (GPT-2)."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear):
+        nn.init.zeros_(module.bias)
