@@ -1,13 +1,14 @@
 """Kernels: arrays in, arrays out; nothing here knows of tensors or graphs.
 
-Two sets with the same names and signatures. `plain` is NumPy and *is the meaning* of each kernel; `fast` is the same
-functions compiled by Numba over a BLAS. `of(array)` gives the set that belongs to an array:
+Two sets with the same names and signatures. `plain` is NumPy and *is the meaning* of each kernel; `fast` is
+the same functions compiled by Numba over a BLAS. `of(array)` gives the set that belongs to an array:
 
     kernels.of(x).layer_norm(x, w, b, eps)
 
-For NumPy arrays it is `fast` where Numba and scipy-openblas32 are installed and `plain` elsewhere; the environment variable
-BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Arrays of another library get `plain`, which works in the
-array's own namespace. The choice is made at the first call, so that importing badak does not import Numba.
+For NumPy arrays it is `fast` where Numba and scipy-openblas32 are installed and `plain` elsewhere; the
+environment variable BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Arrays of another library
+get `plain`, which works in the array's own namespace. The choice is made at the first call, so that importing
+badak does not import Numba.
 """
 
 import importlib
@@ -43,7 +44,8 @@ class use:
         kernels.use("plain")
         with kernels.use("fast"): ...
 
-    The choice holds for the whole process, not for one thread. Raises ArgumentError for an unknown or missing set.
+    The choice holds for the whole process, not for one thread. Raises ArgumentError for an unknown or missing
+    set.
     """
 
     def __init__(self, name: str) -> None:
@@ -67,7 +69,7 @@ def info() -> dict[str, str]:
 
 
 def _decide() -> ModuleType:
-    """The choice of the first call: BADAK_KERNELS if set, else fast if it can be imported, else plain with a line on stderr."""
+    """The choice of the first call: BADAK_KERNELS; else fast; else plain, with one line on stderr."""
     global _active, _reason
     asked = os.environ.get("BADAK_KERNELS", "").strip().lower()
     if asked:
@@ -77,19 +79,19 @@ def _decide() -> ModuleType:
         _active, _reason = importlib.import_module("badak.kernels.fast"), "default"
     except ImportError as error:
         _active, _reason = plain, f"fast kernels not available: {error}"
-        sys.stderr.write(f"badak: computing with the plain NumPy kernels ({error}). For the fast ones: {INSTALL}; "
-                         "BADAK_KERNELS=plain silences this line.\n")
+        sys.stderr.write(f"badak: computing with the plain NumPy kernels ({error}). For the fast ones: "
+                         f"{INSTALL}; BADAK_KERNELS=plain silences this line.\n")
     return _active
 
 
 def _load(name: str, where: str) -> ModuleType:
     if name not in SETS:
-        raise ArgumentError(f"{where}: expected one of plain, fast; got {name!r}", fix="BADAK_KERNELS=plain or BADAK_KERNELS=fast"
-                            if where == "BADAK_KERNELS" else 'kernels.use("plain") or kernels.use("fast")')
+        fix = "BADAK_KERNELS=plain or fast" if where == "BADAK_KERNELS" else 'use("plain") or use("fast")'
+        raise ArgumentError(f"{where}: expected plain or fast; got {name!r}", fix)
     if name == "plain":
         return plain
     try:
         return importlib.import_module("badak.kernels.fast")
     except ImportError as error:
         raise ArgumentError(f"{where}: the fast kernels cannot be imported ({error})",
-                            fix=f'{INSTALL}, or choose "plain"') from error
+                            f'{INSTALL}, or choose "plain"') from error

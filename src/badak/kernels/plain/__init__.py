@@ -1,1 +1,43 @@
-"""The meaning of every kernel, in NumPy. One family per file."""
+"""The meaning of every kernel, in NumPy. One family per file; result type = input type; inputs are never
+modified, except by the optimizer updates."""
+
+from badak.kernels.plain.activation import gelu as gelu
+from badak.kernels.plain.activation import gelu_backward as gelu_backward
+from badak.kernels.plain.activation import relu as relu
+from badak.kernels.plain.activation import relu_backward as relu_backward
+from badak.kernels.plain.activation import sigmoid as sigmoid
+from badak.kernels.plain.activation import sigmoid_backward as sigmoid_backward
+from badak.kernels.plain.activation import silu as silu
+from badak.kernels.plain.activation import silu_backward as silu_backward
+from badak.kernels.plain.activation import tanh as tanh
+from badak.kernels.plain.activation import tanh_backward as tanh_backward
+from badak.kernels.plain.attention import attention as attention
+from badak.kernels.plain.attention import attention_backward as attention_backward
+from badak.kernels.plain.cross_entropy import cross_entropy as cross_entropy
+from badak.kernels.plain.cross_entropy import cross_entropy_backward as cross_entropy_backward
+from badak.kernels.plain.cross_entropy import cross_entropy_soft as cross_entropy_soft
+from badak.kernels.plain.cross_entropy import cross_entropy_soft_backward as cross_entropy_soft_backward
+from badak.kernels.plain.cross_entropy import nll as nll
+from badak.kernels.plain.cross_entropy import nll_backward as nll_backward
+from badak.kernels.plain.dropout import dropout as dropout
+from badak.kernels.plain.embedding import embedding as embedding
+from badak.kernels.plain.embedding import embedding_backward as embedding_backward
+from badak.kernels.plain.layer_norm import layer_norm as layer_norm
+from badak.kernels.plain.layer_norm import layer_norm_backward as layer_norm_backward
+from badak.kernels.plain.linear import linear as linear
+from badak.kernels.plain.linear import linear_backward as linear_backward
+from badak.kernels.plain.losses import bce_with_logits as bce_with_logits
+from badak.kernels.plain.losses import bce_with_logits_backward as bce_with_logits_backward
+from badak.kernels.plain.losses import kl_div as kl_div
+from badak.kernels.plain.losses import kl_div_backward as kl_div_backward
+from badak.kernels.plain.losses import mse as mse
+from badak.kernels.plain.losses import mse_backward as mse_backward
+from badak.kernels.plain.matmul import matmul as matmul
+from badak.kernels.plain.optimizer import adam as adam
+from badak.kernels.plain.optimizer import sgd as sgd
+from badak.kernels.plain.rms_norm import rms_norm as rms_norm
+from badak.kernels.plain.rms_norm import rms_norm_backward as rms_norm_backward
+from badak.kernels.plain.softmax import log_softmax as log_softmax
+from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_backward
+from badak.kernels.plain.softmax import softmax as softmax
+from badak.kernels.plain.softmax import softmax_backward as softmax_backward

@@ -1,0 +1,89 @@
+"""Elementwise non-linearities. Sources: Hendrycks, Gimpel, "Gaussian Error Linear Units" (2016); Elfwing,
+Uchibe, Doya, "Sigmoid-weighted linear units" (2017)."""
+
+import math
+
+from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._erf import erf
+
+ROOT_HALF = math.sqrt(1 / 2)
+ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
+CUBIC = 0.044715
+
+
+@quiet
+def gelu(x: Array, approximate: str) -> Array:
+    """y = x Phi(x), Phi the distribution function of the standard normal.
+
+        "none":  y = x/2 (1 + erf(x / sqrt 2))
+        "tanh":  y = x/2 (1 + tanh(u)),  u = sqrt(2/pi) (x + 0.044715 x^3)
+    """
+    if approximate == "tanh":
+        return 0.5 * x * (1 + array_namespace(x).tanh(ROOT_2_OVER_PI * (x + CUBIC * x * x * x)))
+    return 0.5 * x * (1 + erf(x * ROOT_HALF))
+
+
+@quiet
+def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
+    """
+        "none":  dx = dy (Phi(x) + x phi(x)),  phi(x) = exp(-x^2/2) / sqrt(2 pi)
+        "tanh":  dx = dy ((1 + t)/2 + x/2 (1 - t^2) du/dx),  t = tanh(u),  du/dx = sqrt(2/pi) (1 + 3 *
+        0.044715 x^2)
+    """
+    xp = array_namespace(x)
+    if approximate == "tanh":
+        x = xp.clip(x, -20, 20)  # beyond, tanh is 1 and its slope 0 in every precision; keeps x^3 finite
+        t = xp.tanh(ROOT_2_OVER_PI * (x + CUBIC * x * x * x))
+        slope = ROOT_2_OVER_PI * (1 + 3 * CUBIC * x * x)
+        return dy * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+    density = xp.exp(-0.5 * x * x) * (0.5 * ROOT_2_OVER_PI)
+    return dy * (0.5 * (1 + erf(x * ROOT_HALF)) + x * density)
+
+
+@quiet
+def relu(x: Array) -> Array:
+    """y = max(x, 0); NaN stays NaN."""
+    return array_namespace(x).maximum(x, 0)
+
+
+@quiet
+def relu_backward(dy: Array, y: Array) -> Array:
+    """dx = dy where y > 0 (or NaN), else 0: the slope at 0 is taken as 0."""
+    return array_namespace(y).where(y <= 0, 0, dy)
+
+
+@quiet
+def sigmoid(x: Array) -> Array:
+    """y = 1 / (1 + exp(-x)); an overflow of exp is the limit 0."""
+    return 1 / (1 + array_namespace(x).exp(-x))
+
+
+@quiet
+def sigmoid_backward(dy: Array, y: Array) -> Array:
+    """dx = dy y (1 - y)."""
+    return dy * y * (1 - y)
+
+
+@quiet
+def silu(x: Array) -> Array:
+    """y = x s, s = sigmoid(x)."""
+    return x * sigmoid(x)
+
+
+@quiet
+def silu_backward(dy: Array, x: Array) -> Array:
+    """dx = dy s (1 + x (1 - s))."""
+    s = sigmoid(x)
+    return dy * s * (1 + x * (1 - s))
+
+
+@quiet
+def tanh(x: Array) -> Array:
+    """y = tanh(x)."""
+    return array_namespace(x).tanh(x)
+
+
+@quiet
+def tanh_backward(dy: Array, y: Array) -> Array:
+    """dx = dy (1 - y^2)."""
+    return dy * (1 - y * y)

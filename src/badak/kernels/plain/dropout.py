@@ -1,0 +1,16 @@
+"""Inverted dropout. Source: Srivastava et al., "Dropout" (2014), section 10."""
+
+from badak.kernels.plain._arrays import Array, array_namespace, quiet
+
+
+@quiet
+def dropout(x: Array, keep: Array, p: float) -> Array:
+    """y = x keep / (1 - p): the mean of y over the masks is x.    keep bool of x's shape, p the share that is
+    dropped.
+
+    The factor is 1 / (1 - p) in the type of x, as PyTorch rounds it; p = 1 gives zeros. Linear in x, so dx =
+    dropout(dy, keep, p).
+    """
+    xp = array_namespace(x)
+    one = xp.ones((), x.dtype)
+    return xp.where(keep, x * (one / (one * (1 - p)) if p < 1 else 0), 0)

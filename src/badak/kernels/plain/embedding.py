@@ -1,0 +1,28 @@
+"""Rows of a table."""
+
+from badak.kernels.plain._arrays import Array, array_namespace
+from badak.kernels.plain._arrays import rows as as_rows
+
+
+def embedding(w: Array, ids: Array) -> Array:
+    """y[..., :] = w[ids[...], :].    w (V, C), ids int (...) -> (..., C)."""
+    return w[ids]
+
+
+def embedding_backward(dy: Array, ids: Array, rows: int, padding_idx: int | None = None,
+                       scale_grad_by_freq: bool = False) -> Array:
+    """dw (rows, C).    dy (..., C), ids int (...).
+
+        dw[v] = sum of dy over the places where ids == v
+
+    With `scale_grad_by_freq`, divided by the number of those places. The row `padding_idx` gets none.
+    """
+    xp = array_namespace(dy)
+    flat = ids.reshape(ids.size)
+    dw = xp.zeros((rows, dy.shape[-1]), dy.dtype)
+    xp.add.at(dw, flat, as_rows(dy))
+    if scale_grad_by_freq:
+        dw /= xp.maximum(xp.bincount(flat, minlength=rows), 1).astype(dy.dtype)[:, None]
+    if padding_idx is not None:
+        dw[padding_idx] = 0
+    return dw

@@ -1,0 +1,14 @@
+"""The product of matrices."""
+
+from badak.kernels.plain._arrays import Array, array_namespace, quiet
+
+
+@quiet
+def matmul(a: Array, b: Array) -> Array:
+    """a (..., M, K), b (..., K, N) -> (..., M, N); leading axes broadcast.
+
+        y[..., m, n] = sum_k a[..., m, k] b[..., k, n]
+
+    Its gradients are products again: da = dy b^T, db = a^T dy.
+    """
+    return array_namespace(a).matmul(a, b)

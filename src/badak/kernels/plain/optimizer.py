@@ -1,0 +1,67 @@
+"""Updates of parameters, in place.
+
+Sources: Kingma, Ba, "Adam" (2015), algorithm 1; Loshchilov, Hutter, "Decoupled Weight Decay Regularization"
+(2019); Reddi, Kale, Kumar, "On the Convergence of Adam and Beyond" (2018) for `max_exp_avg_sq`; Sutskever et
+al., "On the importance of initialization and momentum" (2013) for Nesterov. The order of operations is
+PyTorch's, so that roundings agree.
+"""
+
+import math
+
+from badak.kernels.plain._arrays import Array, array_namespace, quiet
+
+
+@quiet
+def sgd(param: Array, grad: Array, momentum_buffer: Array | None, lr: float, momentum: float,
+        dampening: float, weight_decay: float, nesterov: bool, maximize: bool, first: bool) -> None:
+    """One step of gradient descent, in place.
+
+        g = ±grad + weight_decay param
+        m = momentum m + (1 - dampening) g        (m = g at the first step)
+        param -= lr (g + momentum m if nesterov else m)        without a buffer: param -= lr g
+    """
+    g = -grad if maximize else grad
+    if weight_decay != 0:
+        g = g + weight_decay * param
+    if momentum_buffer is not None:
+        if first:
+            momentum_buffer[...] = g
+        else:
+            momentum_buffer *= momentum
+            momentum_buffer += (1 - dampening) * g
+        g = g + momentum * momentum_buffer if nesterov else momentum_buffer
+    param -= lr * g
+
+
+@quiet
+def adam(param: Array, grad: Array, exp_avg: Array, exp_avg_sq: Array, max_exp_avg_sq: Array | None,
+         step: int, lr: float, beta1: float, beta2: float, eps: float, weight_decay: float, decoupled: bool,
+         maximize: bool) -> None:
+    """One step of Adam, or of AdamW where `decoupled`; `step` counts from 1.
+
+        decoupled: param -= lr weight_decay param        else: g = ±grad + weight_decay param
+        m += (1 - beta1) (g - m)        v = beta2 v + (1 - beta2) g^2
+        param -= lr / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + eps)
+
+    eps stands outside the root and inside the correction (PyTorch's place). With `max_exp_avg_sq` (amsgrad),
+    v in the last line is the largest v so far.
+    """
+    xp = array_namespace(param)
+    g = -grad if maximize else grad
+    if weight_decay != 0:
+        if decoupled:
+            param *= 1 - lr * weight_decay
+        else:
+            g = g + weight_decay * param
+    if 1 - beta1 < 0.5:  # the two forms of a linear interpolation that PyTorch chooses between
+        exp_avg += (1 - beta1) * (g - exp_avg)
+    else:
+        exp_avg[...] = g - (g - exp_avg) * beta1
+    exp_avg_sq *= beta2
+    exp_avg_sq += (1 - beta2) * g * g
+    v = exp_avg_sq
+    if max_exp_avg_sq is not None:
+        xp.maximum(max_exp_avg_sq, exp_avg_sq, out=max_exp_avg_sq)
+        v = max_exp_avg_sq
+    denominator = xp.sqrt(v) / math.sqrt(1 - beta2**step) + eps
+    param += (-lr / (1 - beta1**step)) * exp_avg / denominator

@@ -1,0 +1,35 @@
+"""Root-mean-square normalisation. Source: Zhang, Sennrich, "Root Mean Square Layer Normalization" (2019), eq.
+4."""
+
+from badak.kernels.plain._arrays import Array, array_namespace, quiet, rows
+
+
+@quiet
+def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
+    """y, rstd.    x (..., C), w (C,) or None -> y (..., C), rstd (...).
+
+        rstd = 1 / sqrt(sum_c x^2 / C + eps)        y = w x rstd
+    """
+    xp = array_namespace(x)
+    rstd = 1 / xp.sqrt((x * x).sum(axis=-1, keepdims=True) / max(x.shape[-1], 1) + eps)
+    y = x * rstd
+    if w is not None:
+        y *= w
+    return y, rstd[..., 0]
+
+
+@quiet
+def rms_norm_backward(dy: Array, x: Array, w: Array | None, rstd: Array,
+                      needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+    """dx, dw.    With h = x rstd and g = w dy, as in layer_norm_backward but without a mean:
+
+        dx = rstd (g - h mean_c(g h))        dw = sum_n dy h
+    """
+    h = x * rstd[..., None]
+    dx = None
+    if needs[0]:
+        g = dy if w is None else dy * w
+        along_h = (g * h).sum(axis=-1, keepdims=True) / max(x.shape[-1], 1)
+        dx = rstd[..., None] * (g - h * along_h)
+    dw = rows(dy * h).sum(axis=0) if needs[1] else None
+    return dx, dw

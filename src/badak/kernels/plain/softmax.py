@@ -1,0 +1,36 @@
+"""Softmax and its logarithm over the last axis."""
+
+from badak.kernels.plain._arrays import Array, array_namespace, quiet
+
+
+@quiet
+def softmax(x: Array) -> Array:
+    """y = exp(x) / sum_c exp(x).    x (..., C) -> (..., C).
+
+    Computed as exp(x - max), which changes nothing in exact arithmetic and cannot overflow. A row that is
+    -inf everywhere has no softmax and gives NaN.
+    """
+    xp = array_namespace(x)
+    y = xp.exp(x - x.max(axis=-1, keepdims=True, initial=-xp.inf))
+    y /= y.sum(axis=-1, keepdims=True)
+    return y
+
+
+@quiet
+def softmax_backward(dy: Array, y: Array) -> Array:
+    """dx = y (dy - sum_c dy y), because dy_i/dx_j = y_i ([i = j] - y_j)."""
+    return y * (dy - (dy * y).sum(axis=-1, keepdims=True))
+
+
+@quiet
+def log_softmax(x: Array) -> Array:
+    """y = x - log sum_c exp(x), with the maximum taken out first.    x (..., C) -> (..., C)."""
+    xp = array_namespace(x)
+    z = x - x.max(axis=-1, keepdims=True, initial=-xp.inf)
+    return z - xp.log(xp.exp(z).sum(axis=-1, keepdims=True))
+
+
+@quiet
+def log_softmax_backward(dy: Array, y: Array) -> Array:
+    """dx = dy - exp(y) sum_c dy, because dy_i/dx_j = [i = j] - exp(y_j)."""
+    return dy - array_namespace(y).exp(y) * dy.sum(axis=-1, keepdims=True)
