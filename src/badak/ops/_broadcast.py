@@ -1,0 +1,36 @@
+"""What broadcasting does to shapes, and its reverse for gradients."""
+
+import numpy as np
+
+from ..errors import ShapeError
+
+# PyTorch computes through overflow, 0/0 and log(0) in silence; so do the operations that carry this mark.
+quiet = np.errstate(all="ignore")
+
+
+def unbroadcast(dy, shape):
+    """Sum dy down to `shape`: the gradient of stretching an array of `shape` to dy's shape."""
+    if dy.shape == shape:
+        return dy
+    extra = dy.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        extra + i for i, n in enumerate(shape) if n == 1 and dy.shape[extra + i] != 1
+    )
+    return dy.sum(axis=axes, keepdims=True, dtype=dy.dtype).reshape(shape)
+
+
+def stretched(*shapes):
+    """The common shape of `shapes`, or ShapeError with the axis at which they clash."""
+    ndim = max(map(len, shapes))
+    result = [1] * ndim
+    for shape in shapes:
+        for i, n in enumerate(shape, ndim - len(shape)):
+            if result[i] == 1:
+                result[i] = n
+            elif n not in (1, result[i]):
+                raise ShapeError(
+                    f"The size of tensor a ({result[i]}) must match the size of tensor b ({n}) "
+                    f"at non-singleton dimension {i}; the shapes are {' and '.join(map(str, map(tuple, shapes)))}",
+                    "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one",
+                )
+    return tuple(result)

@@ -1,0 +1,245 @@
+"""Sums, products and quotients. Two arrays broadcast; `c` is a Python number that takes the array's dtype."""
+
+import numpy as np
+
+from ..graph import Op
+from ._broadcast import quiet, unbroadcast
+
+
+def conj(x):
+    """The complex conjugate, which for real numbers is the array itself."""
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+class Add(Op):
+    """y = a + b;   da = dy, db = dy."""
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.shapes = a.shape, b.shape
+        return a + b
+
+    @staticmethod
+    def backward(saved, dy):
+        (na, nb), (sa, sb) = saved.needs, saved.shapes
+        return unbroadcast(dy, sa) if na else None, unbroadcast(dy, sb) if nb else None
+
+
+class Shift(Op):
+    """y = x + c;   dx = dy."""
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        return x + c
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy
+
+
+class Sub(Op):
+    """y = a - b;   da = dy, db = -dy."""
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.shapes = a.shape, b.shape
+        return a - b
+
+    @staticmethod
+    def backward(saved, dy):
+        (na, nb), (sa, sb) = saved.needs, saved.shapes
+        return unbroadcast(dy, sa) if na else None, -unbroadcast(dy, sb) if nb else None
+
+
+class SubFrom(Op):
+    """y = c - x;   dx = -dy."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        return c - x
+
+    @staticmethod
+    def backward(saved, dy):
+        return -dy
+
+
+class Mul(Op):
+    """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        na, nb = save.needs
+        save.shapes = a.shape, b.shape
+        if nb:
+            save.a = a
+        if na:
+            save.b = b
+        return a * b
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        (na, nb), (sa, sb) = saved.needs, saved.shapes
+        da = unbroadcast(dy * conj(saved.b), sa) if na else None
+        return da, unbroadcast(dy * conj(saved.a), sb) if nb else None
+
+
+class Scale(Op):
+    """y = c x;   dx = c* dy."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        save.c = c
+        return x * c
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * saved.c.conjugate()
+
+
+class Div(Op):
+    """y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.shapes, save.b = (a.shape, b.shape), b
+        if save.needs[1]:
+            save.a = a
+        return a / b
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        (na, nb), (sa, sb), b = saved.needs, saved.shapes, saved.b
+        g = dy / conj(b)
+        da = unbroadcast(g, sa) if na else None
+        return da, unbroadcast(-g * conj(saved.a / b), sb) if nb else None
+
+
+class DivBy(Op):
+    """y = x / c;   dx = dy / c*."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        save.c = c
+        return np.true_divide(x, c)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return np.true_divide(dy, saved.c.conjugate())
+
+
+class DivInto(Op):
+    """y = c / x;   dx = -dy c / x^2."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        save.x, save.c = x, c
+        return np.true_divide(c, x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        x = saved.x
+        return -dy * conj(np.true_divide(saved.c, x) / x)
+
+
+class FloorDiv(Op):
+    """y = floor(a / b);   no gradient (0 almost everywhere)."""
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.shapes = a.shape, b.shape
+        return np.floor_divide(a, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        return tuple(np.zeros(s, dy.dtype) if n else None for n, s in zip(saved.needs, saved.shapes))
+
+
+class TruncDiv(Op):
+    """y = trunc(a / b), towards zero;   no gradient (0 almost everywhere)."""
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.shapes = a.shape, b.shape
+        if a.dtype.kind in "iub":
+            return (a - np.fmod(a, b)) // b
+        return np.trunc(a / b)
+
+    backward = FloorDiv.backward
+
+
+class Remainder(Op):
+    """y = a - b floor(a / b), with the sign of b;   da = dy, db = -dy floor(a / b)."""
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.a, save.b = a, b
+        return np.remainder(a, b)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        a, b = saved.a, saved.b
+        na, nb = saved.needs
+        da = unbroadcast(dy, a.shape) if na else None
+        return da, unbroadcast(-dy * np.floor_divide(a, b), b.shape) if nb else None
+
+
+class Fmod(Op):
+    """y = a - b trunc(a / b), with the sign of a;   da = dy, db = -dy trunc(a / b)."""
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.a, save.b = a, b
+        return np.fmod(a, b)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        a, b = saved.a, saved.b
+        na, nb = saved.needs
+        da = unbroadcast(dy, a.shape) if na else None
+        return da, unbroadcast(-dy * np.trunc(a / b), b.shape) if nb else None
+
+
+class Neg(Op):
+    """y = -x;   dx = -dy."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x):
+        return -x
+
+    @staticmethod
+    def backward(saved, dy):
+        return -dy

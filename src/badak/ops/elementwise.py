@@ -1,0 +1,336 @@
+"""Functions of one number: exponentials, logarithms, roots, absolute value, rounding."""
+
+import numpy as np
+
+from ..graph import Op
+from ..kernels.plain._erf import erf
+from ._broadcast import quiet, unbroadcast
+from .arithmetic import conj
+
+LN2, LN10 = 0.6931471805599453, 2.302585092994046
+TWO_OVER_ROOT_PI = 1.1283791670955126
+
+
+class Exp(Op):
+    """y = exp(x);   dx = dy y."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.y = y = np.exp(x)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * conj(saved.y)
+
+
+class Exp2(Op):
+    """y = 2^x;   dx = dy y ln 2."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.y = y = np.exp2(x)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * saved.y * LN2
+
+
+class Expm1(Op):
+    """y = exp(x) - 1, exact near 0;   dx = dy (y + 1)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.y = y = np.expm1(x)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * (saved.y + 1)
+
+
+class Log(Op):
+    """y = ln x;   dx = dy / x."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return np.log(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy / conj(saved.x)
+
+
+class Log1p(Op):
+    """y = ln(1 + x), exact near 0;   dx = dy / (1 + x)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return np.log1p(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy / (saved.x + 1)
+
+
+class Log2(Op):
+    """y = log2 x;   dx = dy / (x ln 2)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return np.log2(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy / (saved.x * LN2)
+
+
+class Log10(Op):
+    """y = log10 x;   dx = dy / (x ln 10)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return np.log10(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy / (saved.x * LN10)
+
+
+class Logaddexp(Op):
+    """y = ln(exp(a) + exp(b));   da = dy exp(a - y), db = dy exp(b - y)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.a, save.b = a, b
+        save.y = y = np.logaddexp(a, b)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return tuple(
+            unbroadcast(dy * np.exp(x - saved.y), x.shape) if need else None
+            for x, need in zip((saved.a, saved.b), saved.needs)
+        )
+
+
+class Sqrt(Op):
+    """y = sqrt(x);   dx = dy / (2 y)."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.y = y = np.sqrt(x)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy / (conj(saved.y) * 2)
+
+
+class Rsqrt(Op):
+    """y = 1 / sqrt(x);   dx = -dy y^3 / 2."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.y = y = np.true_divide(1, np.sqrt(x))
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        y = saved.y
+        return dy * (y * y * y) * -0.5
+
+
+class Square(Op):
+    """y = x^2;   dx = 2 dy x."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return np.square(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * conj(saved.x * 2)
+
+
+class Reciprocal(Op):
+    """y = 1 / x;   dx = -dy y^2."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.y = y = np.true_divide(1, x)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return -dy * conj(saved.y * saved.y)
+
+
+class Erf(Op):
+    """y = 2 / sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2 / sqrt(pi) exp(-x^2) dy."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return erf(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * (np.exp(-np.square(saved.x)) * TWO_OVER_ROOT_PI)
+
+
+class Erfc(Op):
+    """y = 1 - erf(x);   dx = -2 / sqrt(pi) exp(-x^2) dy."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return 1 - erf(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * (np.exp(-np.square(saved.x)) * -TWO_OVER_ROOT_PI)
+
+
+class Abs(Op):
+    """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        save.x = x
+        return np.abs(x)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        return dy * np.sign(saved.x)
+
+
+class _Step(Op):
+    """A function that is constant between its jumps;   dx = 0."""
+
+    fresh = True
+
+    @staticmethod
+    def backward(saved, dy):
+        return np.zeros_like(dy)
+
+
+class Sign(_Step):
+    """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        return np.sign(x)
+
+
+class Floor(_Step):
+    """y = the largest whole number <= x;   dx = 0."""
+
+    @staticmethod
+    def forward(save, x):
+        return np.floor(x)
+
+
+class Ceil(_Step):
+    """y = the smallest whole number >= x;   dx = 0."""
+
+    @staticmethod
+    def forward(save, x):
+        return np.ceil(x)
+
+
+class Trunc(_Step):
+    """y = x without its fraction;   dx = 0."""
+
+    @staticmethod
+    def forward(save, x):
+        return np.trunc(x)
+
+
+class Round(_Step):
+    """y = the nearest number with `decimals` digits, halves to the even one;   dx = 0."""
+
+    @staticmethod
+    @quiet
+    def forward(save, x, decimals=0):
+        return np.rint(x) if decimals == 0 else np.round(x, decimals)
+
+
+class Frac(Op):
+    """y = x - trunc(x);   dx = dy."""
+
+    @staticmethod
+    @quiet
+    def forward(save, x):
+        return x - np.trunc(x)
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy

@@ -1,0 +1,87 @@
+"""Powers: of two arrays, or of an array and a Python number `c`."""
+
+import numpy as np
+
+from ..graph import Op
+from ._broadcast import quiet, unbroadcast
+from .arithmetic import conj
+
+
+def power(x, c):
+    """x^c for a number c, by products where c is small and whole (many times faster than the general power)."""
+    if c == 3:
+        return x * x * x
+    if c == -2:
+        return 1 / (x * x)
+    if c == -0.5:
+        return 1 / np.sqrt(x)
+    return x**c
+
+
+class PowBy(Op):
+    """y = x^c;   dx = dy c x^(c-1), 0 where c = 0."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        save.x, save.c = x, c
+        return power(x, c)
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        x, c = saved.x, saved.c
+        if c == 0:
+            return np.zeros_like(x)
+        if c == 2:
+            return dy * conj(x + x)
+        return dy * conj(power(x, c - 1) * c)
+
+
+class PowOf(Op):
+    """y = c^x;   dx = dy y log(c), 0 where c = 0 and x >= 0."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, c):
+        save.x, save.c = x, c
+        save.y = y = np.power(x.dtype.type(c), x)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        dtype = saved.x.dtype.type
+        dx = dy * conj(saved.y * np.log(dtype(saved.c)))
+        return np.where(saved.x >= 0, dtype(0), dx) if saved.c == 0 else dx
+
+
+class Pow(Op):
+    """y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0."""
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, a, b):
+        save.a, save.b = a, b
+        save.y = y = np.power(a, b)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        a, b = saved.a, saved.b
+        na, nb = saved.needs
+        zero = dy.dtype.type(0)
+        da = db = None
+        if na:
+            da = unbroadcast(np.where(b == 0, zero, dy * conj(b * np.power(a, b - 1))), a.shape)
+        if nb:
+            still = (a == 0) & (b >= 0)
+            db = unbroadcast(np.where(still, zero, dy * conj(saved.y * np.log(a))), b.shape)
+        return da, db
