@@ -1,0 +1,62 @@
+"""grad and backward: gradients of several outputs with respect to several inputs."""
+
+from ..errors import GraphError
+from ..graph import backpropagate
+from ..tensor import Tensor
+from ..tensor.tensor import backward as _backward
+from ..tensor.tensor import refuse_create_graph, root
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
+    """Add the sum of the gradients of `tensors` to the leaves they depend on."""
+    tensors = _as_list(tensors)
+    gradients = _as_list(grad_tensors if grad_tensors is not None else grad_variables) or [None] * len(tensors)
+    _backward(tensors, gradients, retain_graph, create_graph, inputs)
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+) -> tuple:
+    """d outputs / d inputs, as a tuple of tensors; nobody's .grad changes.
+
+        grad[i] = sum_o grad_outputs[o] d outputs[o] / d inputs[i]
+
+    An input that no output depends on raises, or gives None with allow_unused=True, or zeros with materialize_grads=True.
+    """
+    outputs, inputs = _as_list(outputs), _as_list(inputs)
+    gradients = _as_list(grad_outputs) or [None] * len(outputs)
+    refuse_create_graph(create_graph)
+    if is_grads_batched:
+        raise GraphError("grad(is_grads_batched=True) is not supported", "call grad once for each row of grad_outputs")
+    edges = [x._edge() for x in inputs]
+    for i, edge in enumerate(edges):
+        if edge is None:
+            raise GraphError(
+                f"One of the differentiated Tensors does not require grad (inputs[{i}])", "x.requires_grad_() before it is used"
+            )
+    found = backpropagate([root(y, dy) for y, dy in zip(outputs, gradients, strict=True)], bool(retain_graph), edges)
+    made = []
+    for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
+        if dx is None and not (allow_unused or materialize_grads):
+            raise GraphError(
+                f"One of the differentiated Tensors appears to not have been used in the graph (inputs[{i}], shape "
+                f"{tuple(x.shape)}). Set allow_unused=True if this is the desired behavior.", "allow_unused=True gives None there",
+            )
+        if dx is None:
+            made.append(Tensor._of(x._array * 0) if materialize_grads else None)
+        else:
+            made.append(Tensor._of(dx.astype(x._array.dtype)))
+    return tuple(made)
+
+
+def _as_list(tensors) -> list:
+    if tensors is None:
+        return []
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)

@@ -1,0 +1,149 @@
+"""Function: an operation that a user writes, over tensors."""
+
+import numpy as np
+
+from ..errors import GraphError, KindError, ShapeError
+from ..graph import Node, modes
+from ..tensor import Tensor
+from .grad_mode import no_grad
+
+
+class FunctionContext:
+    """`ctx`: what a Function's forward leaves for its backward."""
+
+    def __init__(self) -> None:
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self._saved: tuple = ()
+        self._versions: list = []
+        self._not_differentiable: tuple = ()
+        self._dirty: tuple = ()
+        self._materialize = True
+
+    def save_for_backward(self, *tensors) -> None:
+        """Keep tensors (or None) for backward; a change of them in place before it is noticed."""
+        self._saved = tensors
+        self._versions = [(t._watch(), t._watch().count) for t in tensors if isinstance(t, Tensor)]
+
+    @property
+    def saved_tensors(self) -> tuple:
+        for version, then in self._versions:
+            if version.count != then:
+                raise GraphError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"a tensor given to save_for_backward is at version {version.count}, expected version {then}; "
+                    f"it was overwritten by {version.changed_by}",
+                    "use the out-of-place form there",
+                )
+        return self._saved
+
+    saved_variables = saved_tensors
+
+    def mark_non_differentiable(self, *tensors) -> None:
+        """Outputs that get no gradient."""
+        self._not_differentiable = tuple(id(t) for t in tensors)
+
+    def mark_dirty(self, *tensors) -> None:
+        """Inputs that forward changed in place."""
+        self._dirty = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """False: backward gets None, instead of zeros, for an output that nothing depends on."""
+        self._materialize = value
+
+
+class Function:
+    """Subclass with static `forward(ctx, *args)` and `backward(ctx, *grad_outputs)`; use as `Sub.apply(*args)`.
+
+    Both work on tensors, nothing in them is recorded. `forward(*args)` with `setup_context(ctx, inputs, output)` works too.
+    backward returns one gradient (or None) for each argument of forward.
+    """
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        raise KindError("a Function defines a static forward(ctx, ...)", "class F(Function): @staticmethod def forward(ctx, x): ...")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise KindError("this Function defines no backward", "@staticmethod def backward(ctx, *grad_outputs): ...")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output) -> None:
+        """Save for backward, where forward takes no ctx."""
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run forward and record it, so that backward runs in its turn."""
+        ctx = FunctionContext()
+        needs = tuple(modes.grad and isinstance(a, Tensor) and a.requires_grad for a in args)
+        ctx.needs_input_grad = needs
+        edges = [a._edge() if need else None for a, need in zip(args, needs)]
+        with no_grad():
+            if cls.setup_context is not Function.setup_context:
+                made = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, made)
+            else:
+                made = cls.forward(ctx, *args, **kwargs)
+        outputs = made if isinstance(made, tuple) else (made,)
+        if any(needs):
+            outputs = _record(cls, ctx, args, edges, outputs)
+        return outputs if isinstance(made, tuple) else outputs[0]
+
+
+class _UserOp:
+    """What the walk calls: the user's backward, between arrays and tensors."""
+
+    fresh = False
+    view = False
+
+    def __init__(self, function, shapes):
+        self.function, self.shapes = function, shapes
+        self.name = self.__name__ = function.__name__
+
+    def backward(self, ctx, *dys):
+        grads = [self._tensor(dy, i, ctx) for i, dy in enumerate(dys)]
+        with no_grad():
+            made = self.function.backward(ctx, *grads)
+        made = made if isinstance(made, tuple) else (made,)
+        expected = len(ctx.needs_input_grad)
+        if len(made) < expected or any(g is not None for g in made[expected:]):
+            raise GraphError(
+                f"function {self.name}Backward returned an incorrect number of gradients (expected {expected}, got {len(made)})",
+                "backward returns one gradient, or None, for each argument of forward",
+            )
+        return tuple(self._array(g, i, ctx) for i, g in enumerate(made[:expected]))
+
+    def _tensor(self, dy, i, ctx):
+        if dy is None and ctx._materialize:
+            shape, dtype = self.shapes[0][i]
+            return Tensor._of(np.zeros(shape, dtype))
+        return None if dy is None else Tensor._of(dy)
+
+    def _array(self, grad, i, ctx):
+        if grad is None:
+            return None
+        shape = self.shapes[1][i]
+        if shape is not None and grad._array.shape != shape:
+            raise ShapeError(
+                f"Function {self.name}Backward returned an invalid gradient at index {i} - got {list(grad.shape)} but "
+                f"expected shape compatible with {list(shape)}", None,
+            )
+        return grad._array
+
+
+def _record(function, ctx, args, edges, outputs):
+    shapes = (
+        [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
+        [a._array.shape if isinstance(a, Tensor) else None for a in args],
+    )
+    node = Node(_UserOp(function, shapes), ctx, edges, len(outputs))
+    given = {id(a) for a in args}
+    made = []
+    for slot, y in enumerate(outputs):
+        if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not y.is_floating_point():
+            made.append(y)
+            continue
+        if id(y) in given and not any(y is d for d in ctx._dirty):
+            y = Tensor._of(y._array)  # an input handed through is a new tensor with a new history
+        y._node, y._slot, y._requires_grad = node, slot, True
+        made.append(y)
+    return tuple(made)

@@ -1,0 +1,134 @@
+"""Switches for recording: no_grad, enable_grad, set_grad_enabled, inference_mode. Context managers and decorators."""
+
+import functools
+import inspect
+
+from ..graph import modes
+
+
+class _Switch:
+    """Sets values of `modes` for a block; usable as `with no_grad():`, `@no_grad()` and `@no_grad`."""
+
+    _values: dict[str, bool] = {}
+
+    def __new__(cls, function=None):
+        made = super().__new__(cls)
+        if callable(function):
+            made.__init__()
+            return made(function)
+        return made
+
+    def __init__(self, function=None):
+        self._before: list[dict[str, bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append({name: getattr(modes, name) for name in self._values})
+        for name, value in self._values.items():
+            setattr(modes, name, value)
+
+    def __exit__(self, *error) -> None:
+        for name, value in self._before.pop().items():
+            setattr(modes, name, value)
+
+    def clone(self):
+        """A switch of the same values, for nested use."""
+        made = object.__new__(type(self))
+        made._values, made._before = self._values, []
+        return made
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            function.__init__ = self(function.__init__)
+            return function
+        if inspect.isgeneratorfunction(function):
+            return _switched_generator(self, function)
+
+        @functools.wraps(function)
+        def switched(*args, **kwargs):
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return switched
+
+
+def _switched_generator(switch: _Switch, function):
+    """A generator that is switched while it runs, and not while its caller does."""
+
+    @functools.wraps(function)
+    def switched(*args, **kwargs):
+        generator = function(*args, **kwargs)
+        sent, thrown = None, None
+        while True:
+            try:
+                with switch.clone():
+                    made = generator.send(sent) if thrown is None else generator.throw(thrown)
+            except StopIteration as end:
+                return end.value
+            thrown = None
+            try:
+                sent = yield made
+            except GeneratorExit:
+                generator.close()
+                raise
+            except BaseException as error:  # noqa: BLE001  (handed on to the generator)
+                thrown = error
+
+    return switched
+
+
+class no_grad(_Switch):  # noqa: N801
+    """Record nothing: results do not require gradients, and nothing is saved for a backward."""
+
+    _values = {"grad": False}
+
+
+class enable_grad(_Switch):  # noqa: N801
+    """Record again, inside a no_grad block."""
+
+    _values = {"grad": True}
+
+
+class set_grad_enabled(_Switch):  # noqa: N801
+    """set_grad_enabled(mode): takes effect at once; as a context manager it is undone at the end of the block."""
+
+    def __new__(cls, mode: bool = True):
+        return object.__new__(cls)
+
+    def __init__(self, mode: bool = True):
+        self._before = [{"grad": modes.grad}]
+        self._values = {"grad": bool(mode)}
+        modes.grad = bool(mode)
+
+    def __enter__(self) -> None:
+        if not self._before:
+            super().__enter__()
+        modes.grad = self._values["grad"]
+
+    def __call__(self, function):
+        self.__exit__()
+        return super().__call__(function)
+
+
+class inference_mode(_Switch):  # noqa: N801
+    """As no_grad; what is made inside is marked as an inference tensor."""
+
+    def __new__(cls, mode=True):
+        made = object.__new__(cls)
+        if callable(mode):
+            made.__init__()
+            return made(mode)
+        return made
+
+    def __init__(self, mode: bool = True):
+        self._before = []
+        self._values = {"grad": False, "inference": True} if mode else {"inference": False}
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are being recorded in this thread."""
+    return modes.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside inference_mode."""
+    return modes.inference

@@ -1,0 +1,131 @@
+"""gradcheck: the derived gradient against finite differences.
+
+    numerical[i, j] = (f(x + eps e_i)[j] - f(x - eps e_i)[j]) / (2 eps)        error O(eps^2) + O(rounding / eps)
+
+In float64 with eps = 1e-6 both errors are near 1e-10, so that a wrong factor, sign or transpose cannot hide.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, GraphError
+from ..tensor import Tensor
+from .differentiate import grad
+
+
+class GradcheckError(GraphError):
+    """The derived gradient is not the slope."""
+
+
+def gradcheck(
+    func,
+    inputs,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    fast_mode: bool = False,
+    **accepted,
+) -> bool:
+    """True where the gradients of func(*inputs) agree with finite differences, for every float64 input that requires one.
+
+    `fast_mode` compares one random projection of the Jacobian instead of all of it. Raises GradcheckError naming output,
+    input, element and both values (or returns False with raise_exception=False).
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+    if not checked:
+        raise ArgumentError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.",
+                            "x = badak.randn(3, dtype=badak.float64, requires_grad=True)")
+    if any(inputs[i]._array.dtype != np.float64 for i in checked):
+        raise ArgumentError("gradcheck: expected float64 inputs; in float32 rounding hides what is looked for", "x.double()")
+    try:
+        for o in range(len(_outputs(func, inputs))):
+            for i in checked:
+                _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _outputs(func, inputs) -> list[Tensor]:
+    made = func(*inputs)
+    return [y for y in (made if isinstance(made, tuple | list) else (made,)) if isinstance(y, Tensor) and y.is_floating_point()]
+
+
+def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None:
+    y = _outputs(func, inputs)[o]
+    if not y.requires_grad:
+        return
+    if fast_mode:
+        _compare_projection(func, inputs, o, i, eps, atol, rtol)
+        return
+    derived, again = _derived(func, inputs, o, i), None
+    again = _derived(func, inputs, o, i)
+    if not np.allclose(derived, again, atol=nondet_tol, rtol=0, equal_nan=True):
+        raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values", None)
+    numerical = _numerical(func, inputs, o, i, eps)
+    wrong = ~np.isclose(derived, numerical, atol=atol, rtol=rtol)
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0])
+        raise GradcheckError(
+            f"Jacobian mismatch for output {o} with respect to input {i}: {int(wrong.sum())} of {wrong.size} elements, first at "
+            f"(input element {at[0]}, output element {at[1]}): numerical {numerical[at]:.6g}, analytical {derived[at]:.6g}",
+            "check the backward: sign, transposes, a factor, broadcasting",
+        )
+
+
+def _derived(func, inputs, o: int, i: int):
+    """Jacobian (input elements, output elements) from one backward for each output element."""
+    y = _outputs(func, inputs)[o]
+    columns = []
+    for j in range(y._array.size):
+        dy = np.zeros(y._array.size)
+        dy[j] = 1
+        dx = grad([y], [inputs[i]], [Tensor._of(dy.reshape(y._array.shape))], retain_graph=True, allow_unused=True)[0]
+        columns.append(np.zeros(inputs[i]._array.size) if dx is None else dx._array.ravel())
+    return np.stack(columns, 1) if columns else np.zeros((inputs[i]._array.size, 0))
+
+
+def _numerical(func, inputs, o: int, i: int, eps: float):
+    x = inputs[i]._array
+    rows = []
+    for k in np.ndindex(x.shape):
+        rows.append(_slope(func, inputs, o, x, k, eps).ravel())
+    return np.stack(rows) if rows else np.zeros((0, _outputs(func, inputs)[o]._array.size))
+
+
+def _slope(func, inputs, o, x, at, eps):
+    """Central difference; x is moved in place and put back, as its tensor is what func sees."""
+    there = x[at].copy()
+    x[at] = there + eps
+    up = _outputs(func, inputs)[o]._array.copy()
+    x[at] = there - eps
+    down = _outputs(func, inputs)[o]._array.copy()
+    x[at] = there
+    return (up - down) / (2 * eps)
+
+
+def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
+    """v . J . u from one backward and from two forwards along u."""
+    draw = np.random.default_rng(0)
+    y, x = _outputs(func, inputs)[o], inputs[i]._array
+    v, u = draw.standard_normal(y._array.shape), draw.standard_normal(x.shape)
+    u /= np.linalg.norm(u) or 1
+    dx = grad([y], [inputs[i]], [Tensor._of(v)], allow_unused=True)[0]
+    derived = 0.0 if dx is None else float((dx._array * u).sum())
+    there = x.copy()
+    x[...] = there + eps * u
+    up = _outputs(func, inputs)[o]._array.copy()
+    x[...] = there - eps * u
+    down = _outputs(func, inputs)[o]._array.copy()
+    x[...] = there
+    numerical = float(((up - down) / (2 * eps) * v).sum())
+    if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
+        raise GradcheckError(
+            f"Jacobian mismatch for output {o} with respect to input {i} along a random direction: numerical {numerical:.6g}, "
+            f"analytical {derived:.6g}", "fast_mode=False names the element",
+        )

@@ -1,0 +1,81 @@
+"""Where tensors meet operations: the one function that runs an Op and records it."""
+
+from ..graph import Node, Saved, modes
+from .tensor import Tensor
+from .anomaly import look_for_nonfinite
+
+_no_inputs_needed: dict[int, tuple[bool, ...]] = {n: (False,) * n for n in range(16)}
+
+
+def apply(op, *inputs, **attributes):
+    """Run `op` on the arrays of `inputs` (tensors, or None for what is optional) and record it where a gradient is wanted.
+
+    Returns a tensor, or a tuple of tensors where the operation has several outputs.
+    """
+    arrays = [None if x is None else x._array for x in inputs]
+    needs = None
+    if modes.grad:
+        needs = tuple([x is not None and x.requires_grad for x in inputs])
+        if True not in needs:
+            needs = None
+    saved = Saved(needs or (False,) * len(arrays))
+    made = op.forward(saved, *arrays, **attributes)
+    if type(made) is tuple:
+        outputs = tuple([Tensor._of(array) for array in made])
+    else:
+        outputs = (Tensor._of(made),)
+    if op.view:
+        _share(op, inputs[0], outputs, attributes)
+    if needs is not None:
+        _record(op, saved, inputs, arrays, outputs)
+    if modes.inference:
+        for y in outputs:
+            y._inference = True
+    if modes.anomaly:
+        look_for_nonfinite(op, arrays, outputs)
+    return outputs if type(made) is tuple else outputs[0]
+
+
+def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
+    """Make the node of this run, and note which tensors must not change before its backward."""
+    edges = [x._edge() if need else None for x, need in zip(inputs, saved.needs)]
+    node = Node(op, saved, edges, len(outputs))
+    for slot, y in enumerate(outputs):
+        if y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
+            y._node, y._slot, y._requires_grad = node, slot, True
+    watched = []
+    for value in saved.__dict__.values():
+        for i, array in enumerate(arrays):
+            if value is array and value is not None:
+                version = inputs[i]._watch()
+                watched.append((version, version.count, f"input {i}"))
+        for y in outputs:
+            if value is y._array:
+                version = y._watch()
+                watched.append((version, version.count, "output"))
+    if watched:
+        node.watched = watched
+
+
+def _share(op, x: Tensor, outputs, attributes) -> None:
+    """Tie views to the tensor whose memory they see."""
+    base = x if x._base is None else x._base
+    owner = x._array if x._array.base is None else x._array.base
+    for slot, y in enumerate(outputs):
+        seen = y._array
+        if seen is x._array or seen.base is owner or seen.base is x._array:
+            y._base, y._made_at = base, base._rebased
+            y._steps = (*x._steps, (op, attributes, slot))
+            y._version = x._version
+
+
+def replay(base: Tensor, steps) -> Tensor:
+    """The view of `base` that these steps lead to."""
+    seen = base
+    for op, attributes, slot in steps:
+        made = apply(op, seen, **attributes)
+        seen = made[slot] if type(made) is tuple else made
+    return seen
+
+
+Tensor._replay = replay

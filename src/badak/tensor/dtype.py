@@ -1,0 +1,216 @@
+"""Data types, devices and sizes: the small words of the tensor room.
+
+float16 and bfloat16 store; arithmetic on them is done in float32 and rounded back where NumPy does not do it itself.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import DTypeError, KindError, MissingError
+
+
+class dtype:  # noqa: N801  (PyTorch's name)
+    """One element type; `dtype.numpy` is NumPy's word for it."""
+
+    def __init__(self, name: str, kind: str, bits: int):
+        self.name, self.kind, self.itemsize = name, kind, bits // 8
+        self.is_floating_point = kind == "float"
+        self.is_complex = kind == "complex"
+        self.is_signed = kind in ("float", "complex", "int")
+
+    @cached_property
+    def numpy(self) -> np.dtype:
+        if self.name == "bfloat16":
+            import ml_dtypes  # noqa: PLC0415  (a wheel that only this dtype needs)
+
+            return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(self.name)
+
+    def to_complex(self) -> "dtype":
+        return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
+
+    def to_real(self) -> "dtype":
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    def __repr__(self) -> str:
+        return f"badak.{self.name}"
+
+    def __reduce__(self):
+        return _by_name, (self.name,)
+
+
+bool_ = dtype("bool", "bool", 8)
+uint8 = dtype("uint8", "uint", 8)
+int8 = dtype("int8", "int", 8)
+int16 = dtype("int16", "int", 16)
+int32 = dtype("int32", "int", 32)
+int64 = dtype("int64", "int", 64)
+float16 = dtype("float16", "float", 16)
+bfloat16 = dtype("bfloat16", "float", 16)
+float32 = dtype("float32", "float", 32)
+float64 = dtype("float64", "float", 64)
+complex64 = dtype("complex64", "complex", 64)
+complex128 = dtype("complex128", "complex", 128)
+
+ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
+_names = {one.name: one for one in ALL}
+_of_numpy = {np.dtype(one.name): one for one in ALL if one is not bfloat16}
+_of_python = {bool: bool_, int: int64, float: float32, complex: complex64}
+
+
+def _by_name(name: str) -> dtype:
+    return _names[name]
+
+
+def of_numpy(numpy_dtype: np.dtype) -> dtype:
+    """badak's dtype for NumPy's."""
+    found = _of_numpy.get(numpy_dtype)
+    if found is None:
+        if numpy_dtype.name == "bfloat16":
+            _of_numpy[numpy_dtype] = bfloat16
+            return bfloat16
+        raise DTypeError(
+            f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are "
+            + ", ".join(one.name for one in ALL),
+            "convert it first, as in array.astype(numpy.float32)",
+        )
+    return found
+
+
+def to_dtype(wanted) -> dtype:
+    """A dtype from a dtype, NumPy's dtype, or Python's bool, int, float."""
+    if type(wanted) is dtype:
+        return wanted
+    if isinstance(wanted, type) and wanted in _of_python:
+        return default_dtype() if wanted is float else _of_python[wanted]
+    if isinstance(wanted, np.dtype) or (isinstance(wanted, type) and issubclass(wanted, np.generic)):
+        return of_numpy(np.dtype(wanted))
+    raise KindError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", None)
+
+
+_default = float32
+
+
+def default_dtype() -> dtype:
+    return _default
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of floating-point tensors made from Python numbers: float32 unless set otherwise."""
+    return _default
+
+
+def set_default_dtype(d) -> None:
+    """Make `d` (float32 or float64) the dtype of tensors made from Python floats."""
+    global _default
+    chosen = to_dtype(d)
+    if not chosen.is_floating_point:
+        raise DTypeError(f"only floating-point types are supported as the default type; got {chosen}", "pass badak.float32 or badak.float64")
+    _default = chosen
+
+
+class device:  # noqa: N801  (PyTorch's name)
+    """Where a tensor lives. badak computes on the CPU; other devices can be named, and asking for them is an error."""
+
+    __slots__ = ("type", "index")
+
+    def __init__(self, type="cpu", index: int | None = None):  # noqa: A002  (PyTorch's name)
+        if isinstance(type, device):
+            type, index = type.type, type.index  # noqa: A001
+        if isinstance(type, int):
+            type, index = "cuda", type  # noqa: A001
+        if not isinstance(type, str):
+            raise KindError(f"device: expected a string such as 'cpu'; got {type!r}", None)
+        name, _, number = type.partition(":")
+        if name not in ("cpu", "cuda", "mps", "meta", "xpu"):
+            raise KindError(f"device: expected 'cpu'; got {type!r}", "device='cpu'")
+        self.type, self.index = name, int(number) if number else index
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}'" + ("" if self.index is None else f", index={self.index}") + ")"
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, device) and (self.type, self.index or 0) == (other.type, other.index or 0)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self):
+        return device, (self.type, self.index)
+
+
+CPU = device("cpu")
+
+
+def check_device(where) -> None:
+    """Raise unless `where` is None or the CPU."""
+    if where is None or where is CPU:
+        return
+    asked = device(where)
+    if asked.type != "cpu":
+        raise MissingError(f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)")
+
+
+class Size(tuple):
+    """The shape of a tensor: a tuple of ints that stays a Size when it is sliced or added to."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        n = 1
+        for s in self:
+            n *= s
+        return n
+
+    def __repr__(self) -> str:
+        return f"badak.Size({list(self)})"
+
+    def __getitem__(self, key):
+        picked = tuple.__getitem__(self, key)
+        return Size(picked) if type(key) is slice else picked
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, times):
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+
+class finfo:  # noqa: N801
+    """Limits of a floating-point dtype: min, max, eps, tiny, smallest_normal, bits, resolution."""
+
+    def __init__(self, type=None):  # noqa: A002
+        chosen = _default if type is None else to_dtype(type)
+        if not chosen.is_floating_point:
+            raise DTypeError(f"finfo: expected a floating-point dtype; got {chosen}", "use iinfo for integers")
+        if chosen is bfloat16:
+            import ml_dtypes  # noqa: PLC0415
+
+            limits = ml_dtypes.finfo(ml_dtypes.bfloat16)
+        else:
+            limits = np.finfo(chosen.numpy)
+        self.bits, self.dtype = chosen.itemsize * 8, chosen.name
+        self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
+        self.tiny = self.smallest_normal = float(limits.smallest_normal)
+        self.resolution = float(limits.resolution)
+
+    def __repr__(self) -> str:
+        return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+                f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})")
+
+
+class iinfo:  # noqa: N801
+    """Limits of an integer dtype: min, max, bits."""
+
+    def __init__(self, type):  # noqa: A002
+        limits = np.iinfo(to_dtype(type).numpy)
+        self.min, self.max, self.bits, self.dtype = int(limits.min), int(limits.max), limits.bits, str(limits.dtype)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

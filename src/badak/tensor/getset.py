@@ -1,0 +1,176 @@
+"""x[key] and x[key] = value.
+
+Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tensors of indices, or masks, gather copies.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, KindError, RangeError, ShapeError
+from ..graph import modes
+from ..ops.index import Index, IndexPut, Select
+from .apply import apply
+from .inplace import changed_, write_
+from .tensor import Tensor
+
+_BASIC = (int, slice, type(None), type(Ellipsis))
+
+
+def getitem(x: Tensor, key) -> Tensor:
+    """x[key]: a view for basic keys, a gathered copy for advanced ones."""
+    key, basic = _array_key(x, key)
+    _check(x, key)
+    return apply(Select if basic else Index, x, key=key)
+
+
+def setitem(x: Tensor, key, value) -> None:
+    """x[key] = value, with the history kept: the part that is replaced gets value's gradient."""
+    key, basic = _array_key(x, key)
+    _check(x, key)
+    values = value._array if isinstance(value, Tensor) else value
+    if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
+        _assign(x, key, values)
+        changed_(x, "__setitem__")
+        return
+    if not isinstance(value, Tensor):
+        value = Tensor._of(np.asarray(value, x._array.dtype))
+    if basic:
+        part = apply(Select, x, key=key)
+        write_(part, _drop_leading_ones(value, part._array.ndim), "__setitem__")
+    else:
+        write_(x, apply(IndexPut, x, value.to(x.dtype), key=key, accumulate=False), "__setitem__")
+
+
+def delitem(x: Tensor, key) -> None:
+    raise KindError("Tensor does not support deleting items", "select what you keep: x[keep]")
+
+
+def _assign(x: Tensor, key, values) -> None:
+    try:
+        x._array[key] = values
+    except ValueError as problem:
+        part = x._array[key]
+        shape = np.shape(values)
+        while len(shape) > part.ndim and shape[0] == 1:
+            values, shape = np.asarray(values)[0], shape[1:]
+        try:
+            x._array[key] = values
+        except ValueError:
+            raise ShapeError(
+                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
+                f"{list(part.shape)}",
+                "give the right side the shape of x[key]",
+            ) from problem
+
+
+def _drop_leading_ones(value: Tensor, ndim: int) -> Tensor:
+    while value._array.ndim > ndim and value._array.shape[0] == 1:
+        value = value[0]
+    return value
+
+
+def _array_key(x: Tensor, key):
+    """The key in NumPy's words, and whether it is basic."""
+    kind = type(key)
+    if kind is int or kind is slice:
+        return (_slice(key) if kind is slice else key), True
+    if kind is not tuple:
+        if kind is list and any(isinstance(part, (slice, Tensor, type(None), type(Ellipsis), list)) for part in key):
+            key = tuple(key) if any(isinstance(part, (slice, type(None), type(Ellipsis))) for part in key) else (key,)
+        else:
+            key = (key,)
+    parts, basic = [], True
+    for part in key:
+        part = _part(part)
+        if type(part) not in _BASIC:
+            basic = False
+        parts.append(part)
+    return tuple(parts), basic
+
+
+def _part(part):
+    """One element of a key: tensors and lists become arrays, 0-d integers plain ints."""
+    if type(part) in (int, type(None), type(Ellipsis)):
+        return part
+    if isinstance(part, slice):
+        return _slice(part)
+    if isinstance(part, Tensor):
+        part = part._array
+    elif isinstance(part, (list, tuple, range)):
+        part = np.asarray([p._array if isinstance(p, Tensor) else p for p in part])
+        if part.size == 0:
+            part = part.astype(np.int64)
+    elif isinstance(part, (bool, np.bool_)):
+        part = np.asarray(part)
+    elif isinstance(part, np.ndarray):
+        pass
+    elif hasattr(part, "__index__"):
+        return part.__index__()
+    else:
+        raise RangeError(
+            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(part).__name__})",
+            "index with ints, slices, lists, or integer and bool tensors",
+        )
+    if part.dtype == np.uint8:
+        return part.astype(bool)  # PyTorch's old masks
+    if part.dtype.kind not in "iub":
+        raise RangeError(
+            f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
+        )
+    return int(part) if part.ndim == 0 and part.dtype.kind in "iu" else part
+
+
+def _slice(part: slice) -> slice:
+    step = part.step
+    if step is not None and int(step) <= 0:
+        raise ArgumentError("step must be greater than zero", "x.flip(dim) reverses")
+    if type(part.start) in (int, type(None)) and type(part.stop) in (int, type(None)):
+        return part
+    return slice(*(None if p is None else p.__index__() for p in (part.start, part.stop, part.step)))
+
+
+def _check(x: Tensor, key) -> None:
+    """Raise where a key asks for what is not there."""
+    shape = x._array.shape
+    if type(key) is not tuple:
+        key = (key,)
+    used = 0
+    for part in key:
+        used += 0 if part is None or part is Ellipsis else part.ndim if isinstance(part, np.ndarray) and part.dtype == bool else 1
+    if used > len(shape):
+        if not shape and used == 1 and type(key[0]) is int:
+            raise RangeError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
+                "x.item()",
+            )
+        raise RangeError(f"too many indices for tensor of dimension {len(shape)}", f"x has shape {tuple(shape)}")
+    dim = 0
+    for position, part in enumerate(key):
+        if part is None:
+            continue
+        if part is Ellipsis:
+            dim = len(shape) - sum(_dims(p) for p in key[position + 1 :])
+            continue
+        _check_part(part, shape, dim)
+        dim += _dims(part)
+
+
+def _dims(part) -> int:
+    if part is None or part is Ellipsis:
+        return 0
+    return part.ndim if isinstance(part, np.ndarray) and part.dtype == bool else 1
+
+
+def _check_part(part, shape, dim: int) -> None:
+    if type(part) is int:
+        if not -shape[dim] <= part < shape[dim]:
+            raise RangeError(f"index {part} is out of bounds for dimension {dim} with size {shape[dim]}", None)
+    elif isinstance(part, np.ndarray):
+        if part.dtype == bool:
+            if part.shape != shape[dim : dim + part.ndim]:
+                raise RangeError(
+                    f"The shape of the mask {list(part.shape)} at index 0 does not match the shape of the indexed tensor "
+                    f"{list(shape)} at index {dim}", "give the mask the shape of the dims that it indexes",
+                )
+        elif part.size and (part.max() >= shape[dim] or part.min() < -shape[dim]):
+            worst = part.max() if part.max() >= shape[dim] else part.min()
+            raise RangeError(f"index {worst} is out of bounds for dimension {dim} with size {shape[dim]}", None)

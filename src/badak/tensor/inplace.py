@@ -1,0 +1,100 @@
+"""In-place changes, with the history kept right.
+
+`write_` is the one way to change a tensor's values where gradients may be involved. A view's change is also its base's:
+the base gets a node that replaces the slice, and every view of that memory takes its history anew when next asked.
+"""
+
+import numpy as np
+
+from ..errors import GraphError, ShapeError
+from ..graph import Node, Op, Saved, modes
+from .tensor import Tensor
+
+
+class WriteView(Op):
+    """base with the part that `steps` lead to replaced by value.
+
+    y = base, y[steps] = value         dbase = dy, dbase[steps] = 0        dvalue = dy[steps]
+    """
+
+    fresh = True
+
+    @staticmethod
+    def backward(saved, dy):
+        dbase = np.empty_like(saved.base)  # the strides of the base, so that the same views of it exist
+        dbase[...] = dy
+        part = _see(dbase, saved.steps)
+        dvalue = part.copy()
+        part[...] = 0
+        return dbase, dvalue
+
+
+def _see(array, steps):
+    for op, attributes, slot in steps:
+        made = op.forward(Saved((False,)), array, **attributes)
+        array = made[slot] if type(made) is tuple else made
+    return array
+
+
+def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
+    """Make x hold `value` (broadcast to x's shape, cast to x's dtype) together with value's history."""
+    recording = modes.grad and (x.requires_grad or value.requires_grad)
+    if recording:
+        _refuse_leaf(x)
+    array = x._array
+    if value._array.shape != array.shape:
+        _check_broadcast(value._array.shape, array.shape, name)
+        if recording and value.requires_grad:
+            value = value.expand(array.shape)
+    if recording and value._array.dtype != array.dtype:
+        value = value.to(x.dtype)
+    if recording and value._node is None and value.requires_grad:
+        value = value.clone()  # a leaf's history is the leaf itself, which x does not become
+    array[...] = value._array
+    x._watch().bump(name)
+    if recording:
+        _rewrite(x, value)
+    return x
+
+
+def changed_(x: Tensor, name: str) -> Tensor:
+    """Note that x's values were changed directly, where no history is involved."""
+    if modes.grad and x.requires_grad:
+        _refuse_leaf(x)
+    x._watch().bump(name)
+    return x
+
+
+def _refuse_leaf(x: Tensor) -> None:
+    base = x if x._base is None else x._base
+    if base._requires_grad and base._node is None:
+        what = "a leaf Variable that requires grad" if base is x else "a view of a leaf Variable that requires grad"
+        raise GraphError(
+            f"{what} is being used in an in-place operation.",
+            "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form",
+        )
+
+
+def _check_broadcast(shape, target, name: str) -> None:
+    fits = len(shape) <= len(target) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
+    extra = len(shape) > len(target) and all(s == 1 for s in shape[: len(shape) - len(target)])
+    if not fits and not extra:
+        raise ShapeError(
+            f"{name}: output with shape {list(target)} doesn't match the broadcast shape {list(shape)}",
+            "the right side must broadcast to the tensor that is changed",
+        )
+
+
+def _rewrite(x: Tensor, value: Tensor) -> None:
+    """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
+    if x._base is None:
+        x._node, x._slot, x._requires_grad = value._node, value._slot, value._requires_grad
+        x._rebased += 1
+        return
+    base = x._base
+    saved = Saved((base._requires_grad, value._requires_grad))
+    saved.base, saved.steps = base._array, x._steps
+    base_edge, value_edge = base._edge(), value._edge()
+    base._node, base._slot, base._requires_grad = Node(WriteView, saved, [base_edge, value_edge]), 0, True
+    base._rebased += 1
+

@@ -1,0 +1,167 @@
+"""How a tensor prints: PyTorch's form, to the character where one was checked.
+
+A number's width is that of the widest one; floats print with 4 digits, or in scientific notation where the range asks for
+it; more than 1,000 values are summarised to the 3 at each edge.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dtype import bool_, default_dtype, int64
+
+_PREFIX = "tensor("
+
+
+@dataclass
+class PrintOptions:
+    """What set_printoptions sets."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+OPTIONS = PrintOptions()
+_PROFILES = {
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=math.inf),
+}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None) -> None:
+    """Set how tensors print: digits, values before summarising, values kept at each edge, line width, scientific or not."""
+    if profile is not None:
+        OPTIONS.__dict__.update(_PROFILES[profile].__dict__)
+    given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
+    OPTIONS.__dict__.update({name: value for name, value in given.items() if value is not None})
+    OPTIONS.sci_mode = sci_mode
+
+
+class Formatter:
+    """Writes one number of an array, in the width that the array needs."""
+
+    def __init__(self, values: np.ndarray):
+        self.floating = values.dtype.kind not in "iub"
+        self.whole = self.scientific = False
+        self.width = 1
+        if not self.floating:
+            self.width = max((len(str(value)) for value in values.ravel().tolist()), default=1)
+            return
+        finite = values[np.isfinite(values) & (values != 0)].astype(np.float64)
+        if finite.size == 0:
+            return
+        magnitude = np.abs(finite)
+        low, high = float(magnitude.min()), float(magnitude.max())
+        self.whole = bool((finite == np.ceil(finite)).all())
+        if self.whole:
+            self.scientific = high / low > 1000.0 or high > 1.0e8
+        else:
+            self.scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+        if OPTIONS.sci_mode is not None:
+            self.scientific = OPTIONS.sci_mode
+        if self.whole and not self.scientific:
+            self.width = max(len(f"{value:.0f}") for value in finite.tolist()) + 1
+        else:
+            self.width = max(len(self._plain(value)) for value in finite.tolist())
+
+    def _plain(self, value: float) -> str:
+        return f"{value:.{OPTIONS.precision}{'e' if self.scientific else 'f'}}"
+
+    def __call__(self, value) -> str:
+        if not self.floating:
+            text = str(value)
+        elif self.scientific or not self.whole:
+            text = self._plain(value)
+        else:
+            text = f"{value:.0f}" + ("." if math.isfinite(value) else "")
+        return text.rjust(self.width)
+
+
+def _summarised(array: np.ndarray) -> np.ndarray:
+    """The values at the edges, which alone decide the format of a long tensor."""
+    edge = OPTIONS.edgeitems
+    for axis in range(array.ndim):
+        if array.shape[axis] > 2 * edge:
+            ends = np.r_[0:edge, array.shape[axis] - edge : array.shape[axis]]
+            array = np.take(array, ends, axis)
+    return array
+
+
+def _row(array: np.ndarray, indent: int, summarise: bool, write) -> str:
+    values = array.tolist()
+    if summarise and len(values) > 2 * OPTIONS.edgeitems:
+        edge = OPTIONS.edgeitems
+        words = [write(v) for v in values[:edge]] + [" ..."] + [write(v) for v in values[-edge:]]
+    else:
+        words = [write(v) for v in values]
+    per_line = max(1, (OPTIONS.linewidth - indent) // (len(write(values[0])) + 2)) if values else 1
+    lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _block(array: np.ndarray, indent: int, summarise: bool, write) -> str:
+    if array.ndim == 0:
+        return write(array.item())
+    if array.ndim == 1:
+        return _row(array, indent, summarise, write)
+    edge = OPTIONS.edgeitems
+    if summarise and array.shape[0] > 2 * edge:
+        parts = [_block(a, indent + 1, summarise, write) for a in array[:edge]] + ["..."]
+        parts += [_block(a, indent + 1, summarise, write) for a in array[-edge:]]
+    else:
+        parts = [_block(a, indent + 1, summarise, write) for a in array]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _complex_writer(values: np.ndarray):
+    real, imaginary = Formatter(values.real), Formatter(np.abs(values.imag))
+    return lambda z: f"{real(z.real)}{'-' if math.copysign(1, z.imag) < 0 else '+'}{imaginary(z.imag if z.imag >= 0 else -z.imag).lstrip()}j"
+
+
+def format_tensor(x) -> str:
+    """`tensor([...], dtype=..., requires_grad=True)`: the dtype is left out where it is the default."""
+    array = x._array
+    if array.dtype.kind == "V":
+        array = array.astype(np.float32)
+    notes = []
+    if array.size == 0:
+        text = "[]"
+        if array.ndim != 1:
+            notes.append(f"size={tuple(array.shape)}")
+        plain = x.dtype is default_dtype()
+    else:
+        summarise = array.size > OPTIONS.threshold
+        shown = _summarised(array) if summarise else array
+        write = _complex_writer(shown) if array.dtype.kind == "c" else Formatter(shown)
+        text = _block(array, len(_PREFIX), summarise, write)
+        plain = x.dtype in (default_dtype(), bool_, int64) or (array.dtype.kind == "c" and x.dtype.to_real() is default_dtype())
+    if not plain:
+        notes.append(f"dtype={x.dtype}")
+    if x.grad_fn is not None:
+        notes.append(f"grad_fn=<{_backward_name(x.grad_fn)}>")
+    elif x.requires_grad:
+        notes.append("requires_grad=True")
+    return _with_notes(_PREFIX + text, notes, len(_PREFIX)) + ")"
+
+
+def _with_notes(text: str, notes: list[str], indent: int) -> str:
+    """Append the notes, on the last line where they fit, each on a new line where they do not."""
+    width = len(text) - text.rfind("\n") - 1 if "\n" in text else len(text)
+    for note in notes:
+        if width + len(note) + 2 > OPTIONS.linewidth:
+            text += ",\n" + " " * indent + note
+            width = indent + len(note)
+        else:
+            text += ", " + note
+            width += len(note) + 2
+    return text
+
+
+def _backward_name(node) -> str:
+    op = getattr(node, "op", None)
+    return "AccumulateGrad" if op is None else f"{op.__name__}Backward0"
