@@ -285,7 +285,7 @@ def test_requires_grad_of_a_computed_tensor_cannot_be_taken_away(lib):
 @both
 def test_grad_of_the_wrong_shape_cannot_be_assigned(lib):
     x = leaf(lib, [1.0, 2.0])
-    with pytest.raises(RuntimeError, match="different size"):
+    with pytest.raises(RuntimeError, match="size"):
         x.grad = lib.ones(3, dtype=lib.float64)
 
 

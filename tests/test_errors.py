@@ -1,0 +1,325 @@
+"""What badak says when something goes wrong: one line of cause, one line of fix, for each mistake people make.
+
+The numbers are those of docs/errors.md.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import badak
+from badak import errors, nn, optim
+from badak.nn import functional as F
+
+
+def complaint(action) -> str:
+    """What `action()` raises or warns of; it must be one complaint with a cause line, and a fix line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            action()
+        except errors.BadakError as error:
+            return well_formed(str(error))
+    spoken = [str(w.message) for w in caught if issubclass(w.category, errors.BadakWarning)]
+    assert len(spoken) == 1, f"expected one complaint; got {spoken}"
+    return well_formed(spoken[0])
+
+
+def well_formed(text: str) -> str:
+    lines = text.split("\n")
+    assert len(lines) == 2 and lines[0] and lines[1].startswith("fix: "), f"not one line of cause and one of fix:\n{text}"
+    return text
+
+
+def silent(action):
+    """The result of `action()`, which must not warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return action()
+
+
+def says(text: str, *phrases: str) -> None:
+    missing = [phrase for phrase in phrases if phrase not in text]
+    assert not missing, f"{missing} missing in:\n{text}"
+
+
+def attention(embed_dim=8, heads=2, **options):
+    badak.manual_seed(0)
+    return nn.MultiheadAttention(embed_dim, heads, batch_first=True, **options)
+
+
+def attend(B=2, T=5, C=8, **masks):
+    x = badak.randn(B, T, C)
+    return attention(C)(x, x, x, **masks)
+
+
+# ------------------------------------------------------------------ masks
+
+
+def test_01_a_float_mask_of_zeros_and_ones():
+    mask = badak.tril(badak.ones(5, 5))
+    text = complaint(lambda: attend(attn_mask=mask))
+    says(text, "attn_mask is float and holds only 0 and 1", "added", "fix: attn_mask=(mask == 0)")
+
+
+def test_01_a_float_mask_of_zeros_and_minus_infinity_is_fine():
+    mask = nn.Transformer.generate_square_subsequent_mask(5)
+    silent(lambda: attend(attn_mask=mask))
+
+
+def test_02_a_mask_of_the_wrong_polarity():
+    mask = badak.tril(badak.ones(5, 5, dtype=badak.bool))
+    text = complaint(lambda: attend(attn_mask=mask))
+    says(text, "attn_mask hides the diagonal", "True = hide", "fix: attn_mask=~mask")
+
+
+def test_02_a_causal_mask_of_the_right_polarity_is_fine():
+    mask = badak.triu(badak.ones(5, 5, dtype=badak.bool), diagonal=1)
+    silent(lambda: attend(attn_mask=mask))
+
+
+def test_03_padding_given_as_attn_mask():
+    mask = badak.zeros(2, 5, dtype=badak.bool)
+    text = complaint(lambda: attend(attn_mask=mask))
+    says(text, "attn_mask (2, 5)", "batch=2", "padding mask", "fix: key_padding_mask=mask")
+
+
+def test_04_padding_of_a_square_batch_is_ambiguous():
+    lengths = badak.tensor([5, 3, 4, 2, 1])
+    keep = badak.arange(5)[None, :] < lengths[:, None]
+    q = badak.randn(5, 2, 5, 4)
+    text = complaint(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=keep))
+    says(text, "(5, 5)", "ambiguous", "batch=5", "fix: ")
+
+
+def test_04_a_causal_mask_of_a_square_batch_is_fine():
+    q = badak.randn(5, 2, 5, 4)
+    keep = badak.tril(badak.ones(5, 5, dtype=badak.bool))
+    silent(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=keep))
+
+
+def test_05_a_mask_that_does_not_broadcast_to_the_scores():
+    q = badak.randn(2, 2, 5, 4)
+    mask = badak.ones(2, 5, dtype=badak.bool)
+    text = complaint(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=mask))
+    says(text, "mask (2, 5) does not broadcast to scores (batch=2, heads=2, queries=5, keys=5)", "[:, None, None, :]")
+
+
+def test_06_a_query_with_nothing_to_attend_to():
+    padding = badak.tensor([[False] * 5, [True] * 5])
+    x = badak.randn(2, 5, 8, requires_grad=True)
+    layer = attention()
+    results = []
+    text = complaint(lambda: results.append(layer(x, x, x, key_padding_mask=padding)[0]))
+    says(text, "have no visible key", "Output set to 0")
+    y = results[0]
+    bias = layer.out_proj.bias.detach().numpy()
+    np.testing.assert_allclose(y.detach().numpy()[1], np.broadcast_to(bias, (5, 8)), atol=1e-6)
+    y.sum().backward()
+    assert np.isfinite(x.grad.numpy()).all()
+
+
+def test_07_a_batch_that_is_all_padding():
+    layer = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)
+    padding = badak.ones(2, 5, dtype=badak.bool)
+    text = complaint(lambda: layer(badak.randn(2, 5, 8), src_key_padding_mask=padding))
+    says(text, "every position in this batch is padding", "pad_id")
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def test_08_batch_first_forgotten():
+    layer = nn.MultiheadAttention(8, 2)
+    x = badak.randn(2, 7, 8)
+    mask = badak.triu(badak.ones(7, 7, dtype=badak.bool), diagonal=1)
+    text = complaint(lambda: layer(x, x, x, attn_mask=mask))
+    says(text, "query (2, 7, 8) is read as (length=2, batch=7) because batch_first=False", "7", "fix: batch_first=True")
+
+
+def test_09_memory_of_another_batch():
+    layer = nn.TransformerDecoderLayer(8, 2, 16)
+    text = complaint(lambda: layer(badak.randn(2, 5, 8), badak.randn(2, 7, 8)))
+    says(text, "(2, 5, 8)", "(2, 7, 8)", "batch 5", "7", "fix: batch_first=True")
+
+
+def test_10_heads_that_do_not_divide():
+    text = complaint(lambda: nn.MultiheadAttention(10, 4))
+    says(text, "embed_dim=10 is not divisible by num_heads=4", "fix: num_heads in {1, 2, 5, 10} or embed_dim 8 or 12")
+
+
+def test_13_a_sequence_that_is_too_long():
+    from badak.models import GPT, GPTConfig
+
+    config = GPTConfig(vocab_size=10, context=8, channels=8, heads=2, layers=1)
+    text = complaint(lambda: GPT(config)(badak.zeros(1, 9, dtype=badak.int64)))
+    says(text, "length 9", "8", "fix: ")
+
+
+def test_14_logits_of_every_position():
+    badak.manual_seed(0)
+    logits, target = badak.randn(2, 5, 7), badak.randint(0, 7, (2, 5))
+    loss = silent(lambda: F.cross_entropy(logits, target))
+    expected = F.cross_entropy(logits.reshape(10, 7), target.reshape(10))
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_14_axes_that_fit_nothing_are_named():
+    text = complaint(lambda: F.cross_entropy(badak.randn(2, 5, 7), badak.zeros(2, 4, dtype=badak.int64)))
+    says(text, "(2, 5, 7)", "(2, 4)", "fix: ")
+
+
+def test_28_an_odd_d_model_has_positions():
+    table = silent(lambda: nn.PositionalEncoding(7)(badak.zeros(1, 4, 7)))
+    assert tuple(table.shape) == (1, 4, 7) and np.isfinite(table.detach().numpy()).all()
+
+
+# ------------------------------------------------------------------ labels and ids
+
+
+def test_11_a_label_out_of_range():
+    text = complaint(lambda: F.cross_entropy(badak.randn(4, 3), badak.tensor([0, 1, 2, 3])))
+    says(text, "target[3] = 3 but logits have 3 classes (valid 0..2, ignore_index=-100)", "1 of 4 labels", "fix: ")
+
+
+def test_11_is_an_index_error_too():
+    with pytest.raises(IndexError):
+        F.cross_entropy(badak.randn(4, 3), badak.tensor([0, 1, 2, -5]))
+
+
+def test_12_a_token_id_out_of_range():
+    text = complaint(lambda: nn.Embedding(10, 4)(badak.tensor([[1, 10]])))
+    says(text, "[0, 1] = 10 but Embedding has 10 rows (0..9)", "max id 10", "fix: vocab_size=11")
+
+
+def test_15_nothing_to_learn_from():
+    logits = badak.randn(4, 3, requires_grad=True)
+    losses = []
+    text = complaint(lambda: losses.append(F.cross_entropy(logits, badak.full((4,), -100))))
+    says(text, "no label to learn from in this batch", "ignore_index=-100", "fix: ")
+    assert losses[0].item() == 0.0
+    losses[0].backward()
+    assert not logits.grad.numpy().any()
+
+
+# ------------------------------------------------------------------ modules, optimizers, graphs
+
+
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 2)
+        self.dec_layers = [nn.Linear(4, 4) for _ in range(3)]
+
+
+class Forgetful(nn.Module):
+    def __init__(self):
+        super().__init__()
+        first, second = nn.Linear(4, 4), nn.Linear(4, 2)
+        self.out = lambda x: second(first(x))
+
+
+def test_17_layers_in_a_list():
+    text = complaint(lambda: list(Decoder().parameters()))
+    says(text, "Decoder.dec_layers is a list with 3 modules", "6 parameters", "not registered", "fix: nn.ModuleList(")
+
+
+def test_17_is_said_once():
+    model = Decoder()
+    complaint(lambda: list(model.parameters()))
+    silent(lambda: list(model.parameters()))
+
+
+def test_17_layers_that_are_registered_elsewhere_are_fine():
+    model = nn.Module()
+    model.layers = nn.ModuleList([nn.Linear(2, 2)])
+    model.shortcuts = [model.layers[0]]
+    silent(lambda: list(model.parameters()))
+
+
+def test_18_an_optimizer_without_parameters():
+    text = complaint(lambda: optim.Adam(Forgetful().parameters(), lr=1e-3))
+    says(text, "no parameters", "fix: ")
+    with pytest.raises(ValueError, match="empty parameter list"):
+        optim.SGD([], lr=0.1)
+
+
+def test_20_an_overwritten_output():
+    def action():
+        y = badak.ones(2, requires_grad=True).exp()
+        y += 1
+        y.sum().backward()
+
+    says(complaint(action), "output of exp", "overwritten", "modified by an inplace operation", "y = y + 1")
+
+
+def test_23_a_loss_without_a_graph():
+    with badak.no_grad():
+        loss = badak.ones(2, requires_grad=True).mean()
+    says(complaint(loss.backward), "does not require grad", "no_grad()", "fix: ")
+
+
+def test_24_backward_twice():
+    x = badak.ones(2, requires_grad=True)
+    loss = (x * x).sum()
+    loss.backward()
+    says(complaint(loss.backward), "second time", "fix: ", "retain_graph=True")
+
+
+def test_25_a_step_without_backward():
+    optimizer = optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
+    says(complaint(optimizer.step), "step() before backward()", "no gradient")
+
+
+def test_25_frozen_parameters_beside_trained_ones_are_fine():
+    layer = nn.Linear(2, 2)
+    layer.bias.requires_grad_(False)
+    layer(badak.ones(1, 2)).sum().backward()
+    silent(optim.SGD(layer.parameters(), lr=0.1).step)
+
+
+# ------------------------------------------------------------------ checkpoints
+
+
+def test_26_another_vocabulary():
+    small, large = nn.Sequential(nn.Embedding(10, 4)), nn.Sequential(nn.Embedding(12, 4))
+    text = complaint(lambda: large.load_state_dict(small.state_dict()))
+    says(text, "10", "12", "0.weight", "fix: ")
+
+
+def test_27_prefixed_keys():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    state = {f"module.{key}": value for key, value in model.state_dict().items()}
+    text = complaint(lambda: model.load_state_dict(state))
+    says(text, "all 4 keys start with 'module.'", "fix: ", 'strip_prefix="module."')
+
+
+def test_27_the_fix_works():
+    model = nn.Sequential(nn.Linear(2, 2))
+    state = {f"module.{key}": value for key, value in model.state_dict().items()}
+    assert not any(silent(lambda: model.load_state_dict(state, strip_prefix="module.")))
+
+
+# ------------------------------------------------------------------ the first call
+
+
+def test_32_the_first_compilation_is_announced(tmp_path):
+    import os
+    import subprocess
+    import sys
+
+    script = "import badak; x = badak.randn(64, 64); badak.nn.functional.gelu(x)"
+    environment = {**os.environ, "BADAK_KERNELS": "fast", "NUMBA_CACHE_DIR": str(tmp_path), "BADAK_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    says(done.stderr, "compil", "BADAK_KERNELS=plain")
+
+
+# ------------------------------------------------------------------ the classes
+
+
+def test_every_error_is_caught_by_what_pytorch_raises_there():
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, errors.BadakError) and kind is not errors.BadakError:
+            assert issubclass(kind, RuntimeError | TypeError | ValueError), kind
+            assert str(kind("cause", "do this")) == "cause\nfix: do this"
