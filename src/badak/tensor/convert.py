@@ -1,0 +1,114 @@
+"""The same values in another dtype, elsewhere, or in other memory."""
+
+from ..errors import KindError
+from ..ops.cast import Cast, Clone
+from . import dtype as dtypes
+from .apply import apply
+from .dtype import device as Device
+from .dtype import dtype as DType
+from .tensor import Tensor
+
+_LEGACY = {
+    "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
+    "BFloat16Tensor": dtypes.bfloat16, "LongTensor": dtypes.int64, "IntTensor": dtypes.int32,
+    "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_,
+}
+_FLAG = bool
+_LEGACY_NAMES = {kind: name for name, kind in _LEGACY.items()}
+
+
+def cast(x: Tensor, kind: DType, copy: _FLAG = False) -> Tensor:
+    """x in dtype `kind`; x itself where it has it already and no copy is asked for."""
+    wanted = kind.numpy
+    if x._array.dtype == wanted:
+        return apply(Clone, x) if copy else x
+    return apply(Cast, x, dtype=wanted)
+
+
+def to(x: Tensor, *args, **options) -> Tensor:
+    """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU.
+
+    Returns x itself where nothing changes and copy=False.
+    """
+    kind, where = options.pop("dtype", None), options.pop("device", None)
+    copy = options.pop("copy", False)
+    flags = []
+    for argument in args:
+        if isinstance(argument, Tensor):
+            kind = argument.dtype
+        elif isinstance(argument, (str, Device)):
+            where = argument
+        elif isinstance(argument, _FLAG):
+            flags.append(argument)
+        elif argument is not None:
+            kind = argument
+    copy = copy or (len(flags) > 1 and flags[1])
+    other = options.pop("other", None)
+    if other is not None:
+        kind = other.dtype
+    dtypes.check_device(where)
+    return cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
+
+
+def type(x: Tensor, dtype=None, non_blocking: _FLAG = False):  # noqa: A001  (PyTorch's name)
+    """The name of x's legacy type, or x in the given dtype (a dtype, "torch.FloatTensor", or badak.FloatTensor)."""
+    if dtype is None:
+        return f"badak.{_LEGACY_NAMES.get(x.dtype, 'Tensor')}"
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
+    legacy = _LEGACY.get(name.rpartition(".")[2])
+    if legacy is None and isinstance(dtype, str):
+        raise KindError(f"type: expected a dtype or one of {', '.join(_LEGACY)}; got {dtype!r}", "x.to(badak.float32)")
+    return cast(x, legacy or dtypes.to_dtype(dtype))
+
+
+def type_as(x: Tensor, other: Tensor) -> Tensor:
+    """x in the dtype of other."""
+    return cast(x, other.dtype)
+
+
+def _caster(name: str, kind: DType):
+    def caster(x: Tensor, memory_format=None) -> Tensor:
+        return cast(x, kind)
+
+    caster.__name__ = caster.__qualname__ = name
+    caster.__doc__ = f"x in {kind.name}; x itself where it is so already."
+    return caster
+
+
+float = _caster("float", dtypes.float32)  # noqa: A001
+double = _caster("double", dtypes.float64)
+half = _caster("half", dtypes.float16)
+bfloat16 = _caster("bfloat16", dtypes.bfloat16)
+long = _caster("long", dtypes.int64)
+int = _caster("int", dtypes.int32)  # noqa: A001
+short = _caster("short", dtypes.int16)
+char = _caster("char", dtypes.int8)
+byte = _caster("byte", dtypes.uint8)
+bool = _caster("bool", dtypes.bool_)  # noqa: A001
+
+
+def cpu(x: Tensor, memory_format=None) -> Tensor:
+    """x, which is on the CPU."""
+    return x
+
+
+def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tensor:
+    """Raises: badak computes on the CPU."""
+    dtypes.check_device("cuda" if device is None else device)
+    return x
+
+
+def clone(input: Tensor, *, memory_format=None) -> Tensor:  # noqa: A002
+    """A copy with its own memory.   dx = dy."""
+    return apply(Clone, input)
+
+
+def contiguous(x: Tensor, memory_format=None) -> Tensor:
+    """x where it lies in row-major order already, else such a copy."""
+    return x if x._array.flags.c_contiguous else apply(Clone, x, contiguous=True)
+
+
+METHODS = dict(
+    to=to, type=type, type_as=type_as, float=float, double=double, half=half, bfloat16=bfloat16, long=long, int=int,
+    short=short, char=char, byte=byte, bool=bool, cpu=cpu, cuda=cuda, clone=clone, contiguous=contiguous,
+)
