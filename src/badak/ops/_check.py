@@ -1,0 +1,30 @@
+"""Complaints that several operations share; called only once a check has failed, so that hot code pays nothing."""
+
+from ..errors import DTypeError, RangeError
+
+
+def dtype_mismatch(where: str, **arrays) -> DTypeError:
+    """The complaint about arrays of different dtypes, None left out."""
+    found = ", ".join(f"{name}={x.dtype}" for name, x in arrays.items() if x is not None)
+    first = next(iter(arrays))
+    return DTypeError(f"{where}: expected one floating dtype; got {found}", f"x.to({first}.dtype) for the others")
+
+
+def not_floating(where: str, x) -> DTypeError:
+    """The complaint about integers or booleans where only floats make sense."""
+    return DTypeError(f"{where}: expected a floating dtype; got {x.dtype}", "x.float() first")
+
+
+def position(where) -> str:
+    """"[0, 1]" for the first True of a boolean array."""
+    index = [int(axis[0]) for axis in where.nonzero()]
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; a 0-d array has the axes -1 and 0, as in PyTorch."""
+    span = max(ndim, 1)
+    if not -span <= dim < span:
+        cause = f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
+        raise RangeError(cause, f"the input has {ndim} dims; dim=-1 is the last")
+    return dim % span

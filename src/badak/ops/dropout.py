@@ -1,0 +1,19 @@
+"""Inverted dropout with a given mask."""
+
+from .. import kernels
+from ..graph import Op
+
+
+class Dropout(Op):
+    """y = x keep / (1 - p);   dx = dy keep / (1 - p).    keep bool of x's shape, True = kept."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, keep, p):
+        save.keep, save.p = keep, p
+        return kernels.of(x).dropout(x, keep, p)
+
+    @staticmethod
+    def backward(saved, dy):
+        return kernels.of(dy).dropout(dy, saved.keep, saved.p), None

@@ -1,0 +1,50 @@
+"""Rows of a table."""
+
+from .. import kernels
+from ..errors import DTypeError, RangeError, ShapeError
+from ..graph import Op
+from ._check import position
+
+
+class Embedding(Op):
+    """y[..., :] = w[ids[...], :];   dw[v] = sum of dy over the places where ids == v.
+
+    w (V, C), ids int (...) -> (..., C). The row `padding_idx` gets no gradient; with `scale_grad_by_freq` the sum is
+    divided by the number of its places.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, w, ids, padding_idx=None, scale_grad_by_freq=False):
+        if w.ndim != 2:
+            raise ShapeError(f"embedding: 'weight' must be 2-D, (V, C); got weight={w.shape}", "a table of V rows of C")
+        if ids.dtype.kind not in "iu":
+            raise DTypeError(f"embedding: expected ids of dtype int64 or int32; got {ids.dtype}", "ids.long()")
+        if ids.size and (ids.min() < 0 or ids.max() >= w.shape[0]):
+            raise _out_of_range(ids, w.shape[0])
+        save.ids, save.rows = ids, w.shape[0]
+        save.padding_idx, save.scale_grad_by_freq = padding_idx, scale_grad_by_freq
+        return kernels.of(w).embedding(w, ids)
+
+    @staticmethod
+    def backward(saved, dy):
+        return (
+            kernels.of(dy).embedding_backward(
+                dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq
+            ),
+            None,
+        )
+
+
+def _out_of_range(ids, rows: int) -> RangeError:
+    wrong = (ids < 0) | (ids >= rows)
+    first, largest, smallest = int(ids[wrong].flat[0]), int(ids.max()), int(ids.min())
+    extreme = f"max id {largest}" if largest >= rows else f"min id {smallest}"
+    cause = (
+        f"embedding: input_ids{position(wrong)} = {first} but Embedding has {rows} rows (0..{rows - 1}). "
+        f"{extreme}; index out of range for {int(wrong.sum())} of {ids.size} ids"
+    )
+    if largest >= rows:
+        return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training")
+    return RangeError(cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding")

@@ -1,0 +1,43 @@
+"""The affine map of the last axis."""
+
+from .. import kernels
+from ..errors import ShapeError
+from ..graph import Op
+from ._check import dtype_mismatch
+
+
+class Linear(Op):
+    """y = x w^T + b;   dx = dy w, dw = sum of dy^T x over the rows, db = sum of dy over the rows.
+
+    x (..., K), w (N, K), b (N,) or None -> (..., N).
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, w, b):
+        if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
+            raise dtype_mismatch("linear", weight=w, input=x, bias=b)
+        if w.ndim != 2 or x.ndim == 0 or x.shape[-1] != w.shape[1]:
+            raise _mismatch(x, w)
+        if b is not None and b.shape != w.shape[:1]:
+            raise ShapeError(
+                f"linear: expected bias (N,) where weight is (N, K); got bias={b.shape}, weight={w.shape}",
+                f"a bias of shape ({w.shape[0]},)",
+            )
+        save.x, save.w = x, w
+        return kernels.of(x).linear(x, w, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        return kernels.of(dy).linear_backward(dy, saved.x, saved.w, saved.needs)
+
+
+def _mismatch(x, w) -> ShapeError:
+    cause = (
+        f"linear: mat1 and mat2 shapes cannot be multiplied: expected input (..., K) and weight (N, K); "
+        f"got input={x.shape}, weight={w.shape}"
+    )
+    if w.ndim != 2 or x.ndim == 0:
+        return ShapeError(cause, "weight needs 2 dims and input at least 1")
+    return ShapeError(cause, f"Linear({x.shape[-1]}, {w.shape[0]}), or an input whose last size is {w.shape[1]}")

@@ -1,0 +1,80 @@
+"""The product of matrices and vectors with any leading axes."""
+
+from .. import kernels
+from ..errors import ShapeError
+from ..graph import Op
+from ._broadcast import stretched, unbroadcast
+from ._check import dtype_mismatch
+
+
+class MatMul(Op):
+    """y[..., m, n] = sum_k a[..., m, k] b[..., k, n];   da = dy b^T, db = a^T dy, summed over stretched axes.
+
+    As in torch.matmul: a vector on the left is a row, on the right a column, and its axis of size 1 leaves the
+    result. Leading axes broadcast. A stack of matrices times one matrix is one product of all their rows.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a, b):
+        _check(a, b)
+        save.a, save.b = a, b
+        left, right = _matrices(a, b)
+        return _product(left, right).reshape(_shape(a, b))
+
+    @staticmethod
+    def backward(saved, dy):
+        a, b = saved.a, saved.b
+        left, right = _matrices(a, b)
+        dy = dy.reshape(*dy.shape[: dy.ndim - (a.ndim > 1) - (b.ndim > 1)], left.shape[-2], right.shape[-1])
+        da = db = None
+        if saved.needs[0]:
+            da = unbroadcast(_product(dy, right.swapaxes(-1, -2)), left.shape).reshape(a.shape)
+        if saved.needs[1]:
+            if right.ndim == 2:
+                left, dy = _rows(left), _rows(dy)
+            product = kernels.of(a).matmul(left.swapaxes(-1, -2), dy)
+            db = unbroadcast(product, right.shape).reshape(b.shape)
+        return da, db
+
+
+def _check(a, b) -> None:
+    if a.dtype != b.dtype:
+        raise dtype_mismatch("matmul", a=a, b=b)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ShapeError(f"matmul: both arguments need at least 1 dim; got a={a.shape}, b={b.shape}", "a * b")
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        fits = b.ndim > 1 and a.shape[-1] == b.shape[-1]
+        raise ShapeError(
+            f"matmul: mat1 and mat2 shapes cannot be multiplied: expected a (..., M, K) and b (..., K, N); "
+            f"got a={a.shape}, b={b.shape}",
+            "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b",
+        )
+
+
+def _matrices(a, b):
+    """a and b with at least two axes."""
+    return a[None, :] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
+
+
+def _rows(x):
+    """(..., M, K) as (all rows, K)."""
+    count = 1
+    for n in x.shape[:-1]:
+        count *= n
+    return x.reshape(count, x.shape[-1])
+
+
+def _product(left, right):
+    if right.ndim == 2 < left.ndim:
+        flat = kernels.of(left).matmul(_rows(left), right)
+        return flat.reshape(*left.shape[:-1], right.shape[-1])
+    if left.ndim > 2 and right.ndim > 2:
+        stretched(left.shape[:-2], right.shape[:-2])  # says which axes clash
+    return kernels.of(left).matmul(left, right)
+
+
+def _shape(a, b):
+    lead = stretched(a.shape[:-2], b.shape[:-2]) if a.ndim > 2 or b.ndim > 2 else ()
+    return *lead, *(a.shape[-2:-1] if a.ndim > 1 else ()), *(b.shape[-1:] if b.ndim > 1 else ())

@@ -1,0 +1,82 @@
+"""Normalisation of the last axes of an array."""
+
+import math
+
+from .. import kernels
+from ..errors import ShapeError
+from ..graph import Op
+from ._check import dtype_mismatch, not_floating
+
+
+class LayerNorm(Op):
+    """y = w (x - mean) rstd + b over the last `axes` axes, taken together;   mean, var of the row, biased.
+
+    With h = (x - mean) rstd and g = w dy:   dx = rstd (g - mean(g) - h mean(g h)),   dw = sum dy h,   db = sum dy.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, w, b, eps=1e-5, axes=1):
+        _check("layer_norm", x, w, b, axes)
+        save.x, save.w, save.axes, save.bias = x, w, axes, None if b is None else b.shape
+        y, save.mean, save.rstd = kernels.of(x).layer_norm(_flat(x, axes), _flat(w, axes), _flat(b, axes), eps)
+        return y.reshape(x.shape)
+
+    @staticmethod
+    def backward(saved, dy):
+        x, w, axes = saved.x, saved.w, saved.axes
+        dx, dw, db = kernels.of(dy).layer_norm_backward(
+            _flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.mean, saved.rstd, saved.needs
+        )
+        return _shaped(dx, x), _shaped(dw, w), None if db is None else db.reshape(saved.bias)
+
+
+class RMSNorm(Op):
+    """y = w x rstd over the last `axes` axes, rstd = 1 / sqrt(mean(x^2) + eps).
+
+    With h = x rstd and g = w dy:   dx = rstd (g - h mean(g h)),   dw = sum dy h.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, w, eps=1e-5, axes=1):
+        _check("rms_norm", x, w, None, axes)
+        save.x, save.w, save.axes = x, w, axes
+        y, save.rstd = kernels.of(x).rms_norm(_flat(x, axes), _flat(w, axes), eps)
+        return y.reshape(x.shape)
+
+    @staticmethod
+    def backward(saved, dy):
+        x, w, axes = saved.x, saved.w, saved.axes
+        dx, dw = kernels.of(dy).rms_norm_backward(
+            _flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.rstd, saved.needs
+        )
+        return _shaped(dx, x), _shaped(dw, w)
+
+
+def _check(where: str, x, w, b, axes: int) -> None:
+    if x.dtype.kind in "iub":
+        raise not_floating(where, x)
+    if (w is not None and w.dtype != x.dtype) or (b is not None and b.dtype != x.dtype):
+        raise dtype_mismatch(where, input=x, weight=w, bias=b)
+    rest = x.shape[-axes:]
+    if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
+        found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)
+        raise ShapeError(
+            f"{where}: expected weight of shape (C,) where x is (..., C); got x={x.shape}{found}",
+            f"normalized_shape={rest}",
+        )
+
+
+def _flat(x, axes: int):
+    """The last `axes` axes as one."""
+    if axes == 1 or x is None:
+        return x
+    lead = x.shape[: x.ndim - axes]
+    return x.reshape(*lead, math.prod(x.shape[len(lead) :]))
+
+
+def _shaped(gradient, like):
+    return None if gradient is None else gradient.reshape(like.shape)

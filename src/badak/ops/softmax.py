@@ -1,0 +1,54 @@
+"""Softmax and its logarithm along any axis."""
+
+import numpy as np
+
+from .. import kernels
+from ..graph import Op
+from ._check import axis_of, not_floating
+
+
+class Softmax(Op):
+    """y = exp(x) / sum exp(x) along `dim`;   dx = y (dy - sum(dy y))."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, dim=-1):
+        if x.dtype.kind in "iub":
+            raise not_floating("softmax", x)
+        save.dim = dim = axis_of(dim, x.ndim)
+        save.y = y = _along(kernels.of(x).softmax, dim, x)
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        return _along(kernels.of(dy).softmax_backward, saved.dim, dy, saved.y)
+
+
+class LogSoftmax(Op):
+    """y = x - log sum exp(x) along `dim`;   dx = dy - exp(y) sum(dy)."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, dim=-1):
+        if x.dtype.kind in "iub":
+            raise not_floating("log_softmax", x)
+        save.dim = dim = axis_of(dim, x.ndim)
+        save.y = y = _along(kernels.of(x).log_softmax, dim, x)
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        return _along(kernels.of(dy).log_softmax_backward, saved.dim, dy, saved.y)
+
+
+def _along(kernel, dim: int, *arrays):
+    """A kernel of the last axis, applied along `dim`."""
+    ndim = arrays[0].ndim
+    if dim == ndim - 1:
+        return kernel(*arrays)
+    if ndim == 0:
+        return kernel(*[x.reshape(1) for x in arrays]).reshape(())
+    y = kernel(*[x.swapaxes(dim, -1) for x in arrays])
+    return np.ascontiguousarray(y.swapaxes(dim, -1))
