@@ -59,7 +59,9 @@ class BadakWarning(UserWarning):
 _warned: set[object] = set()
 
 
-def expect(ok: bool, where: str, rule: str, fix: str | None = None, error: type[BadakError] = ShapeError, **found: object) -> None:
+def expect(
+    ok: bool, where: str, rule: str, fix: str | None = None, error: type[BadakError] = ShapeError, **found: object
+) -> None:
     """Raise `error` unless `ok`: "where: expected rule; got name=value, ..." and the fix.
 
     The arguments are evaluated on every call: hot code says `if not ok: raise ...` itself.
@@ -82,7 +84,7 @@ def forget_warnings() -> None:
 
 
 def user_line() -> str:
-    """"file.py:line" of the nearest caller outside badak, "" where there is none."""
+    """ "file.py:line" of the nearest caller outside badak, "" where there is none."""
     frame = _user_frame()
     return "" if frame is None else f"{frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.f_lineno}"
 

@@ -1,6 +1,6 @@
 """Automatic differentiation, as PyTorch names it. The walk itself is `badak.graph`."""
 
-from ..tensor import Tensor as Variable
+from ..tensor import Variable as Variable
 from . import anomaly_mode as anomaly_mode
 from . import function as function
 from . import grad_mode as grad_mode

@@ -3,11 +3,13 @@
 from ..errors import GraphError
 from ..graph import backpropagate
 from ..tensor import Tensor
-from ..tensor.tensor import backward as _backward
-from ..tensor.tensor import refuse_create_graph, root
+from ..tensor.backward import backward as _backward
+from ..tensor.backward import refuse_create_graph, root
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
+) -> None:
     """Add the sum of the gradients of `tensors` to the leaves they depend on."""
     tensors = _as_list(tensors)
     gradients = _as_list(grad_tensors if grad_tensors is not None else grad_variables) or [None] * len(tensors)
@@ -39,7 +41,8 @@ def grad(
     for i, edge in enumerate(edges):
         if edge is None:
             raise GraphError(
-                f"One of the differentiated Tensors does not require grad (inputs[{i}])", "x.requires_grad_() before it is used"
+                f"One of the differentiated Tensors does not require grad (inputs[{i}])",
+                "x.requires_grad_() before it is used",
             )
     found = backpropagate([root(y, dy) for y, dy in zip(outputs, gradients, strict=True)], bool(retain_graph), edges)
     made = []
@@ -47,7 +50,8 @@ def grad(
         if dx is None and not (allow_unused or materialize_grads):
             raise GraphError(
                 f"One of the differentiated Tensors appears to not have been used in the graph (inputs[{i}], shape "
-                f"{tuple(x.shape)}). Set allow_unused=True if this is the desired behavior.", "allow_unused=True gives None there",
+                f"{tuple(x.shape)}). Set allow_unused=True if this is the desired behavior.",
+                "allow_unused=True gives None there",
             )
         if dx is None:
             made.append(Tensor._of(x._array * 0) if materialize_grads else None)

@@ -60,7 +60,9 @@ class Function:
 
     @staticmethod
     def forward(*args, **kwargs):
-        raise KindError("a Function defines a static forward(ctx, ...)", "class F(Function): @staticmethod def forward(ctx, x): ...")
+        raise KindError(
+            "a Function defines a static forward(ctx, ...)", "class F(Function): @staticmethod def forward(ctx, x): ..."
+        )
 
     @staticmethod
     def backward(ctx, *grad_outputs):
@@ -125,7 +127,8 @@ class _UserOp:
         if shape is not None and grad._array.shape != shape:
             raise ShapeError(
                 f"Function {self.name}Backward returned an invalid gradient at index {i} - got {list(grad.shape)} but "
-                f"expected shape compatible with {list(shape)}", None,
+                f"expected shape compatible with {list(shape)}",
+                None,
             )
         return grad._array
 

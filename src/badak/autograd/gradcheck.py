@@ -36,10 +36,14 @@ def gradcheck(
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
-        raise ArgumentError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.",
-                            "x = badak.randn(3, dtype=badak.float64, requires_grad=True)")
+        raise ArgumentError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.",
+            "x = badak.randn(3, dtype=badak.float64, requires_grad=True)",
+        )
     if any(inputs[i]._array.dtype != np.float64 for i in checked):
-        raise ArgumentError("gradcheck: expected float64 inputs; in float32 rounding hides what is looked for", "x.double()")
+        raise ArgumentError(
+            "gradcheck: expected float64 inputs; in float32 rounding hides what is looked for", "x.double()"
+        )
     try:
         for o in range(len(_outputs(func, inputs))):
             for i in checked:
@@ -53,7 +57,11 @@ def gradcheck(
 
 def _outputs(func, inputs) -> list[Tensor]:
     made = func(*inputs)
-    return [y for y in (made if isinstance(made, tuple | list) else (made,)) if isinstance(y, Tensor) and y.is_floating_point()]
+    return [
+        y
+        for y in (made if isinstance(made, tuple | list) else (made,))
+        if isinstance(y, Tensor) and y.is_floating_point()
+    ]
 
 
 def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None:
@@ -63,16 +71,19 @@ def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None
     if fast_mode:
         _compare_projection(func, inputs, o, i, eps, atol, rtol)
         return
-    derived, again = _derived(func, inputs, o, i), None
-    again = _derived(func, inputs, o, i)
+    derived, again = _derived(func, inputs, o, i), _derived(func, inputs, o, i)
     if not np.allclose(derived, again, atol=nondet_tol, rtol=0, equal_nan=True):
-        raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values", None)
+        raise GradcheckError(
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values",
+            "turn dropout off (model.eval()) or set nondet_tol",
+        )
     numerical = _numerical(func, inputs, o, i, eps)
     wrong = ~np.isclose(derived, numerical, atol=atol, rtol=rtol)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise GradcheckError(
-            f"Jacobian mismatch for output {o} with respect to input {i}: {int(wrong.sum())} of {wrong.size} elements, first at "
+            f"Jacobian mismatch for output {o} with respect to input {i}: {int(wrong.sum())} of {wrong.size} "
+            f"elements, first at "
             f"(input element {at[0]}, output element {at[1]}): numerical {numerical[at]:.6g}, analytical {derived[at]:.6g}",
             "check the backward: sign, transposes, a factor, broadcasting",
         )
@@ -127,5 +138,6 @@ def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
     if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
         raise GradcheckError(
             f"Jacobian mismatch for output {o} with respect to input {i} along a random direction: numerical {numerical:.6g}, "
-            f"analytical {derived:.6g}", "fast_mode=False names the element",
+            f"analytical {derived:.6g}",
+            "fast_mode=False names the element",
         )

@@ -1,7 +1,8 @@
 """The record of one operation that was run, and of what it depends on."""
 
+from collections.abc import Callable
 from itertools import count
-from typing import Any, Callable
+from typing import Any
 
 from ..errors import GraphError, user_line
 from .modes import modes

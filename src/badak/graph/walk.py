@@ -102,6 +102,8 @@ def _step(node: Node, gradients, buffers) -> None:
 
 def _add(buffers, node, slot: int, dy, owned: bool) -> None:
     """Add dy to what has come for (node, slot). A buffer is [gradient, owned] for each output, flat."""
+    if isinstance(dy, np.generic):
+        dy = np.asarray(dy)  # a NumPy scalar cannot be added to in place
     gradients = buffers.get(node)
     if gradients is None:
         gradients = buffers[node] = [None, False] * node.slots
@@ -124,4 +126,7 @@ def _look_for_nonfinite(node, dys, dxs) -> None:
                     f"({int((~np.isfinite(dx)).sum())} of {dx.size} values)",
                     "look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)",
                 )
-            raise GraphError(f"the gradient that reaches {node._where()} already holds NaN or Inf", None)
+            raise GraphError(
+                f"the gradient that reaches {node._where()} already holds NaN or Inf",
+                "look at the gradient given to backward()",
+            )

@@ -1,8 +1,8 @@
 """Where tensors meet operations: the one function that runs an Op and records it."""
 
 from ..graph import Node, Saved, modes
-from .tensor import Tensor
 from .anomaly import look_for_nonfinite
+from .tensor import Tensor
 
 _no_inputs_needed: dict[int, tuple[bool, ...]] = {n: (False,) * n for n in range(16)}
 
@@ -66,7 +66,7 @@ def _share(op, x: Tensor, outputs, attributes) -> None:
         if seen is x._array or seen.base is owner or seen.base is x._array:
             y._base, y._made_at = base, base._rebased
             y._steps = (*x._steps, (op, attributes, slot))
-            y._version = x._version
+            y._counter = x._counter
 
 
 def replay(base: Tensor, steps) -> Tensor:

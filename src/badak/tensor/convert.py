@@ -1,5 +1,7 @@
 """The same values in another dtype, elsewhere, or in other memory."""
 
+import builtins
+
 from ..errors import KindError
 from ..ops.cast import Cast, Clone
 from . import dtype as dtypes
@@ -9,15 +11,21 @@ from .dtype import dtype as DType
 from .tensor import Tensor
 
 _LEGACY = {
-    "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
-    "BFloat16Tensor": dtypes.bfloat16, "LongTensor": dtypes.int64, "IntTensor": dtypes.int32,
-    "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_,
+    "FloatTensor": dtypes.float32,
+    "DoubleTensor": dtypes.float64,
+    "HalfTensor": dtypes.float16,
+    "BFloat16Tensor": dtypes.bfloat16,
+    "LongTensor": dtypes.int64,
+    "IntTensor": dtypes.int32,
+    "ShortTensor": dtypes.int16,
+    "CharTensor": dtypes.int8,
+    "ByteTensor": dtypes.uint8,
+    "BoolTensor": dtypes.bool_,
 }
-_FLAG = bool
 _LEGACY_NAMES = {kind: name for name, kind in _LEGACY.items()}
 
 
-def cast(x: Tensor, kind: DType, copy: _FLAG = False) -> Tensor:
+def cast(x: Tensor, kind: DType, copy: builtins.bool = False) -> Tensor:
     """x in dtype `kind`; x itself where it has it already and no copy is asked for."""
     wanted = kind.numpy
     if x._array.dtype == wanted:
@@ -38,7 +46,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
             kind = argument.dtype
         elif isinstance(argument, (str, Device)):
             where = argument
-        elif isinstance(argument, _FLAG):
+        elif isinstance(argument, builtins.bool):
             flags.append(argument)
         elif argument is not None:
             kind = argument
@@ -50,7 +58,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
     return cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
 
 
-def type(x: Tensor, dtype=None, non_blocking: _FLAG = False):  # noqa: A001  (PyTorch's name)
+def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A001  (PyTorch's name)
     """The name of x's legacy type, or x in the given dtype (a dtype, "torch.FloatTensor", or badak.FloatTensor)."""
     if dtype is None:
         return f"badak.{_LEGACY_NAMES.get(x.dtype, 'Tensor')}"
@@ -109,6 +117,21 @@ def contiguous(x: Tensor, memory_format=None) -> Tensor:
 
 
 METHODS = dict(
-    to=to, type=type, type_as=type_as, float=float, double=double, half=half, bfloat16=bfloat16, long=long, int=int,
-    short=short, char=char, byte=byte, bool=bool, cpu=cpu, cuda=cuda, clone=clone, contiguous=contiguous,
+    to=to,
+    type=type,
+    type_as=type_as,
+    float=float,
+    double=double,
+    half=half,
+    bfloat16=bfloat16,
+    long=long,
+    int=int,
+    short=short,
+    char=char,
+    byte=byte,
+    bool=bool,
+    cpu=cpu,
+    cuda=cuda,
+    clone=clone,
+    contiguous=contiguous,
 )

@@ -5,6 +5,7 @@ float16 and bfloat16 store; arithmetic on them is done in float32 and rounded ba
 
 from functools import cached_property
 
+import ml_dtypes
 import numpy as np
 
 from ..errors import DTypeError, KindError, MissingError
@@ -21,14 +22,12 @@ class dtype:  # noqa: N801  (PyTorch's name)
 
     @cached_property
     def numpy(self) -> np.dtype:
-        if self.name == "bfloat16":
-            import ml_dtypes  # noqa: PLC0415  (a wheel that only this dtype needs)
-
-            return np.dtype(ml_dtypes.bfloat16)
-        return np.dtype(self.name)
+        return np.dtype(ml_dtypes.bfloat16 if self.name == "bfloat16" else self.name)
 
     def to_complex(self) -> "dtype":
-        return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
+        return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(
+            self.name, self
+        )
 
     def to_real(self) -> "dtype":
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
@@ -55,7 +54,7 @@ complex128 = dtype("complex128", "complex", 128)
 
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
 _names = {one.name: one for one in ALL}
-_of_numpy = {np.dtype(one.name): one for one in ALL if one is not bfloat16}
+_of_numpy = {one.numpy: one for one in ALL}
 _of_python = {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
@@ -67,9 +66,6 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """badak's dtype for NumPy's."""
     found = _of_numpy.get(numpy_dtype)
     if found is None:
-        if numpy_dtype.name == "bfloat16":
-            _of_numpy[numpy_dtype] = bfloat16
-            return bfloat16
         raise DTypeError(
             f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are "
             + ", ".join(one.name for one in ALL),
@@ -86,7 +82,7 @@ def to_dtype(wanted) -> dtype:
         return default_dtype() if wanted is float else _of_python[wanted]
     if isinstance(wanted, np.dtype) or (isinstance(wanted, type) and issubclass(wanted, np.generic)):
         return of_numpy(np.dtype(wanted))
-    raise KindError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", None)
+    raise KindError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", "dtype=badak.float32")
 
 
 _default = float32
@@ -106,7 +102,10 @@ def set_default_dtype(d) -> None:
     global _default
     chosen = to_dtype(d)
     if not chosen.is_floating_point:
-        raise DTypeError(f"only floating-point types are supported as the default type; got {chosen}", "pass badak.float32 or badak.float64")
+        raise DTypeError(
+            f"only floating-point types are supported as the default type; got {chosen}",
+            "pass badak.float32 or badak.float64",
+        )
     _default = chosen
 
 
@@ -121,7 +120,7 @@ class device:  # noqa: N801  (PyTorch's name)
         if isinstance(type, int):
             type, index = "cuda", type  # noqa: A001
         if not isinstance(type, str):
-            raise KindError(f"device: expected a string such as 'cpu'; got {type!r}", None)
+            raise KindError(f"device: expected a string such as 'cpu'; got {type!r}", "device='cpu'")
         name, _, number = type.partition(":")
         if name not in ("cpu", "cuda", "mps", "meta", "xpu"):
             raise KindError(f"device: expected 'cpu'; got {type!r}", "device='cpu'")
@@ -152,7 +151,9 @@ def check_device(where) -> None:
         return
     asked = device(where)
     if asked.type != "cpu":
-        raise MissingError(f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)")
+        raise MissingError(
+            f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)"
+        )
 
 
 class Size(tuple):
@@ -189,20 +190,17 @@ class finfo:  # noqa: N801
         chosen = _default if type is None else to_dtype(type)
         if not chosen.is_floating_point:
             raise DTypeError(f"finfo: expected a floating-point dtype; got {chosen}", "use iinfo for integers")
-        if chosen is bfloat16:
-            import ml_dtypes  # noqa: PLC0415
-
-            limits = ml_dtypes.finfo(ml_dtypes.bfloat16)
-        else:
-            limits = np.finfo(chosen.numpy)
+        limits = ml_dtypes.finfo(chosen.numpy) if chosen is bfloat16 else np.finfo(chosen.numpy)
         self.bits, self.dtype = chosen.itemsize * 8, chosen.name
         self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
         self.resolution = float(limits.resolution)
 
     def __repr__(self) -> str:
-        return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
-                f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})")
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
 
 
 class iinfo:  # noqa: N801

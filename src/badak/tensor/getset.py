@@ -107,7 +107,8 @@ def _part(part):
         return part.__index__()
     else:
         raise RangeError(
-            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(part).__name__})",
+            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+            f"(got {type(part).__name__})",
             "index with ints, slices, lists, or integer and bool tensors",
         )
     if part.dtype == np.uint8:
@@ -135,11 +136,18 @@ def _check(x: Tensor, key) -> None:
         key = (key,)
     used = 0
     for part in key:
-        used += 0 if part is None or part is Ellipsis else part.ndim if isinstance(part, np.ndarray) and part.dtype == bool else 1
+        used += (
+            0
+            if part is None or part is Ellipsis
+            else part.ndim
+            if isinstance(part, np.ndarray) and part.dtype == bool
+            else 1
+        )
     if used > len(shape):
         if not shape and used == 1 and type(key[0]) is int:
             raise RangeError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                "0-dim tensor to a number",
                 "x.item()",
             )
         raise RangeError(f"too many indices for tensor of dimension {len(shape)}", f"x has shape {tuple(shape)}")
@@ -163,14 +171,24 @@ def _dims(part) -> int:
 def _check_part(part, shape, dim: int) -> None:
     if type(part) is int:
         if not -shape[dim] <= part < shape[dim]:
-            raise RangeError(f"index {part} is out of bounds for dimension {dim} with size {shape[dim]}", None)
+            raise _out_of_bounds(part, dim, shape)
     elif isinstance(part, np.ndarray):
         if part.dtype == bool:
             if part.shape != shape[dim : dim + part.ndim]:
                 raise RangeError(
                     f"The shape of the mask {list(part.shape)} at index 0 does not match the shape of the indexed tensor "
-                    f"{list(shape)} at index {dim}", "give the mask the shape of the dims that it indexes",
+                    f"{list(shape)} at index {dim}",
+                    "give the mask the shape of the dims that it indexes",
                 )
         elif part.size and (part.max() >= shape[dim] or part.min() < -shape[dim]):
             worst = part.max() if part.max() >= shape[dim] else part.min()
-            raise RangeError(f"index {worst} is out of bounds for dimension {dim} with size {shape[dim]}", None)
+            raise _out_of_bounds(worst, dim, shape)
+
+
+def _out_of_bounds(index, dim: int, shape) -> RangeError:
+    return RangeError(
+        f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}",
+        f"the tensor has shape {tuple(shape)}; valid here are {-shape[dim]}..{shape[dim] - 1}"
+        if shape[dim]
+        else "that dimension is empty",
+    )

@@ -97,4 +97,3 @@ def _rewrite(x: Tensor, value: Tensor) -> None:
     base_edge, value_edge = base._edge(), value._edge()
     base._node, base._slot, base._requires_grad = Node(WriteView, saved, [base_edge, value_edge]), 0, True
     base._rebased += 1
-

@@ -33,7 +33,9 @@ _PROFILES = {
 }
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None) -> None:
+def set_printoptions(
+    precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None
+) -> None:
     """Set how tensors print: digits, values before summarising, values kept at each edge, line width, scientific or not."""
     if profile is not None:
         OPTIONS.__dict__.update(_PROFILES[profile].__dict__)
@@ -120,7 +122,9 @@ def _block(array: np.ndarray, indent: int, summarise: bool, write) -> str:
 
 def _complex_writer(values: np.ndarray):
     real, imaginary = Formatter(values.real), Formatter(np.abs(values.imag))
-    return lambda z: f"{real(z.real)}{'-' if math.copysign(1, z.imag) < 0 else '+'}{imaginary(z.imag if z.imag >= 0 else -z.imag).lstrip()}j"
+    return lambda z: (
+        f"{real(z.real)}{'-' if math.copysign(1, z.imag) < 0 else '+'}{imaginary(z.imag if z.imag >= 0 else -z.imag).lstrip()}j"
+    )
 
 
 def format_tensor(x) -> str:
@@ -139,7 +143,9 @@ def format_tensor(x) -> str:
         shown = _summarised(array) if summarise else array
         write = _complex_writer(shown) if array.dtype.kind == "c" else Formatter(shown)
         text = _block(array, len(_PREFIX), summarise, write)
-        plain = x.dtype in (default_dtype(), bool_, int64) or (array.dtype.kind == "c" and x.dtype.to_real() is default_dtype())
+        plain = x.dtype in (default_dtype(), bool_, int64) or (
+            array.dtype.kind == "c" and x.dtype.to_real() is default_dtype()
+        )
     if not plain:
         notes.append(f"dtype={x.dtype}")
     if x.grad_fn is not None:

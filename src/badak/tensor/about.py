@@ -1,0 +1,119 @@
+"""What a tensor says about itself: sizes, dtype, layout."""
+
+import numpy as np
+
+from ..errors import RangeError
+from . import dtype as dtypes
+
+
+class About:
+    """The part of Tensor that reads its array and changes nothing."""
+
+    _array: np.ndarray
+    _inference = False
+
+    @property
+    def shape(self) -> dtypes.Size:
+        return dtypes.Size(self._array.shape)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.of_numpy(self._array.dtype)
+
+    @property
+    def device(self) -> dtypes.device:
+        return dtypes.CPU
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    @property
+    def itemsize(self) -> int:
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._array.nbytes
+
+    is_cuda = is_mps = is_sparse = is_quantized = is_meta = is_nested = False
+    is_cpu = True
+    layout = "strided"
+
+    def size(self, dim: int | None = None):
+        """The shape, or the size of one dim."""
+        if dim is None:
+            return dtypes.Size(self._array.shape)
+        shape = self._array.shape
+        if not -len(shape) <= dim < len(shape):
+            raise dim_error(dim, len(shape))
+        return shape[dim]
+
+    def dim(self) -> int:
+        return self._array.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return self._array.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        return self._array.itemsize
+
+    def stride(self, dim: int | None = None):
+        """Steps between neighbours along each dim, in elements."""
+        strides = tuple(step // self._array.itemsize for step in self._array.strides)
+        return strides if dim is None else strides[dim]
+
+    def storage_offset(self) -> int:
+        """Elements between the start of the memory that is seen and this tensor's first one."""
+        memory = self._array if self._array.base is None else self._array.base
+        if not isinstance(memory, np.ndarray):
+            return 0
+        return (self._array.ctypes.data - memory.ctypes.data) // self._array.itemsize
+
+    def data_ptr(self) -> int:
+        return self._array.ctypes.data
+
+    def is_contiguous(self, memory_format=None) -> bool:
+        return self._array.flags.c_contiguous
+
+    def is_floating_point(self) -> bool:
+        return self._array.dtype.kind == "f" or self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self._array.dtype.kind == "c"
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_inference(self) -> bool:
+        return self._inference
+
+    def get_device(self) -> int:
+        return -1
+
+    def is_shared(self) -> bool:
+        return False
+
+    def is_pinned(self) -> bool:
+        return False
+
+    def pin_memory(self, device=None):
+        return self
+
+    def share_memory_(self):
+        return self
+
+
+def dim_error(dim: int, ndim: int) -> RangeError:
+    """The complaint about a dim that a tensor does not have."""
+    low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
+    return RangeError(
+        f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})",
+        "the tensor has no dims: reduce without dim"
+        if ndim == 0
+        else f"dims count from 0, or from -1 backwards; this tensor has {ndim}",
+    )

@@ -1,0 +1,55 @@
+"""From tensors to a walk through the graph: what backward() checks before it starts."""
+
+import numpy as np
+
+from ..errors import ArgumentError, GraphError, ShapeError
+from ..graph import backpropagate, modes
+
+
+def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
+    """Add the gradients of all `outputs` to the leaves they depend on (to `inputs` only, if given)."""
+    roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]
+    refuse_create_graph(create_graph)
+    if inputs is None:
+        backpropagate(roots, bool(retain_graph))
+        return
+    inputs = [inputs] if hasattr(inputs, "_edge") else list(inputs)
+    if not inputs:
+        raise ArgumentError("'inputs' argument to backward() cannot be empty.", "leave inputs out to reach every leaf")
+    found = backpropagate(roots, bool(retain_graph), [x._edge() for x in inputs])
+    for x, dx in zip(inputs, found, strict=True):
+        if dx is not None:
+            x._accumulate(dx, False)
+
+
+def refuse_create_graph(create_graph: bool) -> None:
+    if create_graph:
+        raise GraphError(
+            "create_graph=True asks for derivatives of derivatives; badak's backward works on arrays and records no graph",
+            "create_graph=False; for a Hessian-vector product take finite differences of two backward passes",
+        )
+
+
+def root(y, dy):
+    """(edge, gradient array) to start a walk from."""
+    edge = y._edge()
+    if edge is None:
+        why = "was computed under no_grad()" if not modes.grad else "was computed under no_grad() or from detached data"
+        raise GraphError(
+            f"element 0 of tensors does not require grad and does not have a grad_fn: the tensor of shape {tuple(y.shape)} {why}",
+            "compute the loss outside no_grad(), from parameters with requires_grad=True, and without .detach() or .item()",
+        )
+    if dy is None:
+        if y._array.size != 1:
+            raise GraphError(
+                f"grad can be implicitly created only for scalar outputs; this one has shape {tuple(y.shape)}",
+                "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
+            )
+        return edge, np.ones_like(y._array)
+    array = np.asarray(getattr(dy, "_array", dy))
+    if array.shape != y._array.shape:
+        raise ShapeError(
+            f"Mismatch in shape: grad_output[0] has a shape of {array.shape} and output[0] has a shape of {y._array.shape}.",
+            "pass a gradient of the output's shape",
+        )
+    return edge, array.astype(y._array.dtype, copy=False)

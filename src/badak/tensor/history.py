@@ -1,0 +1,260 @@
+"""Where a tensor came from: its node in the graph, its gradient, and what an in-place change does to both."""
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DTypeError, GraphError, KindError, ShapeError
+from ..graph import Leaf, Version, modes
+from .backward import backward
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+class History:
+    """The part of Tensor that differentiation needs. What most tensors never use has its default here, on the class."""
+
+    _array: np.ndarray
+    _requires_grad = False
+    _grad: "Tensor | None" = None
+    _node: Any = None
+    _slot = 0
+    _leaf: Leaf | None = None
+    _counter: Version | None = None
+    _base: "Tensor | None" = None
+    _steps: tuple = ()
+    _rebased = 0  # how often the history of this memory has been rewritten, and, for a view,
+    _made_at = 0  # which rewriting its own history belongs to
+    _retains = False
+    _backward_hooks_after: list | None = None
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def requires_grad(self) -> bool:
+        if self._base is not None and self._made_at != self._base._rebased:
+            self._renew()
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
+        """Say that gradients with respect to this tensor are (not) wanted; in place."""
+        if requires_grad and not self.is_floating_point() and not self.is_complex():
+            raise DTypeError(
+                f"only Tensors of floating point dtype can require gradients; this one is {self.dtype}",
+                "x.float() first",
+            )
+        if self._node is not None and not requires_grad:
+            raise GraphError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+                "x.detach()",
+            )
+        self._requires_grad = bool(requires_grad)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.requires_grad or self._node is None
+
+    @property
+    def grad_fn(self):
+        if not self.requires_grad:
+            return None
+        return self._node
+
+    @property
+    def output_nr(self) -> int:
+        return self._slot
+
+    def _edge(self):
+        """(node, output number) that a gradient for this tensor goes to; None where none is wanted."""
+        if self._base is not None and self._made_at != self._base._rebased:
+            self._renew()
+        if self._node is not None:
+            return self._node, self._slot
+        if not self._requires_grad:
+            return None
+        if self._leaf is None:
+            self._leaf = Leaf(_accumulator(weakref.ref(self)))
+        return self._leaf, 0
+
+    def _renew(self) -> None:
+        """Take the history anew from the base, whose memory has been written to since this view was made."""
+        base = self._base
+        self._made_at = base._rebased
+        before, modes.grad = modes.grad, True
+        try:
+            fresh = base._replay(self._steps)
+        finally:
+            modes.grad = before
+        self._node, self._slot, self._requires_grad = fresh._node, fresh._slot, fresh._requires_grad
+
+    def _watch(self) -> Version:
+        """The counter of in-place changes, made when first asked for."""
+        if self._counter is None:
+            self._counter = Version() if self._base is None else self._base._watch()
+        return self._counter
+
+    @property
+    def _version(self) -> int:
+        return self._watch().count
+
+    @property
+    def grad(self) -> "Tensor | None":
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: "Tensor | None") -> None:
+        if value is not None:
+            if not isinstance(value, History):
+                raise KindError(
+                    f"assigned grad expected to be a Tensor or None but got {type(value).__name__}",
+                    "x.grad = badak.tensor(...)",
+                )
+            if value._array.shape != self._array.shape:
+                raise ShapeError(
+                    f"assigned grad has data of a different size: {tuple(value.shape)} for a tensor of {tuple(self.shape)}",
+                    "give x.grad the shape of x",
+                )
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def _accumulate(self, dy, owned: bool) -> None:
+        """Add dy to .grad; `owned` says that nobody else holds dy."""
+        if dy.dtype != self._array.dtype:
+            dy, owned = dy.astype(self._array.dtype), True
+        if self._grad is None:
+            keep = owned and dy.flags.c_contiguous
+            self._grad = self._of(dy if keep else np.array(dy, order="C"))
+        else:
+            self._grad._array += dy
+        for hook in self._backward_hooks_after or ():
+            hook(self)
+
+    def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
+        """Add d self / d leaf to every leaf's .grad.
+
+        gradient       d loss / d self, of self's shape; may be left out for a single value, and is 1 then
+        retain_graph   keep what was saved, so that backward may be called again
+        create_graph   not supported (there are no second derivatives): True raises
+        inputs         only these leaves accumulate
+        """
+        backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook):
+        """Call hook(grad) when the gradient of this tensor is there; what it returns (not None) replaces it."""
+        edge = self._edge()
+        if edge is None:
+            raise GraphError(
+                "cannot register a hook on a tensor that doesn't require gradient", "x.requires_grad_() first"
+            )
+
+        def on_array(array):
+            changed = hook(self._of(array))
+            return None if changed is None else changed._array
+
+        return _Handle(edge, on_array)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call hook(self) each time this leaf's .grad has been added to."""
+        if self._node is not None:
+            raise GraphError("post accumulate grad hooks cannot be registered on non-leaf tensors", "register_hook(fn)")
+        if self._backward_hooks_after is None:
+            self._backward_hooks_after = []
+        self._backward_hooks_after.append(hook)
+        return _ListHandle(self._backward_hooks_after, hook)
+
+    def retain_grad(self) -> None:
+        """Keep .grad for this tensor although it is no leaf."""
+        edge = self._edge()
+        if edge is None:
+            raise GraphError("can't retain_grad on Tensor that has requires_grad=False", "x.requires_grad_() first")
+        if self._node is None or self._retains:
+            return
+        self._retains = True
+        reference = weakref.ref(self)
+
+        def keep(array):
+            tensor = reference()
+            if tensor is not None:
+                tensor._grad = tensor._of(array.copy() if tensor._grad is None else tensor._grad._array + array)
+
+        _Handle(edge, keep)
+
+    @property
+    def retains_grad(self) -> bool:
+        return self._retains
+
+    def detach(self) -> "Tensor":
+        """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
+        twin = self._of(self._array)
+        twin._counter = self._watch()
+        return twin
+
+    def detach_(self) -> "Tensor":
+        """Forget the history, in place."""
+        if self._base is not None:
+            raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
+        self._node, self._slot, self._requires_grad = None, 0, False
+        return self
+
+    @property
+    def data(self) -> "Tensor":
+        """The same memory, without history and outside the count of in-place changes."""
+        return self._of(self._array)
+
+    @data.setter
+    def data(self, value: "Tensor") -> None:
+        if not isinstance(value, History):
+            raise KindError(
+                f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
+            )
+        self._array = value._array
+
+
+class _Handle:
+    """Takes a gradient hook away again: handle.remove(), or leaving `with handle:`."""
+
+    def __init__(self, edge, hook):
+        node, slot = edge
+        if node.hooks is None:
+            node.hooks = {}
+        self._hooks, self._hook = node.hooks.setdefault(slot, []), hook
+        self._hooks.append(hook)
+
+    def remove(self) -> None:
+        if self._hook in self._hooks:
+            self._hooks.remove(self._hook)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.remove()
+
+
+class _ListHandle(_Handle):
+    """The same for hooks that are kept in a list of their own."""
+
+    def __init__(self, hooks, hook):
+        self._hooks, self._hook = hooks, hook
+
+
+def _accumulator(reference):
+    def accumulate(dy, owned: bool) -> None:
+        tensor = reference()
+        if tensor is not None:
+            tensor._accumulate(dy, owned)
+
+    return accumulate

@@ -1,0 +1,106 @@
+"""A tensor's values in the words of Python and NumPy: item(), float(x), f"{x:.3f}", numpy(), ..."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import GraphError, KindError, ShapeError
+from .printing import format_tensor
+
+
+class Values:
+    """The part of Tensor that hands its values out."""
+
+    _array: np.ndarray
+    requires_grad: Any
+    shape: Any
+    unbind: Any
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """The values as an ndarray that shares this tensor's memory."""
+        if self.requires_grad and not force:
+            raise GraphError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+                "tensor.detach().numpy()",
+            )
+        return self._array
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        array = self.numpy()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def __dlpack__(self, **options):
+        if self.requires_grad:
+            raise GraphError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+    def item(self):
+        """The one value as a Python number."""
+        if self._array.size != 1:
+            raise ShapeError(
+                f"a Tensor with {self._array.size} elements cannot be converted to Scalar (its shape is {tuple(self.shape)})",
+                "reduce it first, as in x.mean().item(), or use x.tolist()",
+            )
+        return self._array.item()
+
+    def tolist(self):
+        """The values as nested lists of Python numbers."""
+        return self._array.tolist()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            many = "no values" if self._array.size == 0 else "more than one value"
+            raise ShapeError(
+                f"Boolean value of Tensor with {many} is ambiguous",
+                "use x.any() or x.all(), or x is None to test for absence",
+            )
+        return bool(self._array.item())
+
+    def __index__(self) -> int:
+        if self._array.size != 1 or self._array.dtype.kind not in "iub":
+            raise KindError(
+                "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
+            )
+        return int(self._array.item())
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise KindError("len() of a 0-d tensor", "x.item() gives its value")
+        return len(self._array)
+
+    def __iter__(self):
+        if self._array.ndim == 0:
+            raise KindError("iteration over a 0-d tensor", "x.item() gives its value")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value) -> bool:
+        if isinstance(value, Values):
+            value = value._array
+        return bool((self._array == value).any())
+
+    def __format__(self, spec: str) -> str:
+        if self._array.ndim == 0:
+            return format(self._array.item(), spec)
+        if spec:
+            raise KindError(
+                "unsupported format string passed to Tensor.__format__", "format x.item(), or each of x.tolist()"
+            )
+        return str(self)
+
+    def __repr__(self, *, tensor_contents=None) -> str:
+        return format_tensor(self)
+
+    def __hash__(self) -> int:
+        return id(self)
