@@ -1,0 +1,283 @@
+"""Random arrays: PyTorch's CPU distributions over the Mersenne Twister, NumPy arrays out.
+
+One number of a distribution costs the same words here as there, so the stream stays in step whatever is drawn:
+
+    float32, float16, bfloat16 uniform   1 word         (word & (2^24 - 1)) 2^-24
+    everything in float64                2 words        ((first << 32 | second) & (2^53 - 1)) 2^-53
+    bernoulli(p) of one number p         2 words
+    bernoulli of an array p              1 word, 2 where p is float64
+    integers below a range under 2^28    1 word % range, 2 words above
+    normal                               see `Source.normal`
+
+Bits are PyTorch 2.13's on an x86 CPU that is not Intel's; on Intel's, PyTorch takes `bernoulli_(p)` and dropout from MKL,
+which badak does not imitate.
+"""
+
+import math
+
+import numpy as np
+
+from ..errors import ArgumentError, RangeError
+from ._boxmuller import fma64, libm, normal_blocks, scalar_pairs
+from ._mt19937 import Twister
+
+_BLOCK = 65536  # numbers at a time: the words stay in the cache
+_MASK24, _MASK53 = np.uint32((1 << 24) - 1), np.uint64((1 << 53) - 1)
+
+
+def _size(shape):
+    return math.prod(shape)
+
+
+def _is_half(dtype):
+    return dtype.itemsize == 2 and dtype.kind not in "iu"
+
+
+def _narrow(values, dtype):
+    """float64 values as `dtype`; to half precision by way of float32, as the C++ conversion goes."""
+    dtype = np.dtype(dtype)
+    with np.errstate(over="ignore"):
+        return (values.astype(np.float32) if _is_half(dtype) else values).astype(dtype, copy=False)
+
+
+def _digits(dtype):
+    """Bits of the mantissa, the leading one included."""
+    return {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}[dtype.name]
+
+
+class Source(Twister):
+    """A seeded stream with PyTorch's distributions on top. Shapes are tuples, dtypes NumPy's; arrays are C-contiguous."""
+
+    # ------------------------------------------------------------------ uniform
+
+    def _unit32(self, n, low=0.0, width=1.0):
+        """u width + low of float32 numbers: the float64 product is exact, so the sum is the only rounding."""
+        out = np.empty(n, np.float32)
+        for start in range(0, n, _BLOCK):
+            part = out[start : start + _BLOCK]
+            words = self.words32(len(part))
+            words &= _MASK24
+            if (low, width) == (0.0, 1.0):
+                np.multiply(words.view(np.int32), np.float32(2**-24), out=part, casting="unsafe")
+            else:
+                scaled = words.view(np.int32) * (width * 2**-24)
+                np.add(scaled, low, out=part, casting="same_kind")
+        return out
+
+    def _unit64(self, n):
+        out = np.empty(n, np.float64)
+        for start in range(0, n, _BLOCK):
+            part = out[start : start + _BLOCK]
+            words = self.words64(len(part))
+            words &= _MASK53
+            np.multiply(words.view(np.int64), 2.0**-53, out=part)
+        return out
+
+    def uniform(self, shape, dtype=np.float32, low=0.0, high=1.0):
+        """u (high - low) + low in one rounding, u uniform on [0, 1); a value that rounds up to high becomes low."""
+        dtype = np.dtype(dtype)
+        if not low <= high:
+            raise ArgumentError(f"uniform_: expected low <= high; got low={low}, high={high}", fix="swap the bounds")
+        n = _size(shape)
+        if dtype == np.float64:
+            u = self._unit64(n)
+            if (low, high) != (0.0, 1.0):
+                u = fma64(u, high - low, low)
+        else:
+            width = np.float32(high) - np.float32(low)
+            u = self._unit32(n, float(np.float32(low)), float(width)).astype(dtype, copy=False)
+        u[u == dtype.type(high)] = dtype.type(low)
+        return u.reshape(shape)
+
+    # ------------------------------------------------------------------ normal
+
+    def normal(self, shape, dtype=np.float32, mean=0.0, std=1.0, contiguous=True):
+        """Normal numbers by Box and Muller, in one of PyTorch's two ways.
+
+        16 or more that lie contiguously: all uniform numbers first, then each 16 become 8 + 8 normals; where 16 does not
+        divide n, the last 16 values are drawn once more. Fewer, or strided: one float64 pair after the other, of which the
+        second is kept for the next call.
+        """
+        dtype, n = np.dtype(dtype), _size(shape)
+        if not std >= 0:
+            raise ArgumentError(f"normal_: expected std >= 0; got std={std}", fix="pass a standard deviation, not a negative number")
+        if n < 16 or not contiguous:
+            z = _narrow(self._scalar_normal(n, mean, std), dtype)
+        elif _is_half(dtype):
+            z = self._half_normal(n, mean, std).astype(dtype)
+        else:
+            unit = self._unit64 if dtype == np.float64 else self._unit32
+            z, whole = unit(n), n - n % 16
+            normal_blocks(z[:whole].reshape(-1, 16), mean, std)
+            if whole < n:
+                z[n - 16 :] = normal_blocks(unit(16).reshape(1, 16), mean, std)[0]
+        return z.reshape(shape)
+
+    def _half_normal(self, n, mean, std):
+        whole = n - n % 16
+        blocks = normal_blocks(self._unit32(n - n % 16 + (16 if n % 16 else 0)).reshape(-1, 16), mean, std).reshape(-1)
+        z = np.empty(n, np.float32)
+        z[:whole] = blocks[:whole]
+        if whole < n:
+            z[n - 16 :] = blocks[whole:]
+        return z
+
+    def _scalar_normal(self, n, mean, std):
+        """n float64 normals, pair by pair; the odd one out is kept."""
+        z = np.empty(n)
+        if n == 0:
+            return z
+        kept = 0
+        if self.spare is not None:
+            z[0], kept, self.spare = self.spare, 1, None
+        pairs = scalar_pairs(self._unit64((n - kept + 1) // 2 * 2))
+        z[kept:] = pairs[: n - kept]
+        if len(pairs) > n - kept:
+            self.spare = float(pairs[-1])
+        return fma64(z, float(std), float(mean))
+
+    def log_normal(self, shape, dtype=np.float32, mean=1.0, std=2.0):
+        """exp of normal numbers; the mean and deviation are the logarithm's."""
+        if not std > 0:
+            raise ArgumentError(f"log_normal_: expected std > 0; got std={std}")
+        return _narrow(libm(math.exp, self._scalar_normal(_size(shape), mean, std)), dtype).reshape(shape)
+
+    # ------------------------------------------------------------------ yes and no
+
+    def bernoulli(self, p, shape):
+        """True with probability p, bool of `shape`: u < p with a float64 u."""
+        if not 0 <= p <= 1:
+            raise ArgumentError(f"bernoulli_: expected p in [0, 1]; got p={p}")
+        n, bound = _size(shape), np.uint64(math.ceil(float(p) * 2**53))
+        out = np.empty(n, bool)
+        for start in range(0, n, _BLOCK):
+            part = out[start : start + _BLOCK]
+            words = self.words64(len(part))
+            words &= _MASK53
+            np.less(words, bound, out=part)
+        return out.reshape(shape)
+
+    def bernoulli_each(self, p):
+        """True with probability p[i], bool of p's shape; the uniform numbers are float64 where p is, else float32."""
+        if p.size and not ((p >= 0) & (p <= 1)).all():
+            raise ArgumentError("bernoulli: expected every probability in [0, 1]", fix="pass probabilities, e.g. sigmoid(logits)")
+        if p.dtype == np.float64:
+            return self._unit64(p.size).reshape(p.shape) < p
+        return self._unit32(p.size).reshape(p.shape) < p.astype(np.float32, copy=False)
+
+    # ------------------------------------------------------------------ whole numbers
+
+    def integers(self, low, high, shape, dtype=np.int64):
+        """Whole numbers in [low, high): word % (high - low) + low."""
+        if not low < high:
+            raise RangeError(f"random_ expects 'from' to be less than 'to'; got from={low} >= to={high}")
+        span, n = high - low, _size(shape)
+        if span >= 1 << 64:
+            value = self.words64(n).view(np.int64)
+        elif span >= 1 << 28:
+            value = (self.words64(n) % np.uint64(span)).view(np.int64)
+            value += np.int64(low)  # wraps as the C arithmetic does
+        else:
+            value = (self.words32(n) % np.uint32(span)).astype(np.int64)
+            value += np.int64(low)
+        return value.astype(dtype, copy=False).reshape(shape)
+
+    def any_integers(self, shape, dtype):
+        """What `random_()` draws: [0, largest] of an integer dtype, [0, 2^digits] of a floating one, 0 or 1 for bool."""
+        dtype, n = np.dtype(dtype), _size(shape)
+        if dtype.kind == "b":
+            return (self.words32(n) & np.uint32(1)).astype(bool).reshape(shape)
+        if dtype.kind in "iu":
+            span = int(np.iinfo(dtype).max) + 1
+        else:
+            span = (1 << _digits(dtype)) + 1
+        words = self.words64(n) if dtype.itemsize == 8 else self.words32(n)
+        return (words % words.dtype.type(span)).astype(dtype).reshape(shape)
+
+    def seed64(self):
+        """One whole number in [0, 2^63): what a DataLoader draws as its seed."""
+        return int(self.any_integers((), np.int64))
+
+    def permutation(self, n):
+        """0 .. n-1 in random order, int64 (n,): the Fisher-Yates shuffle, from the front."""
+        if n < (1 << 32) // 20:
+            order = list(range(n))
+            ahead = np.arange(n, 1, -1, dtype=np.uint32)
+            swaps = (self.words32(max(n - 1, 0)) % ahead).astype(np.int64) + np.arange(max(n - 1, 0))
+            for i, j in enumerate(swaps.tolist()):
+                order[i], order[j] = order[j], order[i]
+            return np.array(order, np.int64)
+        order = np.arange(n)
+        for i, j in enumerate((self.words64(n) % np.arange(1, n + 1, dtype=np.uint64)).tolist()):
+            order[i] = order[j]
+            order[j] = i
+        return order
+
+    # ------------------------------------------------------------------ waiting times
+
+    def exponential(self, shape, dtype=np.float32, rate=1.0):
+        """-log(1 - u) / rate with a float64 u."""
+        if not rate > 0:
+            raise ArgumentError(f"exponential_: expected lambda > 0; got lambda={rate}")
+        u = self._unit64(_size(shape))
+        logarithm = libm(math.log1p, -u) if np.dtype(dtype) == np.float64 else np.log1p(-u)
+        return _narrow(-1.0 / rate * logarithm, dtype).reshape(shape)
+
+    def geometric(self, p, shape, dtype=np.float32):
+        """Trials up to the first success: ceil(log u / log(1 - p))."""
+        if not 0 < p < 1:
+            raise ArgumentError(f"geometric_: expected p in (0, 1); got p={p}")
+        with np.errstate(divide="ignore"):
+            trials = np.ceil(np.log(self._unit64(_size(shape))) / math.log1p(-p))
+        return _narrow(trials, dtype).reshape(shape)
+
+    def cauchy(self, shape, dtype=np.float32, median=0.0, sigma=1.0):
+        """median + sigma tan(pi (u - 1/2))."""
+        tangent = libm(math.tan, math.pi * (self._unit64(_size(shape)) - 0.5))
+        return _narrow(fma64(tangent, float(sigma), float(median)), dtype).reshape(shape)
+
+    # ------------------------------------------------------------------ classes
+
+    def multinomial(self, p, n, replacement=False):
+        """n class numbers for each row of weights p (V,) or (B, V), int64 (n,) or (B, n).
+
+        Without replacement, or n = 1: the n largest of p / q with q exponential (the Gumbel trick). With: the first class
+        whose cumulative share reaches u.
+        """
+        rows = p.reshape(-1, p.shape[-1])
+        _check_weights(rows, n, replacement)
+        if replacement and n > 1:
+            u = self._unit64(len(rows) * n).reshape(len(rows), n)
+            picked = np.stack([_reach(row, draws) for row, draws in zip(rows, u)]) if len(rows) else u.astype(np.int64)
+        else:
+            q = self.exponential(rows.shape, rows.dtype)
+            score = rows / q
+            picked = score.argmax(1)[:, None] if n == 1 else np.argsort(-score, axis=1, kind="stable")[:, :n]
+        return np.ascontiguousarray(picked, np.int64).reshape(p.shape[:-1] + (n,))
+
+
+def _reach(weights, u):
+    share = np.cumsum(weights if weights.dtype.itemsize > 2 else weights.astype(np.float32))
+    share /= share[-1]
+    share[-1] = 1
+    return np.searchsorted(share.astype(np.float64), u, side="left")
+
+
+def _check_weights(rows, n, replacement):
+    classes = rows.shape[1]
+    if n <= 0:
+        raise ArgumentError(f"multinomial: cannot sample num_samples={n} <= 0 samples", fix="num_samples=1")
+    if n > classes and not replacement:
+        raise ArgumentError(
+            f"multinomial: cannot sample num_samples={n} > {classes} classes without replacement",
+            fix="replacement=True",
+        )
+    wide = rows.astype(np.float64, copy=False)
+    if not (np.isfinite(wide) & (wide >= 0)).all():
+        raise ArgumentError(
+            "multinomial: probability tensor contains either `inf`, `nan` or element < 0",
+            fix="check the logits for nan before softmax",
+        )
+    if (wide.sum(1) <= 0).any():
+        raise ArgumentError("multinomial: invalid multinomial distribution (sum of probabilities <= 0)",
+                            fix="give every row at least one positive weight")  # fmt: skip
