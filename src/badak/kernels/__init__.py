@@ -32,8 +32,8 @@ _reason = ""
 
 
 def of(array: Any) -> ModuleType:
-    """The kernel set for `array`: a namespace of functions."""
-    if type(array) is np.ndarray:
+    """The kernel set for `array`: a namespace of functions. Fast kernels exist for float32 and float64."""
+    if type(array) is np.ndarray and array.dtype.char in "fd":
         return _active or _decide()
     return plain
 

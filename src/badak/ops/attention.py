@@ -1,0 +1,96 @@
+"""Scaled dot-product attention as one operation."""
+
+import numpy as np
+
+from .. import kernels
+from ..errors import ArgumentError, ShapeError
+from ..graph import Op
+from ._check import dtype_mismatch, not_floating
+
+
+class Attention(Op):
+    """out = A v,  A = softmax(scale q k^T + bias where kept, -inf elsewhere) drop / (1 - p).
+
+        dv = A^T dout        dA = dout v^T + dweights        ds = P (dA drop / (1 - p) - rowsum(A dA))
+        dq = scale ds k      dk = scale ds^T q               dbias = ds
+
+    q (B, H, T, D), k (B, G, S, D), v (B, G, S, E) with H a multiple of G: query head h reads key head h // (H / G).
+    keep (bool, True = attend) and bias broadcast to (B, H, T, S); `causal` lets query i see the keys j <= i + causal.
+    drop (bool, True = kept) is the dropout mask of the weights, p the share that is dropped. A query with nothing to
+    attend to gives zeros, and zero gradients. Returns out (B, H, T, E), or (out, A) where `want_weights`.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):
+        _check(q, k, v, keep, bias, drop)
+        save.q, save.k, save.v, save.keep, save.bias, save.drop = q, k, v, keep, bias, drop
+        save.causal, save.scale, save.p = causal, scale, p
+        out, lse, weights = kernels.of(q).attention(q, k, v, keep, bias, causal, scale, drop, p, want_weights)
+        save.out, save.lse = out, lse
+        return (out, weights) if want_weights else out
+
+    @staticmethod
+    def backward(saved, dout, dweights=None):
+        q, out = saved.q, saved.out
+        if dout is None:
+            dout = np.zeros_like(out)
+        nq, nk, nv, _, nbias, _ = saved.needs
+        dq, dk, dv, dbias = kernels.of(q).attention_backward(
+            dout, dweights, q, saved.k, saved.v, out, saved.lse, saved.keep, saved.bias, saved.causal,
+            saved.scale, saved.drop, saved.p, (nq, nk, nv, nbias),
+        )
+        return dq, dk, dv, None, dbias, None
+
+
+def _check(q, k, v, keep, bias, drop) -> None:
+    if q.dtype.kind in "iub":
+        raise not_floating("attention", q)
+    if not (q.dtype == k.dtype == v.dtype and (bias is None or bias.dtype == q.dtype)):
+        raise dtype_mismatch("attention", query=q, key=k, value=v, attn_mask=bias)
+    if not q.ndim == k.ndim == v.ndim == 4:
+        raise _complaint("4 dims (batch, heads, length, head_dim) for query, key and value", q, k, v)
+    (B, H, T, D), (G, S) = q.shape, k.shape[1:3]
+    if k.shape[0] != B or v.shape[0] != B:
+        raise _complaint("one batch size", q, k, v, _batch_first(q, k))
+    if k.shape[3] != D:
+        raise _complaint("query (..., T, D) and key (..., S, D) with one D", q, k, v)
+    if v.shape[1:3] != (G, S):
+        raise _complaint("key (B, G, S, D) and value (B, G, S, E) with one G and one S", q, k, v)
+    if G != H and (G == 0 or H % G):
+        raise _complaint("query heads H a multiple of the key heads G", q, k, v)
+    for mask in (keep, bias):
+        if mask is not None and not _broadcasts(mask.shape, (B, H, T, S)):
+            raise mask_mismatch(mask.shape, B, H, T, S)
+    if keep is not None and keep.dtype != np.bool_:
+        raise ArgumentError(f"attention: expected keep of dtype bool; got {keep.dtype}", "keep = mask != 0")
+    if drop is not None and drop.shape != (B, H, T, S):
+        raise _complaint(f"a dropout mask of shape (B, H, T, S), not {drop.shape},", q, k, v)
+
+
+def _broadcasts(shape, full) -> bool:
+    return len(shape) <= 4 and all(n in (1, m) for n, m in zip(reversed(shape), reversed(full)))
+
+
+def _batch_first(q, k) -> str | None:
+    if q.shape[2] == k.shape[2] and q.shape[0] != k.shape[0]:
+        return "batch_first=True, if the first axis of query and key is the length of a batch-first tensor"
+    return None
+
+
+def _complaint(rule: str, q, k, v, fix: str | None = None) -> ShapeError:
+    return ShapeError(
+        f"attention: expected {rule}; got query={q.shape}, key={k.shape}, value={v.shape}",
+        fix or "query (B, H, T, D), key (B, G, S, D), value (B, G, S, E), and H % G == 0",
+    )
+
+
+def mask_mismatch(shape, B: int, H: int, T: int, S: int) -> ShapeError:
+    """The complaint about a mask that does not broadcast to the scores."""
+    cause = f"mask {tuple(shape)} does not broadcast to scores (batch={B}, heads={H}, queries={T}, keys={S})"
+    if tuple(shape) == (B, S):
+        return ShapeError(cause, f"a padding mask: mask[:, None, None, :] of shape {(B, 1, 1, S)}")
+    if tuple(shape) == (B, T, S):
+        return ShapeError(cause, f"a mask for each batch element: mask[:, None] of shape {(B, 1, T, S)}")
+    return ShapeError(cause, f"a mask of shape {(T, S)}, {(B, 1, T, S)} or {(B, H, T, S)}")

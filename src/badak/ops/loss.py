@@ -1,0 +1,273 @@
+"""Losses. `reduction` is "none", "sum" or "mean"; every loss is in nats (mse: squared units of its input)."""
+
+import numpy as np
+
+from .. import kernels
+from ..errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
+from ..graph import Op
+from ._check import dtype_mismatch, not_floating, position
+
+
+class CrossEntropy(Op):
+    """loss[n] = logsumexp(logits[n]) - logits[n, target[n]];   dlogits[n] = dloss[n] (softmax(logits[n]) - onehot).
+
+    logits (N, V), target int (N,), weight (V,) or None. With class weights w and smoothing e the target becomes
+    c[v] = (1 - e) w[target] onehot[v] + (e / V) w[v], and dlogits[n] = dloss[n] (softmax sum(c) - c). Rows whose target
+    is `ignore_index` give 0. "mean" divides by the sum of w[target] over the other rows (their number without weights),
+    and gives 0 with a warning where there is none.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean"):
+        _check_classes("cross_entropy", logits, target, weight, ignore_index)
+        if not 0.0 <= smoothing <= 1.0:
+            raise ArgumentError(
+                f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1"
+            )
+        kernel = kernels.of(logits)
+        loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
+        save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
+        save.ignore_index, save.smoothing = ignore_index, smoothing
+        save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved, dy):
+        dloss = _spread(dy, saved.target.shape, *saved.spread)
+        dlogits = kernels.of(dy).cross_entropy_backward(
+            dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.ignore_index, saved.smoothing
+        )
+        return dlogits, None, None
+
+
+class CrossEntropySoft(Op):
+    """loss[n] = -sum_v c[n, v] logp[n, v], c = w ((1 - e) target + e/V), logp = log_softmax(logits).
+
+        dlogits = dloss (softmax sum(c) - c)        dtarget = -dloss (1 - e) w logp
+
+    logits and target (N, V), weight (V,) or None. "mean" divides by N.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, logits, target, weight, smoothing=0.0, reduction="mean"):
+        _check_pair("cross_entropy", logits, target)
+        if weight is not None and weight.shape != logits.shape[1:]:
+            raise _weight_mismatch("cross_entropy", weight, logits.shape[1])
+        loss, lse = kernels.of(logits).cross_entropy_soft(logits, target, weight, smoothing)
+        save.logits, save.target, save.lse, save.weight, save.smoothing = logits, target, lse, weight, smoothing
+        save.spread = _plain_spread("cross_entropy", loss.size, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved, dy):
+        dloss = _spread(dy, saved.lse.shape, *saved.spread)
+        dlogits, dtarget = kernels.of(dy).cross_entropy_soft_backward(
+            dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.smoothing, saved.needs[:2]
+        )
+        return dlogits, dtarget, None
+
+
+class NLL(Op):
+    """loss[n] = -w[target[n]] logp[n, target[n]];   dlogp[n, v] = -w[v] dloss[n] [v = target[n]].
+
+    logp (N, V), target int (N,), weight (V,) or None; `ignore_index` and "mean" as in CrossEntropy.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, logp, target, weight, ignore_index=-100, reduction="mean"):
+        _check_classes("nll_loss", logp, target, weight, ignore_index)
+        loss = kernels.of(logp).nll(logp, target, weight, ignore_index)
+        save.logp, save.target, save.weight, save.ignore_index = logp, target, weight, ignore_index
+        save.spread = _class_spread("nll_loss", target, weight, ignore_index, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved, dy):
+        dloss = _spread(dy, saved.target.shape, *saved.spread)
+        dlogp = kernels.of(dy).nll_backward(dloss, saved.logp, saved.target, saved.weight, saved.ignore_index)
+        return dlogp, None, None
+
+
+class KLDiv(Op):
+    """loss = t (log t - x), t = target, or exp(target) where `log_target`; 0 where t = 0.
+
+    dx = -t dloss;   dtarget = dloss (log t + 1 - x), times t where `log_target`.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, target, log_target=False, reduction="mean"):
+        _check_pair("kl_div", x, target)
+        loss = kernels.of(x).kl_div(x, target, log_target)
+        save.x, save.target, save.log_target = x, target, log_target
+        save.spread = _plain_spread("kl_div", x.size, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved, dy):
+        dloss = _spread(dy, saved.x.shape, *saved.spread)
+        return kernels.of(dy).kl_div_backward(dloss, saved.x, saved.target, saved.log_target, saved.needs)
+
+
+class MSE(Op):
+    """loss = (x - target)^2;   dx = 2 (x - target) dloss, dtarget = -dx."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, target, reduction="mean"):
+        _check_pair("mse_loss", x, target)
+        loss = kernels.of(x).mse(x, target)
+        save.x, save.target = x, target
+        save.spread = _plain_spread("mse_loss", x.size, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved, dy):
+        dx = kernels.of(dy).mse_backward(_spread(dy, saved.x.shape, *saved.spread), saved.x, saved.target)
+        nx, nt = saved.needs
+        return dx if nx else None, -dx if nt else None
+
+
+class BCEWithLogits(Op):
+    """loss = w (p t softplus(-x) + (1 - t) softplus(x)), the cross entropy of a coin with probability sigmoid(x).
+
+    dx = dloss w ((p t + 1 - t) sigmoid(x) - p t);   dtarget = dloss w (p softplus(-x) - softplus(x)).
+    weight w and pos_weight p broadcast to x's shape; they get no gradient.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, target, weight, pos_weight, reduction="mean"):
+        _check_pair("binary_cross_entropy_with_logits", x, target)
+        save.x, save.target, save.weight, save.pos_weight = x, target, weight, pos_weight
+        save.spread = _plain_spread("binary_cross_entropy_with_logits", x.size, reduction)
+        w, p = _stretch("weight", weight, x), _stretch("pos_weight", pos_weight, x)
+        return _reduced(kernels.of(x).bce_with_logits(x, target, w, p), *save.spread)
+
+    @staticmethod
+    def backward(saved, dy):
+        x = saved.x
+        w, p = _stretch("weight", saved.weight, x), _stretch("pos_weight", saved.pos_weight, x)
+        dloss = _spread(dy, x.shape, *saved.spread)
+        dx, dtarget = kernels.of(dy).bce_with_logits_backward(dloss, x, saved.target, w, p, saved.needs[:2])
+        return dx, dtarget, None, None
+
+
+# ------------------------------------------------------------------ reductions
+
+
+def _plain_spread(where: str, size: int, reduction: str):
+    """(reduced?, divisor) of a loss whose mean is over all its `size` terms."""
+    if reduction == "none":
+        return False, 1
+    if reduction not in ("mean", "sum"):
+        raise ArgumentError(f"{where}: {reduction!r} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+    return True, size if reduction == "mean" else 1
+
+
+def _class_spread(where: str, target, weight, ignore_index: int, reduction: str):
+    """(reduced?, divisor) of a loss over labels: ignored rows do not count, the others count as their weight."""
+    if reduction != "mean":
+        return _plain_spread(where, target.size, reduction)
+    seen = target[target != ignore_index]
+    if seen.size == 0:
+        warn_once(
+            (where, "no label"),
+            f"{where}: no label to learn from in this batch (all == ignore_index={ignore_index}); the loss is 0",
+            "check truncation/masking",
+        )
+        return True, 1
+    return True, seen.size if weight is None else float(weight[seen].sum())
+
+
+def _reduced(loss, reduced: bool, divisor: float):
+    if not reduced:
+        return loss
+    with np.errstate(all="ignore"):
+        return np.asarray(np.divide(loss.sum(), divisor, dtype=loss.dtype))
+
+
+def _spread(dy, shape, reduced: bool, divisor: float):
+    """dloss of every term from the gradient of the reduced loss."""
+    if not reduced:
+        return dy
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.divide(dy, divisor, dtype=dy.dtype), shape)
+
+
+# ------------------------------------------------------------------ checks
+
+
+def _check_classes(where: str, logits, target, weight, ignore_index: int) -> None:
+    if logits.dtype.kind in "iub":
+        raise not_floating(where, logits)
+    if target.dtype.kind not in "iu":
+        raise DTypeError(f"{where}: expected class ids of dtype int64; got {target.dtype}", "target.long()")
+    if logits.ndim != 2 or target.shape != logits.shape[:1]:
+        raise ShapeError(
+            f"{where}: expected logits (N, V) and target (N,); got logits={logits.shape}, target={target.shape}",
+            "flatten both: logits.view(-1, V), target.view(-1)",
+        )
+    classes = logits.shape[1]
+    if weight is not None and weight.shape != (classes,):
+        raise _weight_mismatch(where, weight, classes)
+    if weight is not None and weight.dtype != logits.dtype:
+        raise dtype_mismatch(where, logits=logits, weight=weight)
+    if target.size and (target.min() < 0 or target.max() >= classes):
+        wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
+        if wrong.any():
+            raise _label_out_of_range(target, wrong, classes, ignore_index)
+
+
+def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> RangeError:
+    first, largest = int(target[wrong][0]), int(target[wrong].max())
+    cause = (
+        f"target{position(wrong)} = {first} but logits have {classes} classes (valid 0..{classes - 1}, "
+        f"ignore_index={ignore_index}). Target {first} is out of bounds; {int(wrong.sum())} of {target.size} labels affected"
+    )
+    if largest >= classes:
+        return RangeError(cause, f"labels from 0, or Linear(..., {largest + 1})")
+    return RangeError(cause, f"labels from 0, or ignore_index={first}")
+
+
+def _weight_mismatch(where: str, weight, classes: int) -> ShapeError:
+    return ShapeError(
+        f"{where}: weight tensor should be defined either for all {classes} classes or no classes but got weight tensor "
+        f"of shape: {list(weight.shape)}",
+        f"a weight of shape ({classes},)",
+    )
+
+
+def _check_pair(where: str, x, target) -> None:
+    if x.dtype.kind in "iub":
+        raise not_floating(where, x)
+    if x.dtype != target.dtype:
+        raise dtype_mismatch(where, input=x, target=target)
+    if x.shape != target.shape:
+        raise ShapeError(
+            f"{where}: expected input and target of one shape; got input={x.shape}, target={target.shape}",
+            f"target.view({tuple(x.shape)})" if x.size == target.size else "one target for each value of the input",
+        )
+
+
+def _stretch(name: str, w, x):
+    """w as an array of x's shape."""
+    if w is None:
+        return None
+    try:
+        return np.broadcast_to(w, x.shape)
+    except ValueError:
+        raise ShapeError(
+            f"binary_cross_entropy_with_logits: expected {name} that broadcasts to the input; got {name}={w.shape}, "
+            f"input={x.shape}",
+            f"{name} of shape {tuple(x.shape[-1:])}",
+        ) from None
