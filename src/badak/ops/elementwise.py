@@ -237,23 +237,6 @@ class Erf(Op):
         return dy * (np.exp(-np.square(saved.x)) * TWO_OVER_ROOT_PI)
 
 
-class Erfc(Op):
-    """y = 1 - erf(x);   dx = -2 / sqrt(pi) exp(-x^2) dy."""
-
-    fresh = True
-
-    @staticmethod
-    @quiet
-    def forward(save, x):
-        save.x = x
-        return 1 - erf(x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy * (np.exp(-np.square(saved.x)) * -TWO_OVER_ROOT_PI)
-
-
 class Abs(Op):
     """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
 

@@ -1,0 +1,92 @@
+"""Sums of products named by letters, two arrays at a time, as matrix products.
+
+Each letter is an axis. A letter in both inputs and the output is a batch axis, one in both inputs only is summed, one in a
+single input is a row or a column, or, if the output lacks it too, is summed beforehand.
+"""
+
+import numpy as np
+
+from .. import kernels
+from ..graph import Op
+
+
+def contract(ta, a, tb, b, ty):
+    """The array with axes `ty` of sum a[ta] b[tb]; ta, tb, ty are strings of distinct letters."""
+    a, ta = _sum_alone(ta, a, tb + ty)
+    b, tb = _sum_alone(tb, b, ta + ty)
+    batch = [c for c in ta if c in tb and c in ty]
+    summed = [c for c in ta if c in tb and c not in ty]
+    rows = [c for c in ta if c not in tb]
+    columns = [c for c in tb if c not in ta]
+    size = dict(zip(ta, a.shape)) | dict(zip(tb, b.shape))
+
+    def extent(letters):
+        return [size[c] for c in letters]
+
+    def many(letters):
+        return int(np.prod(extent(letters), dtype=np.int64))
+
+    left = a.transpose([ta.index(c) for c in batch + rows + summed])
+    right = b.transpose([tb.index(c) for c in batch + summed + columns])
+    left = left.reshape(*extent(batch), many(rows), many(summed))
+    right = right.reshape(*extent(batch), many(summed), many(columns))
+    product = kernels.of(a).matmul(left, right) if a.dtype.kind == "f" and a.dtype.itemsize >= 4 else left @ right
+    made = batch + rows + columns
+    return product.reshape(extent(made)).transpose([made.index(c) for c in ty])
+
+
+def _sum_alone(t, x, others):
+    """x summed over the axes whose letters nobody else has."""
+    alone = tuple(i for i, c in enumerate(t) if c not in others)
+    if alone:
+        x, t = x.sum(alone, dtype=x.dtype), "".join(c for c in t if c in others)
+    return x, t
+
+
+def _spread(x, tx, t, shape):
+    """x (axes tx) with the axes of t that it lacks, along which it is constant."""
+    missing = [i for i, c in enumerate(t) if c not in tx]
+    return np.broadcast_to(np.expand_dims(x, missing), shape) if missing else x
+
+
+class Contract(Op):
+    """y[ty] = sum a[ta] b[tb] over the letters that ty lacks.
+
+    da[ta] = sum dy[ty] b[tb], db[tb] = sum dy[ty] a[ta]: the same sum with dy in the place of the input, constant along
+    letters that only this input has.
+    """
+
+    @staticmethod
+    def forward(save, a, b, ta, tb, ty):
+        save.a, save.b, save.letters = a, b, (ta, tb, ty)
+        return contract(ta, a, tb, b, ty)
+
+    @staticmethod
+    def backward(saved, dy):
+        (ta, tb, ty), (na, nb) = saved.letters, saved.needs
+        return (
+            _gradient(ta, saved.a.shape, tb, saved.b, ty, dy) if na else None,
+            _gradient(tb, saved.b.shape, ta, saved.a, ty, dy) if nb else None,
+        )
+
+
+def _gradient(t, shape, tother, other, ty, dy):
+    other = other.conj() if other.dtype.kind == "c" else other
+    known = "".join(c for c in t if c in tother or c in ty)
+    return _spread(contract(ty, dy, tother, other, known), known, t, shape)
+
+
+class SumTo(Op):
+    """y[ty] = sum x[tx] over the letters that ty lacks, in the order of ty;   dx = dy along the letters of tx."""
+
+    @staticmethod
+    def forward(save, x, tx, ty):
+        save.shape, save.letters = x.shape, (tx, ty)
+        x, kept = _sum_alone(tx, x, ty)
+        return x.transpose([kept.index(c) for c in ty])
+
+    @staticmethod
+    def backward(saved, dy):
+        tx, ty = saved.letters
+        kept = "".join(c for c in tx if c in ty)
+        return _spread(dy.transpose([ty.index(c) for c in kept]), kept, tx, saved.shape)

@@ -1,0 +1,202 @@
+"""Other views of the same memory: nothing is copied, the gradient goes back through the same change of shape."""
+
+import numpy as np
+
+from ..graph import Op
+from ._broadcast import unbroadcast
+
+
+class View(Op):
+    """y = x in another shape;   dx = dy in x's shape."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x, shape):
+        save.shape = x.shape
+        return x.reshape(shape)
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy.reshape(saved.shape)
+
+
+class Transpose(Op):
+    """y = x with axes a and b exchanged;   dx = dy with them exchanged back."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x, a, b):
+        save.axes = a, b
+        return x.swapaxes(a, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy.swapaxes(*saved.axes)
+
+
+class Permute(Op):
+    """y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x, axes):
+        save.axes = axes
+        return x.transpose(axes)
+
+    @staticmethod
+    def backward(saved, dy):
+        inverse = [0] * len(saved.axes)
+        for i, a in enumerate(saved.axes):
+            inverse[a] = i
+        return dy.transpose(inverse)
+
+
+class Expand(Op):
+    """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x, shape):
+        save.shape = x.shape
+        return x[...] if x.shape == shape else np.broadcast_to(x, shape)
+
+    @staticmethod
+    def backward(saved, dy):
+        return unbroadcast(dy, saved.shape)
+
+
+class Split(Op):
+    """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x, sizes, axis):
+        save.shape, save.sizes, save.axis = x.shape, sizes, axis
+        pieces, at, before = [], 0, (slice(None),) * axis
+        for n in sizes:
+            pieces.append(x[(*before, slice(at, at + n))])
+            at += n
+        return tuple(pieces)
+
+    @staticmethod
+    def backward(saved, *dys):
+        axis, shape = saved.axis, saved.shape
+        dtype = next(dy.dtype for dy in dys if dy is not None)
+        whole = [
+            np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy
+            for n, dy in zip(saved.sizes, dys)
+        ]
+        return np.concatenate(whole, axis)
+
+
+class Unbind(Op):
+    """y_k = x[k] along `axis`;   dx = the dy_k stacked, 0 for missing ones."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x, axis):
+        save.shape, save.axis = x.shape, axis
+        before = (slice(None),) * axis
+        return tuple([x[(*before, k, ...)] for k in range(x.shape[axis])])
+
+    @staticmethod
+    def backward(saved, *dys):
+        axis, shape = saved.axis, saved.shape
+        dtype = next(dy.dtype for dy in dys if dy is not None)
+        dx = np.zeros(shape, dtype)
+        before = (slice(None),) * axis
+        for k, dy in enumerate(dys):
+            if dy is not None:
+                dx[(*before, k)] = dy
+        return dx
+
+
+class Diagonal(Op):
+    """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
+
+    view = True
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, offset, a, b):
+        save.shape, save.offset, save.axes = x.shape, offset, (a, b)
+        return _diagonal(x, offset, a, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        dx = np.zeros(saved.shape, dy.dtype)
+        _diagonal(dx, saved.offset, *saved.axes)[...] = dy
+        return dx
+
+
+def _diagonal(x, offset, a, b):
+    """As x.diagonal, but one that can be written to."""
+    x = np.moveaxis(x, (a, b), (-2, -1))
+    x = x[..., offset:] if offset >= 0 else x[..., -offset:, :]
+    n = min(x.shape[-2:])
+    return np.einsum("...ii->...i", x[..., :n, :n])
+
+
+class Unfold(Op):
+    """y[.., k, .., j] = x[.., k step + j, ..]: windows along `axis`;   dx = the sum of dy over the windows.
+
+    The windows share memory with x and with one another, so they can only be read.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, axis, size, step):
+        save.shape, save.axis, save.step = x.shape, axis, step
+        windows = np.lib.stride_tricks.sliding_window_view(x, size, axis)
+        return windows[(slice(None),) * axis + (slice(None, None, step),)]
+
+    @staticmethod
+    def backward(saved, dy):
+        axis, step = saved.axis, saved.step
+        dx = np.zeros(saved.shape, dy.dtype)
+        before, n = (slice(None),) * axis, dy.shape[axis]
+        for j in range(dy.shape[-1]):
+            if n:
+                dx[(*before, slice(j, j + (n - 1) * step + 1, step))] += dy[..., j]
+        return dx
+
+
+class ViewAsReal(Op):
+    """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x):
+        return x.view(x.real.dtype).reshape(*x.shape, 2) if x.ndim else x[None].view(x.real.dtype)
+
+    @staticmethod
+    def backward(saved, dy):
+        return to_complex(dy)
+
+
+class ViewAsComplex(Op):
+    """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x):
+        return to_complex(x)
+
+    @staticmethod
+    def backward(saved, dy):
+        return ViewAsReal.forward(saved, np.ascontiguousarray(dy))
+
+
+def to_complex(x):
+    """Pairs on the last axis as complex numbers, without a copy where the pairs lie side by side."""
+    x = x if x.strides[-1] == x.itemsize else x.copy()
+    return x.view(np.result_type(x.dtype, np.complex64))[..., 0]
