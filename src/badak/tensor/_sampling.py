@@ -100,7 +100,7 @@ class Source(Twister):
         """
         dtype, n = np.dtype(dtype), _size(shape)
         if not std >= 0:
-            raise ArgumentError(f"normal_: expected std >= 0; got std={std}", fix="pass a standard deviation, not a negative number")
+            raise ArgumentError(f"normal_: expected std >= 0; got std={std}", fix="pass a standard deviation")
         if n < 16 or not contiguous:
             z = _narrow(self._scalar_normal(n, mean, std), dtype)
         elif _is_half(dtype):

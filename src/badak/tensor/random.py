@@ -1,0 +1,315 @@
+"""Random tensors, with PyTorch's names and, for the same seed, PyTorch's numbers.
+
+A tensor is filled in the order in which its elements lie in memory, as PyTorch fills it: a transposed tensor gets the same
+numbers at the same addresses as the tensor it was transposed from. None of this has a gradient: what is drawn in place
+over a tensor cuts its history.
+
+Parity: the bits of PyTorch 2.13 on an x86 CPU, except that on Intel's PyTorch draws `bernoulli_(p)` from MKL. Where
+log, exp or tan enter a float64 result, so does the C library's rounding.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, KindError
+from . import dtype as dtypes
+from .generator import (
+    Generator,
+    default_generator,
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    or_default,
+    seed,
+    set_rng_state,
+)
+from .inplace import write_
+from .tensor import Tensor
+
+# ---------------------------------------------------------------------- order of filling
+
+
+def memory_axes(array: np.ndarray) -> list[int]:
+    """The axes of `array` from the largest step in memory to the smallest."""
+    return sorted(range(array.ndim), key=lambda axis: -array.strides[axis] if array.shape[axis] > 1 else 0)
+
+
+def draw_like(array: np.ndarray, draw) -> np.ndarray:
+    """`draw(shape)` laid over an array of `array`'s shape in the order of `array`'s memory."""
+    if array.flags.c_contiguous:
+        return draw(array.shape)
+    axes = memory_axes(array)
+    return draw(tuple(array.shape[axis] for axis in axes)).transpose(np.argsort(axes))
+
+
+def _ordered(values: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """`values`, broadcast to array's shape, with its axes in the order of array's memory."""
+    return np.broadcast_to(values, array.shape).transpose(memory_axes(array))
+
+
+def _layout_like(array: np.ndarray) -> np.ndarray:
+    """An array that says where the elements of PyTorch's `empty_like` lie: as in `array` if that is dense, else in rows."""
+    if array.flags.c_contiguous or array.transpose(memory_axes(array)).flags.c_contiguous:
+        return array
+    return np.empty(array.shape, array.dtype)
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def _shape(size, where) -> tuple:
+    if len(size) == 1 and not hasattr(size[0], "__index__"):
+        size = size[0]
+    try:
+        shape = tuple(s.__index__() for s in size)
+    except (AttributeError, TypeError):
+        raise KindError(f"{where}: expected a shape of ints; got {size!r}", f"{where}(2, 3) or {where}((2, 3))") from None
+    if any(s < 0 for s in shape):
+        raise ArgumentError(f"{where}: expected sizes >= 0; got shape={shape}")
+    return shape
+
+
+def _float_dtype(dtype, where):
+    chosen = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+    if not chosen.is_floating_point:
+        raise DTypeError(f"{where}: expected a floating-point dtype; got {chosen}", "dtype=badak.float32")
+    return chosen.numpy
+
+
+def _need_float(x: Tensor, where) -> None:
+    if not x.dtype.is_floating_point:
+        raise DTypeError(f"{where}: expected a floating-point tensor; got {x.dtype}", "x.float() first")
+
+
+def _finish(array, out, requires_grad, where) -> Tensor:
+    if out is not None:
+        return write_(out, Tensor._of(array), where)
+    made = Tensor._of(array)
+    return made.requires_grad_() if requires_grad else made
+
+
+# ---------------------------------------------------------------------- new tensors
+
+
+def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+         **named) -> Tensor:  # fmt: skip
+    """Uniform numbers on [0, 1) of shape `size`."""
+    dtypes.check_device(device)
+    shape = _shape(size or (named.pop("size", ()),), "rand")
+    return _finish(or_default(generator).uniform(shape, _float_dtype(dtype, "rand")), out, requires_grad, "rand")
+
+
+def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+          **named) -> Tensor:  # fmt: skip
+    """Normal numbers (mean 0, deviation 1) of shape `size`."""
+    dtypes.check_device(device)
+    shape = _shape(size or (named.pop("size", ()),), "randn")
+    return _finish(or_default(generator).normal(shape, _float_dtype(dtype, "randn")), out, requires_grad, "randn")
+
+
+def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
+            requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
+    """Whole numbers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default."""
+    dtypes.check_device(device)
+    low, high, size = _range(list(args), low, high, size)
+    kind = np.dtype(np.int64) if dtype is None else dtypes.to_dtype(dtype).numpy
+    drawn = or_default(generator).integers(low, high, _shape((size,), "randint"), kind)
+    return _finish(drawn, out, requires_grad, "randint")
+
+
+def _range(args, low, high, size, sized=True):
+    if sized and size is None and args:
+        size = args.pop()
+    if high is None and args:
+        high = args.pop()
+    if low is None:
+        low = args.pop() if args else 0
+    if args or high is None or (sized and size is None):
+        raise KindError("randint: expected randint(high, size) or randint(low, high, size)", "randint(10, (2, 3))")
+    return int(low), int(high), size
+
+
+def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+             pin_memory=False) -> Tensor:  # fmt: skip
+    """0 .. n-1 in random order, (n,); int64 by default."""
+    dtypes.check_device(device)
+    if n < 0:
+        raise ArgumentError(f"randperm: expected n >= 0; got n={n}")
+    order = or_default(generator).permutation(int(n))
+    return _finish(order if dtype is None else order.astype(dtypes.to_dtype(dtype).numpy), out, requires_grad, "randperm")
+
+
+def _like(draw, input, dtype, device, requires_grad) -> Tensor:  # noqa: A002
+    """A tensor laid out like `input`; draw(shape, dtype, contiguous) makes the numbers."""
+    dtypes.check_device(device)
+    place = _layout_like(input._array)
+    kind = input.dtype.numpy if dtype is None else dtypes.to_dtype(dtype).numpy
+    made = draw_like(place, lambda shape: draw(shape, kind, place.flags.c_contiguous))
+    return _finish(made, None, requires_grad, "rand_like")
+
+
+def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,  # noqa: A002
+              memory_format=None) -> Tensor:  # fmt: skip
+    """Uniform numbers on [0, 1) of input's shape, dtype and order in memory."""
+    _float_dtype(dtype or input.dtype, "rand_like")
+    source = or_default(generator)
+    return _like(lambda shape, kind, rows: source.uniform(shape, kind), input, dtype, device, requires_grad)
+
+
+def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,  # noqa: A002
+               memory_format=None) -> Tensor:  # fmt: skip
+    """Normal numbers of input's shape, dtype and order in memory."""
+    _float_dtype(dtype or input.dtype, "randn_like")
+    source = or_default(generator)
+    return _like(lambda shape, kind, rows: source.normal(shape, kind, contiguous=rows), input, dtype, device, requires_grad)
+
+
+def randint_like(input, *args, low=None, high=None, generator=None, dtype=None, layout=None, device=None,  # noqa: A002
+                 requires_grad=False, memory_format=None) -> Tensor:  # fmt: skip
+    """Whole numbers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
+    low, high, _ = _range(list(args), low, high, None, sized=False)
+    source = or_default(generator)
+    return _like(lambda shape, kind, rows: source.integers(low, high, shape, kind), input, dtype, device, requires_grad)
+
+
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+           requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
+    """mean + std z: normal(mean, std) with tensors that broadcast, or normal(2.0, 3.0, size) with two numbers."""
+    dtypes.check_device(device)
+    source = or_default(generator)
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        if size is None:
+            raise KindError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
+        drawn = source.normal(_shape((size,), "normal"), _float_dtype(dtype, "normal"), float(mean), float(std))
+        return _finish(drawn, out, requires_grad, "normal")
+    if not isinstance(std, Tensor):
+        drawn = source.normal(mean.shape, mean.dtype.numpy, 0.0, float(std)) + mean._array
+    else:
+        center = mean._array if isinstance(mean, Tensor) else std._array.dtype.type(mean)
+        _need_deviation(std)
+        shape = np.broadcast_shapes(np.shape(center), std.shape)
+        drawn = source.normal(shape, (mean if isinstance(mean, Tensor) else std).dtype.numpy) * std._array + center
+    return _finish(drawn, out, requires_grad, "normal")
+
+
+def _need_deviation(std: Tensor) -> None:
+    if not (std._array >= 0).all():
+        raise ArgumentError("normal: expected every std >= 0.0", "std.abs(), or exp of a log-deviation")
+
+
+def bernoulli(input, p=None, *, generator=None, out=None) -> Tensor:  # noqa: A002
+    """1 with probability input[i] (or p, where p is given), else 0; input's shape and dtype."""
+    source = or_default(generator)
+    if p is None:
+        _need_float(input, "bernoulli")
+        made = source.bernoulli_each(input._array)
+    else:
+        made = source.bernoulli(float(p), input._array.shape)
+    return _finish(made.astype(input._array.dtype), out, False, "bernoulli")
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None) -> Tensor:  # noqa: A002
+    """num_samples class numbers drawn with weights input, (V,) or (B, V), which need not sum to 1; int64.
+
+    Raises ArgumentError for weights below 0, inf or nan, for a row of zeros, and for more samples than classes without
+    replacement. Parity: among scores p / q that are equal in float32, topk's choice is PyTorch's own affair.
+    """
+    _need_float(input, "multinomial")
+    if input.ndim not in (1, 2):
+        raise ArgumentError(f"multinomial: expected weights of shape (V,) or (B, V); got {tuple(input.shape)}")
+    return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")
+
+
+# ---------------------------------------------------------------------- in place
+
+
+def _fill(x: Tensor, draw, where) -> Tensor:
+    return write_(x, Tensor._of(draw_like(x._array, draw)), where)
+
+
+def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
+    """Fill x with uniform numbers on [from_, to)."""
+    _need_float(x, "uniform_")
+    source = or_default(generator)
+    return _fill(x, lambda shape: source.uniform(shape, x._array.dtype, float(from_), float(to)), "uniform_")
+
+
+def normal_(x, mean=0.0, std=1.0, *, generator=None) -> Tensor:
+    """Fill x with mean + std z."""
+    _need_float(x, "normal_")
+    source, rows = or_default(generator), x._array.flags.c_contiguous
+    return _fill(x, lambda shape: source.normal(shape, x._array.dtype, float(mean), float(std), rows), "normal_")
+
+
+def log_normal_(x, mean=1.0, std=2.0, *, generator=None) -> Tensor:
+    """Fill x with exp(mean + std z)."""
+    _need_float(x, "log_normal_")
+    source = or_default(generator)
+    return _fill(x, lambda shape: source.log_normal(shape, x._array.dtype, float(mean), float(std)), "log_normal_")
+
+
+def exponential_(x, lambd=1.0, *, generator=None) -> Tensor:
+    """Fill x with waiting times of rate lambd."""
+    _need_float(x, "exponential_")
+    source = or_default(generator)
+    return _fill(x, lambda shape: source.exponential(shape, x._array.dtype, float(lambd)), "exponential_")
+
+
+def cauchy_(x, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
+    """Fill x with median + sigma tan(pi (u - 1/2))."""
+    _need_float(x, "cauchy_")
+    source = or_default(generator)
+    return _fill(x, lambda shape: source.cauchy(shape, x._array.dtype, float(median), float(sigma)), "cauchy_")
+
+
+def geometric_(x, p, *, generator=None) -> Tensor:
+    """Fill x with the number of trials up to the first success of probability p."""
+    source = or_default(generator)
+    return _fill(x, lambda shape: source.geometric(float(p), shape, x._array.dtype), "geometric_")
+
+
+def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
+    """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
+    source = or_default(generator)
+    if isinstance(p, Tensor):
+        _need_float(p, "bernoulli_")
+        drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array)))
+    else:
+        drawn = draw_like(x._array, lambda shape: source.bernoulli(float(p), shape))
+    return write_(x, Tensor._of(drawn.astype(x._array.dtype)), "bernoulli_")
+
+
+def random_(x, from_=None, to=None, *, generator=None) -> Tensor:
+    """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
+    source, kind = or_default(generator), x._array.dtype
+    if from_ is None and to is None:
+        return _fill(x, lambda shape: source.any_integers(shape, kind), "random_")
+    if to is None:
+        from_, to = 0, from_
+    return _fill(x, lambda shape: source.integers(int(from_ or 0), int(to), shape, kind), "random_")
+
+
+def dropout_mask(x: np.ndarray, keep: float, generator=None) -> np.ndarray:
+    """True with probability `keep`, bool of x's shape, drawn in the order of x's memory: PyTorch's dropout mask for x."""
+    source = or_default(generator)
+    return draw_like(_layout_like(x), lambda shape: source.bernoulli(keep, shape))
+
+
+METHODS = dict(
+    uniform_=uniform_,
+    normal_=normal_,
+    log_normal_=log_normal_,
+    exponential_=exponential_,
+    cauchy_=cauchy_,
+    geometric_=geometric_,
+    bernoulli=bernoulli,
+    bernoulli_=bernoulli_,
+    random_=random_,
+    multinomial=multinomial,
+)
+
+__all__ = [
+    "Generator", "bernoulli", "default_generator", "dropout_mask", "fork_rng", "get_rng_state", "initial_seed", "manual_seed",
+    "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed",
+    "set_rng_state",
+]  # fmt: skip
