@@ -219,6 +219,25 @@ def test_an_output_that_nothing_depends_on_adds_nothing(row: Sample):
 
 
 @each_row
+@each_set
+def test_fresh_gradients_share_no_memory(row: Sample, chosen):
+    """A leaf keeps the gradient of a `fresh` op uncopied: nobody else may hold it."""
+    if not row.op.fresh:
+        return
+    for call in row.cases():
+        arrays = call.arrays(np.float64)
+        saved, ys = call.forward(arrays)
+        dys = call.cotangents(ys)
+        if not any(saved.needs) or all(dy is None for dy in dys):
+            continue
+        dxs = [dx for dx in call.backward(saved, dys) if dx is not None and dx.size]
+        others = [a for a in (*arrays, *ys, *dys) if a is not None]
+        for number, dx in enumerate(dxs):
+            for other in (*others, *dxs[:number]):
+                assert not np.shares_memory(dx, other), f"{call}: gradient {number} is not its own memory"
+
+
+@each_row
 @each_dtype
 def test_fast_kernels_agree_with_the_plain_ones_to_rounding(row: Sample, dtype):
     for call in (*row.cases(), *row.threads()):
