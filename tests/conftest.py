@@ -26,15 +26,15 @@ def fresh_state():
 @pytest.fixture
 def threads():
     """`with threads(n): ...` runs the compiled kernels on n threads."""
-    import numba
+    _jit = pytest.importorskip("badak.kernels.fast._jit", reason="the fast kernels are an extra")
 
     @contextmanager
     def on(count: int):
-        before = numba.get_num_threads()
-        numba.set_num_threads(count)
+        before = _jit.get_num_threads()
+        _jit.set_num_threads(count)
         try:
             yield
         finally:
-            numba.set_num_threads(before)
+            _jit.set_num_threads(before)
 
     return on
