@@ -1,0 +1,196 @@
+"""The state of a run in a folder, so that a resumed run equals an uninterrupted one bit for bit.
+
+    model.safetensors        the model's tensors, readable by any safetensors program
+    optimizer.safetensors    every other tensor: moments, generator state, ...
+    state.json               step, counters, settings; size and SHA-256 of the two files
+
+Two steps are never mixed. The tensors are first written beside the old ones, as `*.safetensors.new`; renaming `state.json`
+into place is the one moment at which the new state begins to count; then the `.new` files take their names. Whenever that is
+interrupted, `state.json` says by their hashes which files belong to it, and `load` finds them under either name.
+No pickle is written or read.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from badak.errors import FileError
+from badak.io import safetensors, values
+from badak.io.atomic import sync_folder, unreadable, write_file
+from badak.tensor import Tensor
+
+INDEX = "state.json"
+MODEL = "model.safetensors"
+OPTIMIZER = "optimizer.safetensors"
+FORMAT = "badak checkpoint 1"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Everything that a run needs to go on. Values are numbers, texts, lists, tuples, dicts and tensors, nested as needed."""
+
+    step: int  # updates made so far
+    model: Mapping[str, Tensor]  # a state_dict
+    optimizer: Any = None  # an optimizer's state_dict
+    scheduler: Any = None  # a schedule's state_dict
+    generator: Any = None  # the random generator's state
+    data: Any = None  # the position in the data
+    counters: Mapping[str, Any] = field(default_factory=dict)  # tokens seen, best loss, ...
+
+
+PARTS = tuple(one.name for one in fields(Checkpoint) if one.name not in ("step", "model"))
+
+
+def save(folder: str | os.PathLike, checkpoint: Checkpoint) -> None:
+    """Make `checkpoint` the state of `folder` (made if absent), replacing the one before.
+
+    Raises ArgumentError for a value that JSON cannot hold, FileError where the folder cannot be written.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made ({error.strerror})", "choose another folder for the run") from error
+    _finish_renames(folder)
+    tensors: dict[str, Any] = {}
+    state = {part: values.encode(getattr(checkpoint, part), tensors.__setitem__, part) for part in PARTS}
+    step = {"step": str(checkpoint.step)}
+    index = {
+        "format": FORMAT,
+        "step": checkpoint.step,
+        "state": state,
+        "files": {
+            MODEL: _write_new(folder / MODEL, checkpoint.model, step),
+            OPTIMIZER: _write_new(folder / OPTIMIZER, tensors, step),
+        },
+    }
+    text = json.dumps(index, indent=1, allow_nan=False).encode()
+    write_file(folder / INDEX, lambda file: file.write(text) and None)
+    _finish_renames(folder)
+
+
+def load(folder: str | os.PathLike) -> Checkpoint:
+    """The state of `folder`, after checking that every file is the one that was written with it.
+
+    Raises FileError naming the file that is absent, damaged or of another step.
+    """
+    folder = Path(folder)
+    index = _read_index(folder)
+    model = safetensors.load_file(_find(folder, MODEL, index))
+    tensors = safetensors.load_file(_find(folder, OPTIMIZER, index))
+    where = str(folder / INDEX)
+
+    def get(name: str) -> Tensor:
+        if name not in tensors:
+            raise FileError(
+                f"{where}: names the tensor {name!r}, which {OPTIMIZER} does not have", "restore both from one copy"
+            )
+        return tensors[name]
+
+    state = {part: values.decode(index["state"].get(part), get, where) for part in PARTS}
+    return Checkpoint(step=index["step"], model=model, **state)
+
+
+def exists(folder: str | os.PathLike) -> bool:
+    """Whether `folder` holds a state to go on from."""
+    return (Path(folder) / INDEX).is_file()
+
+
+class _Hashed:
+    """A file that remembers the SHA-256 and size of what was written to it."""
+
+    def __init__(self, file: BinaryIO):
+        self.file, self.sha256, self.bytes = file, hashlib.sha256(), 0
+
+    def write(self, data) -> None:
+        self.file.write(data)
+        self.sha256.update(data)
+        self.bytes += memoryview(data).nbytes
+
+
+def _write_new(path: Path, tensors: Mapping[str, Any], metadata: dict[str, str]) -> dict[str, Any]:
+    """Write `path` under its `.new` name; returns what the index says of it."""
+    said: dict[str, Any] = {}
+
+    def fill(file: BinaryIO) -> None:
+        hashed = _Hashed(file)
+        safetensors.write(hashed, tensors, metadata)  # type: ignore[arg-type]
+        said.update(bytes=hashed.bytes, sha256=hashed.sha256.hexdigest())
+
+    write_file(_new(path), fill)
+    return said
+
+
+def _new(path: Path) -> Path:
+    return path.with_name(path.name + ".new")
+
+
+def _finish_renames(folder: Path) -> None:
+    """Give `.new` files that the index speaks of their names; others are leftovers of a save that never counted."""
+    waiting = [name for name in (MODEL, OPTIMIZER) if _new(folder / name).exists()]
+    if not waiting or not exists(folder):
+        return
+    index = _read_index(folder)
+    for name in waiting:
+        if _mismatch(_new(folder / name), index["files"][name]) is None:
+            os.replace(_new(folder / name), folder / name)
+    sync_folder(folder)
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    path = folder / INDEX
+    try:
+        index = json.loads(path.read_bytes())
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
+        raise _broken(path, f"not JSON ({str(error).splitlines()[0]})") from error
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        found = index.get("format") if isinstance(index, dict) else type(index).__name__
+        raise _broken(path, f"expected format {FORMAT!r}; got {found!r}")
+    files = index.get("files")
+    if type(index.get("step")) is not int or not isinstance(index.get("state"), dict) or not isinstance(files, dict):
+        raise _broken(path, "expected a step, a state and a table of files")
+    for name in (MODEL, OPTIMIZER):
+        if not isinstance(files.get(name), dict) or set(files[name]) != {"bytes", "sha256"}:
+            raise _broken(path, f"expected bytes and sha256 of {name}")
+    return index
+
+
+def _find(folder: Path, name: str, index: dict[str, Any]) -> Path:
+    """The file that belongs to the index: under its name, or under `.new` where a save was interrupted."""
+    path, said = folder / name, index["files"][name]
+    for candidate in (path, _new(path)):
+        if candidate.is_file() and _mismatch(candidate, said) is None:
+            return candidate
+    if not path.is_file():
+        raise FileError(
+            f"{path}: no such file, but {INDEX} (step {index['step']}) needs it", "restore the folder from a copy"
+        )
+    raise FileError(
+        f"{path}: damaged, or of another step than {INDEX} (step {index['step']}): {_mismatch(path, said)}",
+        f"restore {name} and {INDEX} from one copy of the folder",
+    )
+
+
+def _mismatch(path: Path, said: dict[str, Any]) -> str | None:
+    """How a file differs from what the index says of it; None where it is the one."""
+    try:
+        size = path.stat().st_size
+        if size != said["bytes"]:
+            return f"it has {size} bytes instead of {said['bytes']}"
+        with open(path, "rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == said["sha256"]
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return None if same else "its SHA-256 differs"
+
+
+def _broken(path: Path, what: str) -> FileError:
+    return FileError(
+        f"{path}: damaged, or not a checkpoint of badak: {what}", "restore it from a copy, or start the run anew"
+    )

@@ -1,0 +1,280 @@
+"""Settings as frozen dataclasses, stored as JSON, read back with every field checked.
+
+A field states its limits in its metadata, most easily through `option`, and the class checks itself:
+
+    @dataclass(frozen=True)
+    class TrainConfig:
+        lr: float = option(1e-3, "learning rate", above=0.0)
+        steps: int = option(2000, "updates", unit="steps", at_least=1)
+
+        def __post_init__(self):
+            check(self)
+"""
+
+import dataclasses
+import difflib
+import json
+import math
+import os
+import types
+import typing
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union
+
+from badak.errors import ArgumentError, BadakError, FileError, KindError
+from badak.io.atomic import unreadable, write_file
+
+T = TypeVar("T")
+
+LIMITS = {
+    "at_least": (">=", lambda x, y: x >= y),
+    "above": (">", lambda x, y: x > y),
+    "at_most": ("<=", lambda x, y: x <= y),
+    "below": ("<", lambda x, y: x < y),
+}
+
+
+def option(default: Any, help: str, unit: str = "", **limits: float) -> Any:  # noqa: A002  (argparse's word)
+    """A dataclass field with a default, a sentence, a unit and limits (at_least, above, at_most, below)."""
+    assert set(limits) <= set(LIMITS), limits
+    metadata = {"help": help, "unit": unit, **limits}
+    if isinstance(default, (list, dict)):
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def check(config: Any) -> None:
+    """Raise ArgumentError naming every field of a dataclass whose value has the wrong type or lies outside its limits."""
+    hints = typing.get_type_hints(type(config))
+    problems = [
+        problem
+        for one in dataclasses.fields(config)
+        if (problem := _complaint(one, hints[one.name], getattr(config, one.name))) is not None
+    ]
+    if problems:
+        raise ArgumentError(
+            f"{type(config).__name__}: " + "; ".join(problems), "correct " + ("it" if len(problems) == 1 else "them")
+        )
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """A dataclass, and the dataclasses within, as a table of JSON values."""
+    return {one.name: _to_json(getattr(config, one.name)) for one in dataclasses.fields(config)}
+
+
+def from_dict(cls: type[T], table: Any, where: str | os.PathLike) -> T:
+    """A `cls` from a table of JSON values; `where` is the file's name, for messages.
+
+    Fields that are absent take their defaults. Raises FileError that names every unknown or missing key (with the nearest
+    known one), every value of a wrong type and every value outside its limits.
+    """
+    problems: list[str] = []
+    made = _from_table(cls, table, "", problems)
+    if problems:
+        raise FileError(f"{where}: " + "; ".join(problems), "correct the file, or write it again with write_config")
+    return typing.cast(T, made)
+
+
+def write_config(path: str | os.PathLike, config: Any) -> None:
+    """Write a dataclass to `path` as JSON: to a temporary name first, then renamed."""
+    text = json.dumps(to_dict(config), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_file(path, lambda file: file.write(text.encode()) and None)
+
+
+def read_config(path: str | os.PathLike, cls: type[T]) -> T:
+    """Read a `cls` from the JSON file `path`. Raises FileError as `from_dict` does, and for a file that is no JSON."""
+    return from_dict(cls, read_json(path), path)
+
+
+def read_json(path: str | os.PathLike) -> Any:
+    """The value of a JSON file. Raises FileError naming file, line and cause."""
+    try:
+        return json.loads(Path(path).read_bytes(), object_pairs_hook=_once)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except json.JSONDecodeError as error:
+        raise FileError(
+            f"{path}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}", "correct that line"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: not JSON: {str(error).splitlines()[0]}", "write it again") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key '{key}' stands there twice")
+        table[key] = value
+    return table
+
+
+def _to_json(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return to_dict(value)
+    if isinstance(value, (list, tuple)):
+        return [_to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _to_json(item) for key, item in value.items()}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise KindError(
+        f"config: {value!r} ({type(value).__name__}) has no JSON form",
+        "use numbers, texts, lists and nested dataclasses",
+    )
+
+
+def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
+    """A `cls` from `table`, or None after adding to `problems`."""
+    if not isinstance(table, dict):
+        problems.append(
+            f"expected {'a table' if not prefix else prefix[:-1] + ' to be a table'} of settings; got {_kind(table)}"
+        )
+        return None
+    before = len(problems)
+    hints = typing.get_type_hints(cls)
+    known = {one.name: one for one in dataclasses.fields(cls) if one.init}
+    problems += [_unknown(prefix, key, known) for key in table if key not in known]
+    values = {}
+    for name, one in known.items():
+        if name in table:
+            values[name] = _convert(hints[name], table[name], prefix + name, problems)
+            if len(problems) == before and (complaint := _complaint(one, hints[name], values[name], prefix)):
+                problems.append(complaint)
+        elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
+            problems.append(f"the key '{prefix}{name}' is missing")
+    if len(problems) > before:
+        return None
+    try:
+        return cls(**values)
+    except BadakError as error:
+        problems.append(error.cause)
+        return None
+
+
+def _unknown(prefix: str, key: str, known: dict[str, Any]) -> str:
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"unknown key '{prefix}{key}'" + (
+        f" (nearest: '{prefix}{near[0]}')" if near else f" (known: {', '.join(known)})"
+    )
+
+
+def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
+    """The JSON value as a value of type `kind`: lists become tuples, whole numbers floats, tables dataclasses."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        return _convert_union(arguments, value, name, problems)
+    if dataclasses.is_dataclass(kind):
+        return _from_table(kind, value, name + ".", problems)
+    if kind is float and type(value) is int:
+        return float(value)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if origin in (list, tuple) and isinstance(value, list):
+        inner = [arguments[0]] * len(value) if origin is list or arguments[1:] == (...,) else list(arguments)
+        if len(inner) == len(value):
+            return origin(
+                _convert(one, item, f"{name}[{at}]", problems) for at, (one, item) in enumerate(zip(inner, value))
+            )
+    if origin is dict and isinstance(value, dict):
+        return {key: _convert(arguments[1], item, f"{name}.{key}", problems) for key, item in value.items()}
+    if not _fits(kind, value):
+        problems.append(f"expected {name} to be {_describe(kind)}; got {_kind(value)}")
+    return value
+
+
+def _convert_union(choices: tuple, value: Any, name: str, problems: list[str]) -> Any:
+    """The first of several types that the value fits; the complaint is about all of them."""
+    for choice in choices:
+        tried: list[str] = []
+        made = _convert(choice, value, name, tried)
+        if not tried:
+            return made
+    tables = [choice for choice in choices if dataclasses.is_dataclass(choice)]
+    if len(tables) == 1 and isinstance(value, dict):
+        return _convert(tables[0], value, name, problems)
+    problems.append(f"expected {name} to be {' or '.join(_describe(choice) for choice in choices)}; got {_kind(value)}")
+    return None
+
+
+def _complaint(one: dataclasses.Field, kind: Any, value: Any, prefix: str = "") -> str | None:
+    """What is wrong with the value of one field, or None."""
+    if not _fits(kind, value):
+        return f"expected {prefix}{one.name} to be {_describe(kind)}; got {_kind(value)}"
+    limits = [(word, one.metadata[word]) for word in LIMITS if word in one.metadata]
+    if value is None or all(LIMITS[word][1](value, bound) for word, bound in limits):
+        return None
+    rule = " and ".join(f"{prefix}{one.name} {LIMITS[word][0]} {bound}" for word, bound in limits)
+    unit = one.metadata.get("unit")
+    return f"expected {rule}{f' ({unit})' if unit else ''}; got {value}"
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(_fits(choice, value) for choice in arguments)
+    if origin is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in arguments)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(arguments[0], item) for item in value)
+    if origin is tuple:
+        inner = [arguments[0]] * len(value) if isinstance(value, tuple) and arguments[1:] == (...,) else arguments
+        return isinstance(value, tuple) and len(inner) == len(value) and all(map(_fits, inner, value))
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            _fits(arguments[0], key) and _fits(arguments[1], item) for key, item in value.items()
+        )
+    if kind is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    if kind in (int, bool, str):
+        return type(value) is kind
+    return value is None if kind is type(None) else isinstance(value, kind)
+
+
+def _describe(kind: Any) -> str:
+    words = {
+        int: "a whole number",
+        float: "a finite number",
+        bool: "true or false",
+        str: "a text",
+        type(None): "null",
+        Path: "a path",
+    }
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        return "one of " + ", ".join(json.dumps(choice) for choice in arguments)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_describe(choice) for choice in arguments)
+    if origin in (list, tuple):
+        return (
+            f"a list of {len(arguments)} values"
+            if origin is tuple and arguments[1:] != (...,)
+            else f"a list, each item {_describe(arguments[0])}"
+        )
+    return words.get(kind) or ("a table" if origin is dict else f"a {getattr(kind, '__name__', kind)}")
+
+
+def _kind(value: Any) -> str:
+    """A value as a reader of the file would see it, with its kind."""
+    kinds = {
+        bool: "boolean",
+        int: "whole number",
+        float: "number",
+        str: "text",
+        list: "list",
+        tuple: "list",
+        dict: "table",
+        type(None): "null",
+    }
+    kind = kinds.get(type(value), type(value).__name__)
+    return (
+        kind
+        if value is None or isinstance(value, dict)
+        else f"the {kind} {str(value)[:40]!r}"
+        if isinstance(value, str)
+        else f"the {kind} {str(value)[:40]}"
+    )

@@ -1,0 +1,337 @@
+"""Named tensors in one file, in the safetensors format, which the file's reader need not trust.
+
+A file is 8 bytes (the header's length, little-endian), a JSON header, and the raw bytes of the tensors, each C-contiguous
+and little-endian:
+
+    {"__metadata__": {"any": "text"}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+
+Reading checks every statement of the header before a byte of a tensor is used, then asks the `safetensors` wheel, the
+format's own library, for its opinion too. Writing is done here: the wheel writes the metadata in a random order (two files
+of the same tensors differ) and takes an array's memory as it lies (a transposed array is written wrongly, without an error).
+
+Source: the format's description, https://github.com/huggingface/safetensors.
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import safetensors as library
+
+from badak.errors import ArgumentError, DTypeError, FileError, MissingError
+from badak.io.atomic import unreadable, write_file
+from badak.tensor import Tensor
+from badak.tensor.dtype import ALL, check_device, of_numpy
+from badak.tensor.dtype import dtype as DType  # noqa: N812
+
+HEADER_LIMIT = 100_000_000  # bytes, the library's own limit
+MAX_DIMS = 64  # NumPy's
+
+# In the order in which the library lays tensors out: the last first.
+CODES = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "I16": "int16",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I32": "int32",
+    "F32": "float32",
+    "C64": "complex64",
+    "F64": "float64",
+    "I64": "int64",
+}
+_code_of = {name: code for code, name in CODES.items()}
+_rank = {code: rank for rank, code in enumerate(CODES)}
+_named = {one.name: one for one in ALL}
+TIED = "badak.tied"  # metadata: JSON {name left out: name under which its bytes are stored}
+
+
+class Entry(NamedTuple):
+    """What a header says of one tensor; start and stop count from the end of the header."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+def save_file(
+    tensors: Mapping[str, Any], filename: str | os.PathLike, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write named tensors (Tensors or NumPy arrays) to `filename`: to a temporary name first, then renamed.
+
+    Names that share the very same memory (tied weights) are stored once; the metadata says which name stands for which.
+    The same tensors give the same bytes. Raises ArgumentError for names and metadata that are no strings, DTypeError for
+    a dtype that the format does not have, FileError where the file cannot be written.
+    """
+    header, arrays = _plan(tensors, metadata)
+    write_file(filename, lambda file: _write(file, header, arrays))
+
+
+def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
+    """As `save_file`, into bytes."""
+    file = BytesIO()
+    write(file, tensors, metadata)
+    return file.getvalue()
+
+
+def write(file: BinaryIO, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
+    """As `save_file`, into an open file."""
+    _write(file, *_plan(tensors, metadata))
+
+
+def load_file(filename: str | os.PathLike, device: Any = "cpu") -> dict[str, Tensor]:
+    """Read every tensor of `filename`, by name; tied names give the same Tensor.
+
+    Raises FileError, which names the file and what is wrong with it, for anything but a whole and truthful file.
+    """
+    check_device(device)
+    try:
+        with open(filename, "rb") as file:
+            entries, metadata, base = _read_header(file, os.fstat(file.fileno()).st_size, filename)
+            _second_opinion(lambda: library.safe_open(filename, framework="np"), filename)
+            found = {name: _read_tensor(file, entry, base, name, filename) for name, entry in entries.items()}
+    except OSError as error:
+        raise unreadable(filename, error) from error
+    return _restore_ties(found, metadata, filename)
+
+
+def load(data: bytes, where: str = "safetensors data") -> dict[str, Tensor]:
+    """As `load_file`, from bytes; `where` stands for the file's name in messages."""
+    file = BytesIO(data)
+    entries, metadata, base = _read_header(file, len(data), where)
+    _second_opinion(lambda: library.deserialize(bytes(data)), where)
+    found = {name: _read_tensor(file, entry, base, name, where) for name, entry in entries.items()}
+    return _restore_ties(found, metadata, where)
+
+
+def read_metadata(filename: str | os.PathLike) -> dict[str, str]:
+    """The texts that a file carries beside its tensors; nothing else is read. Raises FileError as `load_file` does."""
+    try:
+        with open(filename, "rb") as file:
+            return _read_header(file, os.fstat(file.fileno()).st_size, filename)[1]
+    except OSError as error:
+        raise unreadable(filename, error) from error
+
+
+# writing
+
+
+def _plan(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None) -> tuple[bytes, list[np.ndarray]]:
+    """The header, padded to a multiple of 8 bytes, and the arrays in the order in which they follow it."""
+    kept, ties = _untie({name: _array_of(name, value) for name, value in tensors.items()})
+    texts = dict(metadata or {})
+    if not all(isinstance(text, str) for pair in texts.items() for text in pair):
+        raise ArgumentError(
+            f"save_file: expected metadata of strings; got {texts!r}",
+            "write numbers as str(n), structures as json.dumps(x)",
+        )
+    if ties:
+        texts[TIED] = json.dumps(ties, sort_keys=True)
+    header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))} if texts else {}
+    order = sorted(kept, key=lambda name: (-_rank[_code_of[of_numpy(kept[name].dtype).name]], name))
+    offset = 0
+    for name in order:
+        array = kept[name]
+        code = _code_of[of_numpy(array.dtype).name]
+        header[name] = {"dtype": code, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    return text + b" " * (-len(text) % 8), [kept[name] for name in order]
+
+
+def _array_of(name: str, value: Any) -> np.ndarray:
+    array = value._array if isinstance(value, Tensor) else value
+    if not isinstance(name, str) or name == "__metadata__":
+        raise ArgumentError(
+            f"save_file: expected names that are strings, and not '__metadata__'; got {name!r}", "rename it"
+        )
+    if not isinstance(array, np.ndarray):
+        raise ArgumentError(
+            f"save_file: expected tensors or NumPy arrays; '{name}' is a {type(value).__name__}",
+            "save other values as JSON, or as metadata texts",
+        )
+    if array.dtype.byteorder == ">":
+        array = array.astype(array.dtype.newbyteorder("<"))
+    if of_numpy(array.dtype).name not in _code_of:
+        raise DTypeError(
+            f"save_file: '{name}' is {array.dtype}, which the safetensors format does not have",
+            "convert it, or store its real and imaginary parts",
+        )
+    return array
+
+
+def _untie(arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The arrays without repetitions of the same memory, and {left-out name: kept name}."""
+    kept: dict[str, np.ndarray] = {}
+    ties: dict[str, str] = {}
+    seen: dict[tuple, str] = {}
+    for name, array in arrays.items():
+        place = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+        if array.size and place in seen:
+            ties[name] = seen[place]
+        else:
+            seen[place] = name
+            kept[name] = array
+    return kept, ties
+
+
+def _write(file: BinaryIO, header: bytes, arrays: list[np.ndarray]) -> None:
+    file.write(len(header).to_bytes(8, "little"))
+    file.write(header)
+    for array in arrays:
+        # C order whatever the strides were; as uint8 because bfloat16 has no buffer of its own
+        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+# reading
+
+
+def _read_header(file: BinaryIO, size: int, where) -> tuple[dict[str, Entry], dict[str, str], int]:
+    """The checked entries and metadata of a file of `size` bytes, and where its tensors begin."""
+    first = file.read(8)
+    length = int.from_bytes(first, "little")
+    if len(first) < 8:
+        raise _damaged(where, f"it has {size} bytes, fewer than the 8 that a safetensors file begins with")
+    if length > HEADER_LIMIT or length > size - 8:
+        limit = f"the limit is {HEADER_LIMIT:,}" if length > HEADER_LIMIT else f"only {size - 8:,} bytes follow"
+        raise _damaged(where, f"its first 8 bytes announce a header of {length:,} bytes, but {limit}{_look(first)}")
+    fields = _parse(file.read(length), where)
+    metadata = fields.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
+        raise _damaged(where, "the header's __metadata__ is not a table of texts")
+    entries = {name: _entry(name, said, where) for name, said in fields.items()}
+    _check_layout(entries, size - 8 - length, where)
+    return entries, metadata, 8 + length
+
+
+def _parse(text: bytes, where) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        table = dict(pairs)
+        if len(table) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise _damaged(where, f"the header names '{twice}' twice")
+        return table
+
+    try:
+        fields = json.loads(text.decode(), object_pairs_hook=once)
+    except FileError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise _damaged(where, f"the header is not JSON ({str(error).splitlines()[0]})") from error
+    if not isinstance(fields, dict):
+        raise _damaged(where, f"the header is a JSON {type(fields).__name__}, not a table of tensors")
+    return fields
+
+
+def _entry(name: str, said: Any, where) -> Entry:
+    """One checked row of the header."""
+    if not isinstance(said, dict) or set(said) != {"dtype", "shape", "data_offsets"}:
+        raise _damaged(where, f"tensor '{name}': expected dtype, shape and data_offsets; got {str(said)[:80]}")
+    code, shape, offsets = said["dtype"], said["shape"], said["data_offsets"]
+    if not isinstance(code, str) or code not in CODES:
+        raise _damaged(
+            where,
+            f"tensor '{name}' has dtype {code!r}; badak reads {', '.join(CODES)}",
+            "convert the file to one of these",
+        )
+    if not _counts(shape) or len(shape) > MAX_DIMS:
+        raise _damaged(where, f"tensor '{name}' has shape {str(shape)[:80]}, not a list of at most {MAX_DIMS} sizes")
+    if not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+        raise _damaged(where, f"tensor '{name}' has data_offsets {str(offsets)[:80]}, not [start, stop]")
+    dtype = _named[CODES[code]]
+    needed, held = math.prod(shape) * dtype.itemsize, offsets[1] - offsets[0]
+    if needed != held:
+        raise _damaged(
+            where,
+            f"tensor '{name}': {code} of shape {shape} needs {needed:,} bytes, its data_offsets {offsets} hold {held:,}",
+        )
+    return Entry(dtype, tuple(shape), offsets[0], offsets[1])
+
+
+def _counts(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+
+
+def _check_layout(entries: dict[str, Entry], available: int, where) -> None:
+    """The tensors must cover the data exactly: no overlap, no gap, nothing after them."""
+    end, before = 0, None
+    for name, entry in sorted(entries.items(), key=lambda item: (item[1].start, item[1].stop)):
+        if entry.stop > available:
+            raise _damaged(
+                where,
+                f"tensor '{name}' ends at byte {entry.stop:,} of the data, but there are {available:,}: the file is cut short",
+            )
+        if entry.start < end:
+            raise _damaged(where, f"tensors '{before}' and '{name}' overlap")
+        if entry.start > end:
+            raise _damaged(where, f"{entry.start - end:,} bytes before tensor '{name}' belong to no tensor")
+        end, before = entry.stop, name
+    if end != available:
+        raise _damaged(where, f"{available - end:,} bytes at its end belong to no tensor")
+
+
+def _second_opinion(ask, where) -> None:
+    """What the format's own library objects to is damage too, whatever was found here."""
+    try:
+        ask()
+    except library.SafetensorError as error:
+        raise _damaged(where, str(error).splitlines()[0]) from error
+
+
+def _read_tensor(file: BinaryIO, entry: Entry, base: int, name: str, where) -> Tensor:
+    raw = np.empty(entry.stop - entry.start, np.uint8)
+    file.seek(base + entry.start)
+    if file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
+        raise _damaged(where, f"tensor '{name}' is cut short (the file changed while it was read)")
+    try:
+        kind = entry.dtype.numpy
+    except ImportError as error:
+        raise MissingError(
+            f"{where}: tensor '{name}' is {entry.dtype.name}, which needs the package ml_dtypes",
+            "pip install ml_dtypes",
+        ) from error
+    try:
+        return Tensor._of(raw.view(kind).reshape(entry.shape))
+    except (ValueError, OverflowError) as error:
+        raise _damaged(where, f"tensor '{name}' has a shape that no array can have: {list(entry.shape)}") from error
+
+
+def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> dict[str, Tensor]:
+    if TIED in metadata:
+        ties = _parse(metadata[TIED].encode(errors="surrogatepass"), where)
+        for name, kept in ties.items():
+            if name in found or not isinstance(kept, str) or kept not in found:
+                raise _damaged(
+                    where,
+                    f"the metadata ties '{name}' to '{kept}', "
+                    + ("which is stored too" if name in found else "which is not there"),
+                )
+        found.update({name: found[kept] for name, kept in ties.items()})
+    return found
+
+
+def _damaged(where, what: str, fix: str = "copy or download it again, or write it again with save_file") -> FileError:
+    return FileError(f"{where}: damaged, or not a safetensors file: {what}", fix)
+
+
+def _look(first: bytes) -> str:
+    """What else the file may be, from its first bytes."""
+    for magic, kind in (
+        (b"PK\x03\x04", "a zip archive, as PyTorch's .pt files are"),
+        (b"\x80", "a pickle"),
+        (b"\x1f\x8b", "gzip data"),
+        (b"\x93NUMPY", "a NumPy .npy file"),
+        (b"\x89HDF", "an HDF5 file"),
+        (b"version ", "a Git LFS pointer, not the file itself"),
+        (b"<", "a web page"),
+    ):
+        if first.startswith(magic):
+            return f"; it looks like {kind}"
+    return ""

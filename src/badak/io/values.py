@@ -1,0 +1,85 @@
+"""Python values as JSON and back, exactly: tuples stay tuples, keys stay numbers, infinities and tensors survive.
+
+JSON has lists, texts, finite numbers and tables with text keys. The rest is written as a table with one key:
+
+    (1, 2)             {"$tuple": [1, 2]}              {0: "a"}    {"$pairs": [[0, "a"]]}
+    float("inf")       {"$float": "inf"}               Counter     {"$counter": [[3, 2]]}
+    a Tensor           {"$tensor": its name}           an ndarray  {"$array": its name}
+
+Tensors and arrays themselves are handed to the caller by name, to be stored elsewhere.
+"""
+
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from badak.errors import ArgumentError, FileError
+from badak.tensor import Tensor
+
+
+def encode(value: Any, put: Callable[[str, Any], None], name: str) -> Any:
+    """`value` in terms of JSON; each tensor or array within is given to `put(its name, it)`. `name` is the value's own."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if isinstance(value, np.generic):
+        return encode(value.item(), put, name)
+    if type(value) is float:
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, (Tensor, np.ndarray)):
+        put(name, value)
+        return {"$tensor" if isinstance(value, Tensor) else "$array": name}
+    if type(value) in (list, tuple):
+        items = [encode(item, put, f"{name}.{at}") for at, item in enumerate(value)]
+        return items if type(value) is list else {"$tuple": items}
+    if type(value) in (dict, OrderedDict, Counter):
+        return _encode_dict(value, put, name)
+    raise ArgumentError(
+        f"checkpoint: '{name}' is a {type(value).__name__}, which JSON cannot hold",
+        "keep numbers, texts, lists, tuples, dicts and tensors in the state",
+    )
+
+
+def _encode_dict(value: dict, put: Callable[[str, Any], None], name: str) -> Any:
+    named = [(key, encode(item, put, f"{name}.{key}")) for key, item in value.items()]
+    if type(value) is Counter:
+        return {"$counter": [[encode(key, put, name), item] for key, item in named]}
+    if all(type(key) is str and not key.startswith("$") for key in value):
+        return dict(named)
+    return {"$pairs": [[encode(key, put, name), item] for key, item in named]}
+
+
+def decode(value: Any, get: Callable[[str], Any], where: str) -> Any:
+    """The Python value of what `encode` made; tensors come from `get(name)`. Raises FileError (`where` is the file)."""
+    if isinstance(value, list):
+        return [decode(item, get, where) for item in value]
+    if not isinstance(value, dict):
+        return value
+    tag = next(iter(value), "")
+    if not tag.startswith("$"):
+        return {key: decode(item, get, where) for key, item in value.items()}
+    try:
+        return _decode_tagged(tag, value[tag], get, where)
+    except (TypeError, ValueError, KeyError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(
+            f"{where}: damaged: {str(value)[:80]} stands for no value", "restore it from a copy, or start the run anew"
+        ) from error
+
+
+def _decode_tagged(tag: str, body: Any, get: Callable[[str], Any], where: str) -> Any:
+    if tag == "$tuple":
+        return tuple(decode(item, get, where) for item in body)
+    if tag in ("$pairs", "$counter"):
+        pairs = {decode(key, get, where): decode(item, get, where) for key, item in body}
+        return Counter(pairs) if tag == "$counter" else pairs
+    if tag == "$float":
+        return float(body)
+    if tag == "$tensor":
+        return get(body)
+    if tag == "$array":
+        return get(body)._array
+    raise ValueError(tag)

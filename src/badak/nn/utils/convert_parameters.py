@@ -1,0 +1,23 @@
+"""All parameters of a model as one vector, and back."""
+
+from collections.abc import Iterable
+
+from ...errors import KindError
+from ...tensor import Tensor, cat
+from ..errors import kind
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """The values of all parameters, one after the other, (N,)."""
+    return cat([parameter.reshape(-1) for parameter in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Give each parameter its part of the vector: what `parameters_to_vector` took apart. The memory is shared."""
+    if not isinstance(vec, Tensor):
+        raise KindError(f"expected a tensor, but got: {kind(vec)}")
+    start = 0
+    for parameter in parameters:
+        end = start + parameter.numel()
+        parameter.data = vec[start:end].view_as(parameter).data
+        start = end

@@ -1,0 +1,32 @@
+"""Sequences of different lengths as one tensor."""
+
+from collections.abc import Iterable
+
+from ...errors import ArgumentError
+from ...tensor import Tensor, full
+
+
+def pad_sequence(
+    sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+) -> Tensor:
+    """Tensors (T_b, ...) of different lengths as one of (T, B, ...), or (B, T, ...) with batch_first; T the longest.
+
+    What is missing is padding_value, on the "right" (after) or "left" (before) of each sequence.
+    """
+    if padding_side not in ("right", "left"):
+        raise ArgumentError(f"padding_side should be either 'right' or 'left', got {padding_side!r}")
+    sequences = list(sequences)
+    if not sequences:
+        raise ArgumentError("received an empty list of sequences")
+    T, rest = max(len(x) for x in sequences), sequences[0].shape[1:]
+    padded = full((len(sequences), T, *rest), padding_value, dtype=sequences[0].dtype)
+    for row, x in enumerate(sequences):
+        start = 0 if padding_side == "right" else T - len(x)
+        padded[row, start : start + len(x)] = x
+    return padded if batch_first else padded.transpose(0, 1)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """The sequences without their (right) padding: the inverse of `pad_sequence`."""
+    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [row[: int(length)] for row, length in zip(rows, lengths, strict=True)]

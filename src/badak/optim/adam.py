@@ -1,0 +1,93 @@
+"""Adam: steps of one size for every parameter, however large its gradient."""
+
+from collections.abc import Callable
+from typing import Any
+
+from badak import kernels
+from badak.optim.optimizer import Optimizer, loss_of, next_step, number, step_tensor, zeros_like
+from badak.optim.settings import at_least_zero, check_betas, check_lr, say_what_cannot_apply
+
+
+class Adam(Optimizer):
+    """Adam: the gradient's running mean over the root of its running mean square.
+
+        g = dp + weight_decay p                            (-dp where `maximize`)
+        m = beta1 m + (1 - beta1) g                        v = beta2 v + (1 - beta2) g^2
+        p = p - lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)            t = 1, 2, ...
+
+    eps stands outside the root and after the bias correction. amsgrad=True uses the largest v so far in place of v (its
+    correction still by t). decoupled_weight_decay=True is AdamW.
+
+    params: tensors, named tensors or groups (see Optimizer). lr, eps, weight_decay: numbers >= 0; betas: each in [0, 1).
+    Remembers `step` (t), `exp_avg` (m), `exp_avg_sq` (v) and with amsgrad `max_exp_avg_sq` for each parameter.
+    foreach and fused are accepted and change nothing: the update is one kernel for each parameter; capturable has no
+    effect on a CPU and says so. Raises ArgumentError for settings outside their range, MissingError for differentiable=True.
+
+    Sources: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 1; Reddi, Kale and Kumar 2018,
+    "On the Convergence of Adam and Beyond" (amsgrad).
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ):
+        owner = type(self).__name__
+        check_lr(owner, lr)
+        at_least_zero(owner, eps=eps, weight_decay=weight_decay)
+        check_betas(owner, betas)
+        say_what_cannot_apply(owner, foreach, fused, differentiable, capturable)
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": amsgrad,
+                "maximize": maximize,
+                "foreach": foreach,
+                "capturable": capturable,
+                "differentiable": differentiable,
+                "fused": fused,
+                "decoupled_weight_decay": decoupled_weight_decay,
+            },
+        )
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One update of every parameter that has a gradient; returns what `closure` returned."""
+        loss = loss_of(closure)
+        for p, group, state in self._trainable():
+            if not state:
+                state.update(step=step_tensor(), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
+                if group["amsgrad"]:
+                    state["max_exp_avg_sq"] = zeros_like(p)
+            largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
+            beta1, beta2 = (number(beta) for beta in group["betas"])
+            kernels.of(p._array).adam(
+                p._array,
+                p.grad._array,
+                state["exp_avg"]._array,
+                state["exp_avg_sq"]._array,
+                largest,
+                next_step(state),
+                number(group["lr"]),
+                beta1,
+                beta2,
+                group["eps"],
+                number(group["weight_decay"]),
+                group["decoupled_weight_decay"],
+                group["maximize"],
+            )
+        return loss

@@ -1,0 +1,159 @@
+"""LRScheduler: what all schedules share, and the base of a user's own."""
+
+from typing import Any
+
+from badak.errors import ArgumentError, KindError, MissingError, StateError, warn_once
+from badak.optim.optimizer import Optimizer
+from badak.tensor import Tensor
+
+
+class LRScheduler:
+    """Sets the "lr" of an optimizer's groups, once when it is made and then at every `step()`.
+
+    A schedule of one's own overrides `get_lr`, which returns one learning rate for each group and may use
+    `base_lrs` (the rates at the start), `last_epoch` (steps made so far, from 0) and `optimizer`:
+
+        class HalfEachTime(LRScheduler):
+            def get_lr(self):
+                return [lr * 0.5 ** self.last_epoch for lr in self.base_lrs]
+
+    optimizer: an Optimizer. last_epoch: -1 to begin; the last step made, to go on with an optimizer whose groups have
+    their "initial_lr" (as loaded ones do). Call `optimizer.step()` before `scheduler.step()`; the other order warns.
+    Raises KindError for another kind of optimizer, StateError for last_epoch >= 0 without "initial_lr".
+
+    A schedule that multiplies the current rate (most do, as in PyTorch) can be chained with others and keeps changes made
+    to the rate by hand.
+    """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
+        check_optimizer(self, optimizer)
+        self.optimizer = optimizer
+        for number, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", copied(group["lr"]))
+            elif "initial_lr" not in group:
+                raise StateError(
+                    f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler "
+                    f"with last_epoch={last_epoch}",
+                    "load the optimizer's state first, or leave last_epoch out to begin anew",
+                )
+        self.base_lrs = values_of(optimizer, "initial_lr")
+        self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def get_lr(self) -> list[Any]:
+        """The learning rates that hold at step `last_epoch`, one for each group."""
+        raise MissingError(f"{type(self).__name__} has no get_lr()", "define get_lr(self), or derive from LambdaLR")
+
+    def get_last_lr(self) -> list[Any]:
+        """The learning rates that were set last, one for each group."""
+        return self._last_lr
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go on by one step. `epoch` (PyTorch's old way) jumps to that step instead."""
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warn_once(
+                ("schedule before step", id(self)),
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule, "
+                f"lr={self.get_last_lr()[0]}, was never used.",
+                "call optimizer.step() first, then lr_scheduler.step()",
+            )
+        self._step_count += 1
+        if epoch is not None:
+            warn_once(
+                "epoch of a schedule",
+                "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
+                "scheduler.step()",
+            )
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self._get_lr_called_within_step = True
+        try:
+            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+            closed = getattr(self, "_get_closed_form_lr", None) if epoch is not None else None
+            lrs = (closed or self.get_lr)()
+        finally:
+            self._get_lr_called_within_step = False
+        set_lrs(self.optimizer, lrs)
+        self._last_lr = self._lrs()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer, in PyTorch's form."""
+        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; the optimizer's own state is loaded separately."""
+        self.__dict__.update(state_dict)
+
+    def _lrs(self) -> list[Any]:
+        """The groups' current learning rates."""
+        return values_of(self.optimizer, "lr")
+
+    def _scaled(self, factor: float) -> list[Any]:
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+
+class _LRScheduler(LRScheduler):
+    """The base's old name, which programs still derive from."""
+
+
+def check_optimizer(schedule: Any, optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        name = type(schedule).__name__
+        raise KindError(
+            f"{name}: {type(optimizer).__name__} is not an Optimizer",
+            f"{name}(optimizer, ...), with a badak.optim optimizer",
+        )
+
+
+def copied(value: Any) -> Any:
+    """`value` itself, or for a tensor one that does not change with it."""
+    return value.detach().clone() if isinstance(value, Tensor) else value
+
+
+def values_of(optimizer: Optimizer, name: str) -> list[Any]:
+    return [copied(group[name]) for group in optimizer.param_groups]
+
+
+def set_lrs(optimizer: Optimizer, lrs: list[Any]) -> None:
+    """Set the groups' rates; a rate that is a tensor keeps being that tensor."""
+    if len(lrs) != len(optimizer.param_groups):
+        raise ArgumentError(
+            f"get_lr: expected one learning rate for each of {len(optimizer.param_groups)} groups; got {len(lrs)}", None
+        )
+    for group, lr in zip(optimizer.param_groups, lrs):
+        if isinstance(group["lr"], Tensor):
+            group["lr"]._array[...] = float(lr)
+            group["lr"]._watch().bump("lr_scheduler.step")
+        else:
+            group["lr"] = lr
+
+
+def for_each_group(schedule: Any, optimizer: Optimizer, name: str, value: Any) -> list[Any]:
+    """`value` for every group, or the values of a list with one for each."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [copied(value) for _ in range(count)]
+    if len(value) != count:
+        raise ArgumentError(
+            f"{type(schedule).__name__}: expected one {name} for each of {count} groups; got {len(value)}",
+            f"one {name}, or a list of {count}",
+        )
+    return [copied(item) for item in value]
+
+
+def check_number(schedule: Any, ok: bool, rule: str, value: Any) -> None:
+    if not ok:
+        raise ArgumentError(f"{type(schedule).__name__}: expected {rule}; got {value!r}", f"give it {rule}")

@@ -1,0 +1,112 @@
+"""ReduceLROnPlateau: slower when a metric stops improving."""
+
+import math
+from typing import Any
+
+from badak.errors import ArgumentError, warn_once
+from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_optimizer, set_lrs, values_of
+from badak.optim.optimizer import Optimizer
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """lr = max(lr factor, min_lr) after more than `patience` steps in a row without a better metric.
+
+    A metric is better where it is below best (1 - threshold) (mode "min", threshold_mode "rel"), best - threshold ("min",
+    "abs"), above best (1 + threshold) ("max", "rel") or best + threshold ("max", "abs"). After a reduction, `cooldown` steps
+    do not count. A change of less than eps is not made. `step(metric)` takes the metric.
+
+    factor: < 1. min_lr: one for all groups, or a list. Raises ArgumentError for other factors, modes and lengths.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ):
+        check_number(self, factor < 1.0, "factor < 1", factor)
+        check_number(self, mode in ("min", "max"), "mode 'min' or 'max'", mode)
+        check_number(self, threshold_mode in ("rel", "abs"), "threshold_mode 'rel' or 'abs'", threshold_mode)
+        check_optimizer(self, optimizer)
+        self.factor, self.optimizer = factor, optimizer
+        several = isinstance(min_lr, (list, tuple))
+        self.default_min_lr = None if several else min_lr
+        check_number(
+            self,
+            not several or len(min_lr) == len(optimizer.param_groups),
+            f"{len(optimizer.param_groups)} min_lrs",
+            min_lr,
+        )
+        self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
+        self.last_epoch = 0
+        self._last_lr = values_of(optimizer, "lr")
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget the metrics seen so far."""
+        self.best = self.mode_worse
+        self.cooldown_counter = self.num_bad_epochs = 0
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Take the metric of one more epoch, a number or a tensor with one element."""
+        metric = float(metrics)
+        if epoch is not None:
+            warn_once(
+                "epoch of a schedule",
+                "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
+                "scheduler.step(metric)",
+            )
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self._is_better(metric, self.best):
+            self.best, self.num_bad_epochs = metric, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce_lr()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = values_of(self.optimizer, "lr")
+
+    def _reduce_lr(self) -> None:
+        count = len(self.optimizer.param_groups)
+        if len(self.min_lrs) != count:
+            if self.default_min_lr is None:
+                raise ArgumentError(
+                    f"ReduceLROnPlateau: The number of param groups in the `optimizer` ({count}) differs from when it was "
+                    f"initialized ({len(self.min_lrs)})",
+                    "set scheduler.min_lrs to one for each group",
+                )
+            self.min_lrs = [self.default_min_lr] * count
+        lrs = []
+        for group, low in zip(self.optimizer.param_groups, self.min_lrs):
+            before = float(group["lr"])
+            after = max(before * self.factor, low)
+            lrs.append(after if before - after > self.eps else group["lr"])
+        set_lrs(self.optimizer, lrs)
+
+    @property
+    def in_cooldown(self) -> bool:
+        return self.cooldown_counter > 0
+
+    def _is_better(self, metric: float, best: float) -> bool:
+        sign = 1.0 if self.mode == "max" else -1.0
+        if self.threshold_mode == "rel":
+            bar = best * (1.0 + sign * self.threshold)
+        else:
+            bar = best + sign * self.threshold
+        return metric > bar if self.mode == "max" else metric < bar
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        self.mode_worse = math.inf if self.mode == "min" else -math.inf

@@ -1,0 +1,239 @@
+"""Optimizer: groups of parameters with their settings, and what each parameter remembers between steps.
+
+An optimizer of one's own derives from it, as in PyTorch:
+
+    class Descent(Optimizer):
+        def __init__(self, params, lr=0.1):
+            super().__init__(params, {"lr": lr})
+
+        @badak.no_grad()
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        p.add_(p.grad, alpha=-group["lr"])
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from badak.errors import ArgumentError, MissingError, warn_once
+from badak.graph import modes
+from badak.optim.groups import group_of, groups_of
+from badak.optim.groups import required as required
+from badak.optim.hooks import RemovableHandle
+from badak.optim.state import load_groups, load_state, pack
+from badak.tensor import Tensor
+
+
+class Optimizer:
+    """The base of all optimizers.
+
+    params: tensors, or (name, tensor) pairs, or dicts {"params": ..., setting: value} with settings of their own.
+    defaults: {setting: value} for the groups that do not have it.
+
+    `param_groups` is the list of groups, `state[p]` what parameter p remembers, `defaults` the default settings.
+    Raises ArgumentError for no parameters, a non-leaf tensor or one in two groups, KindError for other kinds of params.
+    """
+
+    _stepping = False
+    _opt_called = False  # a step was made: schedules ask for it
+    _stepped_without_gradient = False
+
+    def __init__(self, params: Any, defaults: dict[str, Any]):
+        self.defaults = defaults
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._hooks: dict[str, dict[int, Callable]] = {}
+        for group in groups_of(params, type(self).__name__):
+            self.add_param_group(group)
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = _watched(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters from their gradients. `closure` computes the loss and its gradients anew and returns it."""
+        raise MissingError(f"{type(self).__name__} has no step()", "define step(self, closure=None) in the class")
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients; with set_to_none=False fill them with zeros instead."""
+        for p in self._parameters():
+            if p.grad is None:
+                continue
+            if set_to_none:
+                p.grad = None
+            else:
+                p.grad._array[...] = 0
+                p.grad._watch().bump("zero_grad")
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters to train: {"params": tensors, setting: value}; absent settings take the defaults."""
+        self.param_groups.append(group_of(param_group, self.defaults, self.param_groups))
+
+    def state_dict(self) -> dict[str, Any]:
+        """{"state": {number: ...}, "param_groups": [...]}, parameters by number, in PyTorch's form."""
+        for hook in self._hooked("state_dict pre"):
+            hook(self)
+        made = pack(self.state, self.param_groups)
+        for hook in self._hooked("state_dict post"):
+            made = hook(self, made) or made
+        return made
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave, from badak or PyTorch; tensors are copied, in the parameters' dtypes.
+
+        The groups must have the same sizes; parameters are matched by their order. Raises StateError otherwise.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._hooked("load_state_dict pre"):
+            state_dict = hook(self, state_dict) or state_dict
+        groups = load_groups(state_dict, self.param_groups, type(self).__name__)
+        state = load_state(state_dict["state"], state_dict["param_groups"], groups)
+        self.__setstate__({"state": state, "param_groups": groups})
+        for hook in self._hooked("load_state_dict post"):
+            hook(self)
+
+    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) before each step; it may return new (args, kwargs)."""
+        return self._register("step pre", hook)
+
+    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) after each step."""
+        return self._register("step post", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) before state_dict()."""
+        return self._register("state_dict pre", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) after state_dict(); it may return another one."""
+        return self._register("state_dict post", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) before load_state_dict(); it may return another one."""
+        return self._register("load_state_dict pre", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) after load_state_dict()."""
+        return self._register("load_state_dict post", hook, prepend)
+
+    def _register(self, moment: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        return RemovableHandle(self._hooks.setdefault(moment, {}), hook, prepend)
+
+    def _hooked(self, moment: str) -> list[Callable]:
+        """The hooks of one moment; none where a subclass has not called super().__init__ or came from a pickle."""
+        return list(self.__dict__.get("_hooks", {}).get(moment, {}).values())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_hooks", {})
+        for group in self.param_groups:  # an older file may lack a setting
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
+
+    def __repr__(self) -> str:
+        settings = [
+            [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            for group in self.param_groups
+        ]
+        groups = [f"\nParameter Group {i}\n{''.join(lines)}" for i, lines in enumerate(settings)]
+        return f"{type(self).__name__} ({''.join(groups)})"
+
+    # for the optimizers of this room
+
+    def _parameters(self) -> Iterator[Tensor]:
+        return (p for group in self.param_groups for p in group["params"])
+
+    def _trainable(self) -> Iterator[tuple[Tensor, dict[str, Any], dict[str, Any]]]:
+        """(parameter, its group, its state) for every parameter with a gradient; the parameter counts as changed after."""
+        name = f"{type(self).__name__}.step"
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    yield p, group, self.state[p]
+                    p._watch().bump(name)
+
+    def _warn_without_gradient(self) -> None:
+        if self._stepped_without_gradient or any(p.grad is not None for p in self._parameters()):
+            return
+        self._stepped_without_gradient = True
+        warn_once(
+            ("step before backward", id(self)),
+            "step() before backward(): no gradient present.",
+            "call loss.backward() before optimizer.step(), and zero_grad() not in between",
+        )
+
+
+def loss_of(closure: Callable[[], Any] | None) -> Any:
+    """What `closure` returns, computed with gradients recorded whatever the caller's mode is; None without one."""
+    if closure is None:
+        return None
+    before, modes.grad = modes.grad, True
+    try:
+        return closure()
+    finally:
+        modes.grad = before
+
+
+def number(value: Any) -> float:
+    """A setting as a Python number: settings may be one-element tensors."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def next_step(state: dict[str, Any]) -> int:
+    """Count one more step in state["step"], a 0-d float32 tensor as in PyTorch, and return the count."""
+    step = state["step"]
+    if not isinstance(step, Tensor):  # a plain number in files from before PyTorch 1.12
+        step = state["step"] = step_tensor(step)
+    step._array += 1
+    return int(step._array)
+
+
+def step_tensor(count: float = 0) -> Tensor:
+    """The counter of a parameter's steps."""
+    return Tensor._of(np.full((), count, np.float32))
+
+
+def zeros_like(p: Tensor) -> Tensor:
+    """A moment of p: zeros of its shape, dtype and order in memory."""
+    return Tensor._of(np.zeros_like(p._array))
+
+
+def _watched(step: Callable) -> Callable:
+    """`step` with its hooks, and a word where there is no gradient at all; a step within a step runs bare."""
+
+    @wraps(step)
+    def watched(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if self._stepping:
+            return step(self, *args, **kwargs)
+        self._stepping = self._opt_called = True
+        try:
+            for hook in self._hooked("step pre"):
+                args, kwargs = _replaced(hook(self, args, kwargs), args, kwargs)
+            if not args and not kwargs and "param_groups" in self.__dict__:
+                self._warn_without_gradient()
+            result = step(self, *args, **kwargs)
+            for hook in self._hooked("step post"):
+                hook(self, args, kwargs)
+            return result
+        finally:
+            self._stepping = False
+
+    return watched
+
+
+def _replaced(answer: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    if answer is None:
+        return args, kwargs
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise ArgumentError(f"step pre-hook: expected None or (args, kwargs); got {answer!r}", "return None, or both")
+    return answer
