@@ -11,6 +11,7 @@ import pytest
 import badak
 from badak import errors, nn, optim
 from badak.nn import functional as F
+from tools import errors_page
 
 
 def complaint(action) -> str:
@@ -323,3 +324,11 @@ def test_every_error_is_caught_by_what_pytorch_raises_there():
         if isinstance(kind, type) and issubclass(kind, errors.BadakError) and kind is not errors.BadakError:
             assert issubclass(kind, RuntimeError | TypeError | ValueError), kind
             assert str(kind("cause", "do this")) == "cause\nfix: do this"
+
+
+# ------------------------------------------------------------------ the page
+
+
+@pytest.mark.parametrize("title, code, text", errors_page.blocks(), ids=lambda value: value.split(".")[0][:3])
+def test_the_page_of_errors_shows_what_badak_says(title, code, text):
+    assert errors_page.complaint(code) == text, "run python tools/errors_page.py"
