@@ -1,0 +1,170 @@
+"""erf, activations, softmax, dropout and optimizer updates in NumPy against PyTorch and against the math module."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from badak.kernels import plain
+from badak.kernels.plain._erf import erf
+from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
+
+each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
+SHAPES = [(3, 5), (0, 4), (1, 1), (7,), (2, 3, 4)]
+
+
+def test_erf_is_exact_to_two_units_in_the_last_place():
+    x = np.concatenate([np.linspace(-7, 7, 20001), [0.46875, -0.46875, 1e-300, 1e300, np.inf, -np.inf]])
+    exact = np.array([math.erf(v) for v in x])
+    with np.errstate(all="ignore"):
+        assert (np.abs(erf(x) - exact) <= 4.5e-16 * np.abs(exact)).all()
+        single = x.astype(np.float32)
+        exact = np.array([math.erf(v) for v in single])
+        assert (np.abs(erf(single) - exact) <= 2**-24 * np.abs(exact) + 1e-45).all()
+    assert math.isnan(erf(np.array([np.nan]))[0])
+    assert str(erf(np.array([-0.0]))[0]) == "-0.0"
+
+
+def test_erf_is_computed_block_by_block_without_seams():
+    x = np.linspace(-3, 3, 40_000).reshape(200, 200)
+    np.testing.assert_array_equal(erf(x), np.stack([erf(row) for row in x]))
+
+
+ACTIVATIONS = {
+    "gelu": (lambda x: F.gelu(x), lambda x: plain.gelu(x, "none"), lambda dy, x, y: plain.gelu_backward(dy, x, "none")),
+    "gelu_tanh": (
+        lambda x: F.gelu(x, approximate="tanh"),
+        lambda x: plain.gelu(x, "tanh"),
+        lambda dy, x, y: plain.gelu_backward(dy, x, "tanh"),
+    ),
+    "relu": (F.relu, plain.relu, lambda dy, x, y: plain.relu_backward(dy, y)),
+    "silu": (F.silu, plain.silu, lambda dy, x, y: plain.silu_backward(dy, x)),
+    "tanh": (torch.tanh, plain.tanh, lambda dy, x, y: plain.tanh_backward(dy, y)),
+    "sigmoid": (torch.sigmoid, plain.sigmoid, lambda dy, x, y: plain.sigmoid_backward(dy, y)),
+}
+
+
+@each_dtype
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_activation_and_its_gradient(name, shape, dtype):
+    function, forward, backward = ACTIVATIONS[name]
+    x, dy = 2 * normal(0, *shape, dtype=dtype), normal(1, *shape, dtype=dtype)
+    (y,), (dx,) = twin(function, [x], [dy])
+    assert_close(forward(x), y)
+    assert_close(backward(dy, x, forward(x)), dx)
+    assert_close(backward(strided(dy), strided(x), strided(forward(strided(x)))), dx)
+
+
+EXTREMES = [0.0, -0.0, 1e-30, -1e-30, 30.0, -30.0, 88.0, -88.0, 1e4, -1e4]
+
+
+@each_dtype
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activation_at_extreme_values(name, dtype):
+    function, forward, backward = ACTIVATIONS[name]
+    x = np.array(EXTREMES, dtype)
+    for one in x:  # one by one: the allowance follows the size of the value
+        one = one.reshape(1)
+        (y,), (dx,) = twin(function, [one], [np.ones_like(one)])
+        np.testing.assert_allclose(forward(one), y, rtol=16 * np.finfo(dtype).eps, atol=np.finfo(np.float32).tiny)
+        found = backward(np.ones_like(one), one, forward(one))
+        np.testing.assert_allclose(found, dx, rtol=16 * np.finfo(dtype).eps, atol=np.finfo(np.float32).tiny)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activation_keeps_nan_and_is_finite_where_its_limit_is(name):
+    _, forward, backward = ACTIVATIONS[name]
+    x = np.array([np.nan, 1e20, -1e20], np.float32)
+    y = forward(x)
+    assert np.isnan(y[0])
+    assert np.isfinite(y[1:]).all()
+    assert np.isfinite(backward(np.ones_like(x), x, y)[1:]).all()
+
+
+SOFTMAX = {
+    "softmax": (lambda x: torch.softmax(x, -1), plain.softmax, plain.softmax_backward),
+    "log_softmax": (lambda x: torch.log_softmax(x, -1), plain.log_softmax, plain.log_softmax_backward),
+}
+
+
+@each_dtype
+@pytest.mark.parametrize("name", SOFTMAX)
+@pytest.mark.parametrize("shape", [*SHAPES, (3, 0)])
+def test_softmax_and_its_gradient(name, shape, dtype):
+    function, forward, backward = SOFTMAX[name]
+    x, dy = 3 * normal(0, *shape, dtype=dtype), normal(1, *shape, dtype=dtype)
+    (y,), (dx,) = twin(function, [x], [dy])
+    assert_close(forward(x), y)
+    assert_close(backward(dy, forward(x)), dx)
+    assert_close(backward(strided(dy), forward(strided(x))), dx)
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_softmax_of_masked_and_extreme_rows(name):
+    function, forward, backward = SOFTMAX[name]
+    inf = np.inf
+    x = np.array([[1e4, 0, -1e4], [0, -inf, -inf], [-inf, -inf, -inf], [1e30, 1e30, 0], [np.nan, 0, 1]], np.float32)
+    (y,), (dx,) = twin(function, [x], [np.ones_like(x)])
+    assert_close(forward(x), y)
+    np.testing.assert_allclose(backward(np.ones_like(x), forward(x)), dx, atol=1e-6)
+
+
+def test_softmax_ignores_a_shift_of_its_input():
+    x = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(plain.softmax(x + 1024), plain.softmax(x))
+
+
+@each_dtype
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("shape", [(3, 5), (0, 4), (1,)])
+def test_dropout_rounds_as_pytorch_does(p, shape, dtype):
+    x, keep = normal(0, *shape, dtype=dtype), np.random.default_rng(1).random(shape) >= p
+    noise = torch.from_numpy(keep.astype(dtype)).div_(1 - p) if p < 1 else torch.zeros(shape, dtype=torch.float64)
+    expected = (torch.from_numpy(x) * noise.to(torch.from_numpy(x).dtype)).numpy()
+    np.testing.assert_array_equal(plain.dropout(x, keep, p), expected)
+
+
+def run_optimizer(kind, dtype, steps, **options):
+    """(PyTorch's parameter, ours) after each of `steps` updates with the same gradients."""
+    start, scales = normal(0, 3, 4, dtype=dtype), [1.0, 1e-8, 1e3]  # at 1e-8 it matters where Adam's eps stands
+    p = torch.from_numpy(start.copy()).requires_grad_()
+    optimizer = kind([p], foreach=False, fused=False, **options)
+    x, state = start.copy(), {}
+    for step in range(1, steps + 1):
+        grad = normal(step, 3, 4, dtype=dtype) * dtype(scales[step % 3])
+        p.grad = torch.from_numpy(grad.copy())
+        optimizer.step()
+        yield x, grad, state, step, p.detach().numpy()
+
+
+@each_dtype
+@pytest.mark.parametrize("options", [
+    {}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True}, {"momentum": 0.8, "dampening": 0.3},
+    {"weight_decay": 0.1}, {"momentum": 0.9, "weight_decay": 0.1, "maximize": True},
+])
+def test_sgd_follows_pytorch_step_by_step(options, dtype):
+    momentum = options.get("momentum", 0.0)
+    for x, grad, state, step, expected in run_optimizer(torch.optim.SGD, dtype, 5, lr=0.1, **options):
+        buffer = state.setdefault("buffer", np.zeros_like(x)) if momentum else None
+        plain.sgd(x, grad, buffer, 0.1, momentum, options.get("dampening", 0.0), options.get("weight_decay", 0.0),
+                  options.get("nesterov", False), options.get("maximize", False), step == 1)
+        assert_close(x, expected, 8)
+
+
+@each_dtype
+@pytest.mark.parametrize("decoupled", [False, True])
+@pytest.mark.parametrize("options", [
+    {}, {"weight_decay": 0.1}, {"amsgrad": True}, {"betas": (0.3, 0.5)}, {"eps": 1e-3, "maximize": True, "weight_decay": 0.01},
+])
+def test_adam_follows_pytorch_step_by_step(options, decoupled, dtype):
+    kind = torch.optim.AdamW if decoupled else torch.optim.Adam
+    given = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0, "amsgrad": False, "maximize": False} | options
+    for x, grad, state, step, expected in run_optimizer(kind, dtype, 6, lr=0.01, **given):
+        m, v = state.setdefault("m", np.zeros_like(x)), state.setdefault("v", np.zeros_like(x))
+        largest = state.setdefault("max", np.zeros_like(x)) if given["amsgrad"] else None
+        plain.adam(x, grad, m, v, largest, step, 0.01, *given["betas"], given["eps"], given["weight_decay"], decoupled,
+                   given["maximize"])
+        assert_close(x, expected, 8)
