@@ -29,7 +29,9 @@ def complaint(action) -> str:
 
 def well_formed(text: str) -> str:
     lines = text.split("\n")
-    assert len(lines) == 2 and lines[0] and lines[1].startswith("fix: "), f"not one line of cause and one of fix:\n{text}"
+    assert len(lines) == 2 and lines[0] and lines[1].startswith("fix: "), (
+        f"not one line of cause and one of fix:\n{text}"
+    )
     return text
 
 
@@ -311,7 +313,12 @@ def test_32_the_first_compilation_is_announced(tmp_path):
     import sys
 
     script = "import badak; x = badak.randn(64, 64); badak.nn.functional.gelu(x)"
-    environment = {**os.environ, "BADAK_KERNELS": "fast", "NUMBA_CACHE_DIR": str(tmp_path), "BADAK_CACHE": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "BADAK_KERNELS": "fast",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "BADAK_CACHE": str(tmp_path),
+    }
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     says(done.stderr, "compil", "BADAK_KERNELS=plain")
 

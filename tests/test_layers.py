@@ -65,6 +65,10 @@ def test_nothing_below_the_command_line_prints():
 
 def test_functions_and_files_keep_to_their_size():
     done = subprocess.run(
-        [sys.executable, "tools/size.py", "--check"], cwd=PACKAGE.parent.parent, capture_output=True, text=True, check=False
+        [sys.executable, "tools/size.py", "--check"],
+        cwd=PACKAGE.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout

@@ -11,7 +11,11 @@ from badak import nn
 from badak.nn import functional as F
 
 settings.register_profile(
-    "badak", max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "badak",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("badak")
 

@@ -38,7 +38,9 @@ def page() -> str:
     parts = ["# Public names\n\nWritten by `tools/api.py` from the docstrings; a test keeps it true.\n"]
     for dotted in NAMESPACES:
         module = namespace(dotted)
-        rows = [f"| `{name}` | {summary(getattr(module, name))} |".replace("|  |", "| |") for name in public_names(module)]
+        rows = [
+            f"| `{name}` | {summary(getattr(module, name))} |".replace("|  |", "| |") for name in public_names(module)
+        ]
         title = f"badak.{dotted}".rstrip(".")
         parts.append(f"## {title} ({len(rows)})\n\n| name | |\n| --- | --- |\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)

@@ -8,7 +8,9 @@ import warnings
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
-BLOCK = re.compile(r"## (?P<title>[^\n]+)\n(?P<between>.*?)```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```", re.DOTALL)
+BLOCK = re.compile(
+    r"## (?P<title>[^\n]+)\n(?P<between>.*?)```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```", re.DOTALL
+)
 PRELUDE = "import badak\nfrom badak import nn, optim\nfrom badak.nn import functional as F\nbadak.manual_seed(0)\n"
 
 

@@ -17,7 +17,11 @@ from tests.parity.compare import RTOL, assert_same, assert_same_gradients, asser
 from tests.samples import ints, uniform
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
-SWAPS = [("from badak import nn", "from tests.parity.test_models import torch_nn as nn"), ("badak.nn ", "torch.nn "), ("badak.tensor ", "torch ")]
+SWAPS = [
+    ("from badak import nn", "from tests.parity.test_models import torch_nn as nn"),
+    ("badak.nn ", "torch.nn "),
+    ("badak.tensor ", "torch "),
+]
 
 
 class SinusoidalPositions(torch.nn.Module):
@@ -123,7 +127,9 @@ def test_outputs_and_every_gradient_agree(make, specs, dtype, dropout):
 
 @each_model
 @both_dtypes
-@pytest.mark.parametrize("optimizer", [("SGD", {"lr": 0.1, "momentum": 0.9}), ("AdamW", {"lr": 1e-2, "eps": 1e-3})], ids=lambda o: o[0])
+@pytest.mark.parametrize(
+    "optimizer", [("SGD", {"lr": 0.1, "momentum": 0.9}), ("AdamW", {"lr": 1e-2, "eps": 1e-3})], ids=lambda o: o[0]
+)
 def test_ten_losses_agree_with_dropout_and_the_same_seed(make, specs, dtype, optimizer):
     theirs, ours = twins(lambda lib: make(lib, 0.1), dtype)
     copy_state(theirs, ours)
@@ -148,7 +154,9 @@ def test_ten_losses_agree_with_dropout_and_the_same_seed(make, specs, dtype, opt
 def test_weights_move_both_ways(make, specs):
     theirs, ours = twins(make, "float32")
     badak_first = make(badak)
-    theirs.load_state_dict({key: torch.from_numpy(value.detach().numpy().copy()) for key, value in badak_first.state_dict().items()})
+    theirs.load_state_dict(
+        {key: torch.from_numpy(value.detach().numpy().copy()) for key, value in badak_first.state_dict().items()}
+    )
     copy_state(theirs, ours)
     x, _ = draw(specs, "float32")
     outputs = [m.eval()(badak.from_numpy(x)).detach().numpy() for m in (badak_first, ours)]

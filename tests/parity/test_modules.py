@@ -79,8 +79,23 @@ FAMILY = [
 ]
 WHOLE = [
     {"d_model": 8, "nhead": 2, "num_encoder_layers": 2, "num_decoder_layers": 2, "dim_feedforward": 12},
-    {"d_model": 8, "nhead": 4, "num_encoder_layers": 1, "num_decoder_layers": 1, "dim_feedforward": 12, "norm_first": True},
-    {"d_model": 8, "nhead": 2, "num_encoder_layers": 1, "num_decoder_layers": 1, "dim_feedforward": 12, "activation": "gelu", "bias": False},
+    {
+        "d_model": 8,
+        "nhead": 4,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 1,
+        "dim_feedforward": 12,
+        "norm_first": True,
+    },
+    {
+        "d_model": 8,
+        "nhead": 2,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 1,
+        "dim_feedforward": 12,
+        "activation": "gelu",
+        "bias": False,
+    },
 ]
 
 
@@ -172,7 +187,11 @@ def test_multihead_attention_agrees_with_pytorch(options, masks, dtype, training
         shapes = [(shape[1], shape[0], shape[2]) for shape in shapes]
     arrays = draw(shapes, dtype)
     assert_same_run(
-        _Call(ours, masks_of(badak, masks, dtype)), _Call(theirs, masks_of(torch, masks, dtype)), arrays, RTOL[dtype], "attention"
+        _Call(ours, masks_of(badak, masks, dtype)),
+        _Call(theirs, masks_of(torch, masks, dtype)),
+        arrays,
+        RTOL[dtype],
+        "attention",
     )
 
 
@@ -194,9 +213,7 @@ def test_self_attention_without_a_batch(dtype):
     theirs, ours = twins(lambda lib: lib.nn.MultiheadAttention(C, H), dtype)
     copy_state(theirs, ours)
     arrays = draw([(T, C)], dtype)
-    assert_same_run(
-        _Self(ours), _Self(theirs), arrays, RTOL[dtype], "unbatched self-attention"
-    )
+    assert_same_run(_Self(ours), _Self(theirs), arrays, RTOL[dtype], "unbatched self-attention")
 
 
 class _Self(_Call):
@@ -223,14 +240,25 @@ def test_encoder_and_decoder_with_every_mask(dtype, batch_first):
     }
     shapes = [(B, S, C), (B, T, C)] if batch_first else [(S, B, C), (T, B, C)]
     assert_same_run(
-        _Call(ours, masks_of(badak, masks, dtype)), _Call(theirs, masks_of(torch, masks, dtype)), draw(shapes, dtype), RTOL[dtype], "masks"
+        _Call(ours, masks_of(badak, masks, dtype)),
+        _Call(theirs, masks_of(torch, masks, dtype)),
+        draw(shapes, dtype),
+        RTOL[dtype],
+        "masks",
     )
 
 
 @both_dtypes
-@pytest.mark.parametrize("masks", [{}, {"is_causal": True}, {"attn_mask": BOOL}, {"attn_mask": FLOAT}, {"scale": 0.3}, {"dropout_p": 0.4}], ids=label)
+@pytest.mark.parametrize(
+    "masks",
+    [{}, {"is_causal": True}, {"attn_mask": BOOL}, {"attn_mask": FLOAT}, {"scale": 0.3}, {"dropout_p": 0.4}],
+    ids=label,
+)
 def test_scaled_dot_product_attention_agrees_with_pytorch(dtype, masks):
-    keep = {name: ~value if isinstance(value, np.ndarray) and value.dtype == bool else value for name, value in masks.items()}
+    keep = {
+        name: ~value if isinstance(value, np.ndarray) and value.dtype == bool else value
+        for name, value in masks.items()
+    }
 
     def call(lib):
         return lambda q, k, v: lib.nn.functional.scaled_dot_product_attention(q, k, v, **masks_of(lib, keep, dtype))
