@@ -254,51 +254,59 @@ class Abs(Op):
         return dy * np.sign(saved.x)
 
 
-class _Step(Op):
-    """A function that is constant between its jumps;   dx = 0."""
+class Sign(Op):
+    """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
 
     fresh = True
-
-    @staticmethod
-    def backward(saved, dy):
-        return np.zeros_like(dy)
-
-
-class Sign(_Step):
-    """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
 
     @staticmethod
     @quiet
     def forward(save, x):
         return np.sign(x)
 
+    @staticmethod
+    def backward(saved, dy):
+        return np.zeros_like(dy)
 
-class Floor(_Step):
+
+class Floor(Op):
     """y = the largest whole number <= x;   dx = 0."""
+
+    fresh = True
+    backward = Sign.backward
 
     @staticmethod
     def forward(save, x):
         return np.floor(x)
 
 
-class Ceil(_Step):
+class Ceil(Op):
     """y = the smallest whole number >= x;   dx = 0."""
+
+    fresh = True
+    backward = Sign.backward
 
     @staticmethod
     def forward(save, x):
         return np.ceil(x)
 
 
-class Trunc(_Step):
+class Trunc(Op):
     """y = x without its fraction;   dx = 0."""
+
+    fresh = True
+    backward = Sign.backward
 
     @staticmethod
     def forward(save, x):
         return np.trunc(x)
 
 
-class Round(_Step):
+class Round(Op):
     """y = the nearest number with `decimals` digits, halves to the even one;   dx = 0."""
+
+    fresh = True
+    backward = Sign.backward
 
     @staticmethod
     @quiet

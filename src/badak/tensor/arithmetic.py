@@ -1,0 +1,209 @@
+"""Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
+
+from ..errors import ArgumentError, DTypeError, KindError
+from ..ops import arithmetic as ops
+from ..ops import blend, power
+from . import dtype as dtypes
+from .apply import apply
+from .convert import cast
+from .promote import binary, floating, into, number, operand, result_type, same, tensor_of
+from .tensor import Tensor
+
+
+def run(name: str, pair, right, left, a, b) -> Tensor:
+    """`pair` on two tensors, `right` on (tensor, number), `left` on (number, tensor)."""
+    if isinstance(a, Tensor):
+        if isinstance(b, Tensor):
+            return binary(pair, a, b)
+        kind = type(b)
+        if (kind is float or kind is int) and a._array.dtype.kind == "f":
+            return apply(right, a, c=b)
+    a, b = operand(a, name), operand(b, name)
+    if isinstance(a, Tensor):
+        if isinstance(b, Tensor):
+            return binary(pair, a, b)
+        x, c = number(a, b)
+        return apply(right, x, c=c)
+    if isinstance(b, Tensor):
+        x, c = number(b, a)
+        return apply(left, x, c=c)
+    raise KindError(f"{name}: expected at least one Tensor; got two numbers", None)
+
+
+def tensors(name: str, a, b):
+    """a and b as tensors in their common dtype."""
+    a, b = operand(a, name), operand(b, name)
+    if not isinstance(a, Tensor):
+        a, b = tensor_of(a, result_type(a, b)), b
+    elif not isinstance(b, Tensor):
+        b = tensor_of(b, result_type(a, b))
+    return same(a, b)
+
+
+def add(input, other, *, alpha=1, out=None) -> Tensor:
+    """input + alpha other.   dinput = dy, dother = alpha dy."""
+    if alpha != 1:
+        other = _scaled(input, other, alpha)
+    y = run("add", ops.Add, ops.Shift, ops.Shift, input, other)
+    return y if out is None else into(out, y)
+
+
+def sub(input, other, *, alpha=1, out=None) -> Tensor:
+    """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
+    if alpha != 1:
+        other = _scaled(input, other, alpha)
+    if type(other) is float or type(other) is int:
+        _no_bool("Subtraction", input)
+        y = run("sub", ops.Add, ops.Shift, ops.Shift, input, -other)
+    else:
+        _no_bool("Subtraction", input, other)
+        other = operand(other, "sub")
+        if isinstance(other, Tensor):
+            y = run("sub", ops.Sub, ops.Shift, ops.SubFrom, input, other)
+        else:
+            y = run("sub", ops.Add, ops.Shift, ops.Shift, input, -other)
+    return y if out is None else into(out, y)
+
+
+def rsub(input, other, *, alpha=1) -> Tensor:
+    """other - alpha input."""
+    return sub(other, input, alpha=alpha)
+
+
+def _scaled(input, other, alpha):
+    kinds = [x.dtype for x in (input, other) if isinstance(x, Tensor)]
+    if isinstance(alpha, float) and all(k.kind in ("int", "uint", "bool") for k in kinds):
+        raise ArgumentError(
+            "For integral input tensors, argument alpha must not be a floating point number.", "an int, or x.float()"
+        )
+    return mul(other, alpha) if isinstance(other, Tensor) else other * alpha
+
+
+def _no_bool(what: str, *xs) -> None:
+    sign = "`-`"
+    for x in xs:
+        if isinstance(x, Tensor):
+            if x._array.dtype.kind == "b":
+                raise DTypeError(
+                    f"{what}, the {sign} operator, with a bool tensor is not supported. If you are trying to invert a "
+                    "mask, use the `~` or `logical_not()` operator instead.",
+                    "~mask, or mask.float() to compute with it",
+                )
+        elif isinstance(x, bool):
+            raise DTypeError(f"{what}, the {sign} operator, with a bool is not supported.", "int(flag)")
+
+
+def mul(input, other, *, out=None) -> Tensor:
+    """input other, element by element.   dinput = dy other, dother = dy input."""
+    y = run("mul", ops.Mul, ops.Scale, ops.Scale, input, other)
+    return y if out is None else into(out, y)
+
+
+def div(input, other, *, rounding_mode=None, out=None) -> Tensor:
+    """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2.
+
+    rounding_mode "floor" or "trunc" rounds the quotient down or towards 0 and keeps integers integers (gradient 0).
+    """
+    if rounding_mode is not None:
+        y = _rounded(input, other, rounding_mode)
+        return y if out is None else into(out, y)
+    if isinstance(input, Tensor) and input._array.dtype.kind not in "fcV":
+        input = _float_against(input, other)
+    if isinstance(other, Tensor) and other._array.dtype.kind not in "fcV":
+        other = _float_against(other, input)
+    y = run("div", ops.Div, ops.DivBy, ops.DivInto, input, other)
+    return y if out is None else into(out, y)
+
+
+def _float_against(x: Tensor, other) -> Tensor:
+    wanted = result_type(x, operand(other, "div"))
+    return cast(x, wanted if wanted.is_floating_point or wanted.is_complex else dtypes.default_dtype())
+
+
+def _rounded(input, other, rounding_mode: str) -> Tensor:
+    if rounding_mode not in ("floor", "trunc"):
+        raise ArgumentError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'", None
+        )
+    return _whole("div", ops.FloorDiv if rounding_mode == "floor" else ops.TruncDiv, input, other)
+
+
+def _whole(name: str, op, input, other) -> Tensor:
+    a, b = tensors(name, input, other)
+    if b._array.dtype.kind in "iub" and not b._array.all():
+        raise ArgumentError(f"ZeroDivisionError: {name} of integers by 0", "floats give inf or nan there: x.float()")
+    return binary(op, a, b)
+
+
+def floor_divide(input, other, *, out=None) -> Tensor:
+    """floor(input / other); the gradient is 0 (PyTorch gives none)."""
+    y = _whole("floor_divide", ops.FloorDiv, input, other)
+    return y if out is None else into(out, y)
+
+
+def remainder(input, other, *, out=None) -> Tensor:
+    """input - other floor(input / other), with the sign of other.   dinput = dy, dother = -dy floor(input / other)."""
+    y = _whole("remainder", ops.Remainder, input, other)
+    return y if out is None else into(out, y)
+
+
+def fmod(input, other, *, out=None) -> Tensor:
+    """input - other trunc(input / other), with the sign of input.   dinput = dy, dother = -dy trunc(input / other)."""
+    y = _whole("fmod", ops.Fmod, input, other)
+    return y if out is None else into(out, y)
+
+
+def pow(input, exponent, *, out=None) -> Tensor:
+    """input^exponent.   dinput = dy exponent input^(exponent - 1), dexponent = dy y ln(input).
+
+    An integer tensor to a negative integer power raises, as in PyTorch.
+    """
+    if isinstance(input, Tensor) and input._array.dtype.kind in "iub" and isinstance(exponent, int) and exponent < 0:
+        raise ArgumentError("Integers to negative integer powers are not allowed.", "x.float() ** exponent")
+    y = run("pow", power.Pow, power.PowBy, power.PowOf, input, exponent)
+    return y if out is None else into(out, y)
+
+
+def float_power(input, exponent) -> Tensor:
+    """input^exponent, computed in float64."""
+    double = [cast(x, dtypes.float64) if isinstance(x, Tensor) else x for x in (input, exponent)]
+    return pow(*double)
+
+
+def neg(input, *, out=None) -> Tensor:
+    """-input.   dx = -dy."""
+    if input._array.dtype.kind == "b":
+        _no_bool("Negation", input)
+    y = apply(ops.Neg, input)
+    return y if out is None else into(out, y)
+
+
+def positive(input) -> Tensor:
+    """input itself."""
+    return input
+
+
+def addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
+    """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
+    y = apply(blend.Addcmul, *same(input, tensor1, tensor2), c=value)
+    return y if out is None else into(out, y)
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
+    """input + value tensor1 / tensor2.   dinput = dy, dtensor1 = value dy / tensor2, and so on."""
+    y = apply(blend.Addcdiv, *same(floating(input, "addcdiv"), tensor1, tensor2), c=value)
+    return y if out is None else into(out, y)
+
+
+def lerp(input, end, weight, *, out=None) -> Tensor:
+    """input + weight (end - input), for a number or a tensor `weight`; weight = 1 gives exactly `end`."""
+    if input.dtype is not end.dtype:
+        raise DTypeError(f"lerp: expected one dtype; got input={input.dtype}, end={end.dtype}", "end.to(input.dtype)")
+    if isinstance(weight, Tensor):
+        y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
+    else:
+        y = apply(blend.LerpBy, input, end, c=float(weight))
+    return y if out is None else into(out, y)
+
+
+subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg

@@ -1,0 +1,171 @@
+"""Comparisons, logic and bits. Results have no gradient."""
+
+import numpy as np
+
+from ..errors import DTypeError, MissingError
+from ..ops._broadcast import quiet, stretched
+from .arithmetic import tensors
+from .promote import into, number, operand, same
+from .tensor import Tensor
+
+
+def _comparison(name: str, ufunc, symbol: str):
+    def function(input, other, *, out=None) -> Tensor:
+        try:
+            a = input._array
+        except AttributeError:
+            a, other = input, operand(other, name)
+            input, other = tensors(name, input, other)
+            a = input._array
+        kind = type(other)
+        if isinstance(other, Tensor):
+            b = other._array
+            if b.dtype is not a.dtype and b.dtype != a.dtype:
+                a, b = (x._array for x in same(input, other))
+        elif kind is int or kind is bool or (kind is float and a.dtype.kind != "V"):
+            b = other
+        else:
+            b = operand(other, name)
+            if isinstance(b, Tensor):
+                return function(input, b, out=out)
+            x, b = number(input, b)
+            a = x._array
+        try:
+            y = Tensor._of(ufunc(a, b))
+        except ValueError:
+            stretched(a.shape, np.shape(b))
+            raise
+        return y if out is None else into(out, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"input {symbol} other, element by element, as booleans."
+    return function
+
+
+eq = _comparison("eq", np.equal, "==")
+ne = not_equal = _comparison("ne", np.not_equal, "!=")
+lt = less = _comparison("lt", np.less, "<")
+le = less_equal = _comparison("le", np.less_equal, "<=")
+gt = greater = _comparison("gt", np.greater, ">")
+ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
+
+
+def _test(name: str, ufunc, doc: str):
+    def function(input) -> Tensor:
+        array = input._array
+        if array.dtype.kind in "iub":
+            return Tensor._of(np.full(array.shape, name == "isfinite"))
+        return Tensor._of(ufunc(array))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+isnan = _test("isnan", np.isnan, "Where x is NaN.")
+isinf = _test("isinf", np.isinf, "Where x is +inf or -inf.")
+isfinite = _test("isfinite", np.isfinite, "Where x is neither NaN nor infinite.")
+isposinf = _test("isposinf", lambda x: x == np.inf, "Where x is +inf.")
+isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
+
+
+def _logical(name: str, ufunc, doc: str):
+    def function(input, other, *, out=None) -> Tensor:
+        other = other._array if isinstance(other, Tensor) else other
+        y = Tensor._of(ufunc(input._array, other))
+        return y if out is None else into(out, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+logical_and = _logical("logical_and", np.logical_and, "True where both are nonzero.")
+logical_or = _logical("logical_or", np.logical_or, "True where one is nonzero.")
+logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is nonzero.")
+
+
+def logical_not(input, *, out=None) -> Tensor:
+    """True where input is 0."""
+    y = Tensor._of(np.logical_not(input._array))
+    return y if out is None else into(out, y)
+
+
+def _bitwise(name: str, ufunc, doc: str):
+    def function(input, other, *, out=None) -> Tensor:
+        if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
+            a, b = input, other
+        else:
+            a, b = tensors(name, input, other)
+        if a._array.dtype.kind not in "iub":
+            raise _no_bits(name, a)
+        try:
+            y = Tensor._of(ufunc(a._array, b._array))
+        except ValueError:
+            stretched(a._array.shape, b._array.shape)
+            raise
+        return y if out is None else into(out, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _no_bits(name: str, x: Tensor) -> MissingError:
+    return MissingError(f'"{name}" not implemented for {x.dtype}: bits exist in integers and booleans only', "x.bool() or x.long()")
+
+
+bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "input & other, bit by bit; of booleans: both.")
+bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "input | other, bit by bit; of booleans: at least one.")
+bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "input ^ other, bit by bit; of booleans: exactly one.")
+bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "input << other.")
+bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> other.")
+
+
+def bitwise_not(input, *, out=None) -> Tensor:
+    """~input, bit by bit; of booleans: not."""
+    if input._array.dtype.kind not in "iub":
+        raise DTypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors", "mask.bool() first, or -x"
+        )
+    y = Tensor._of(np.invert(input._array))
+    return y if out is None else into(out, y)
+
+
+@quiet
+def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """|input - other| <= atol + rtol |other|, element by element."""
+    if input.dtype is not other.dtype:
+        raise DTypeError(f"isclose: expected one dtype; got {input.dtype} and {other.dtype}", "other.to(input.dtype)")
+    return Tensor._of(np.isclose(input._array, other._array, rtol, atol, equal_nan))
+
+
+def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether |input - other| <= atol + rtol |other| everywhere."""
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+def equal(input, other) -> bool:
+    """Whether both have the same shape and the same values."""
+    return np.array_equal(input._array, other._array)
+
+
+def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Which of `elements` occur in `test_elements`; either may be a number."""
+    a, b = (x._array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))
+    return Tensor._of(np.isin(a, b, assume_unique=assume_unique, invert=invert))
+
+
+def is_nonzero(input) -> bool:
+    """Whether the one value is not 0."""
+    return bool(input)
+
+
+def is_tensor(obj) -> bool:
+    """Whether obj is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_same_size(input, other) -> bool:
+    """Whether both have the same shape."""
+    return input._array.shape == other._array.shape

@@ -1,0 +1,159 @@
+"""Which dtype a result has, and the way of two operands to it.
+
+PyTorch's rule: operands fall into the categories bool < integer < float < complex, and into tensors with dims, 0-d tensors,
+and Python numbers. The tensors with dims decide; a 0-d tensor counts only if its category is higher, and a number only if
+its category is higher still. NumPy's scalars count as Python numbers.
+"""
+
+import numpy as np
+
+from ..errors import DTypeError, KindError
+from ..ops._broadcast import stretched
+from . import dtype as dtypes
+from .apply import apply
+from .convert import cast
+from .dtype import dtype as DType
+from .tensor import Tensor
+
+_CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
+_PYTHON = (bool, int, float, complex)
+_known: dict[tuple[DType, DType], DType] = {}
+
+
+def promote_types(type1: DType, type2: DType) -> DType:
+    """The smallest dtype that both convert to: badak.promote_types(int64, float16) is float16, as in PyTorch."""
+    if type1 is type2:
+        return type1
+    found = _known.get((type1, type2))
+    if found is None:
+        found = _known[type1, type2] = _promote(type1, type2)
+    return found
+
+
+def _promote(a: DType, b: DType) -> DType:
+    ca, cb = _CATEGORY[a.kind], _CATEGORY[b.kind]
+    if ca != cb and max(ca, cb) >= 2:
+        high, low = (a, b) if ca > cb else (b, a)
+        return promote_types(high, low.to_complex()) if min(ca, cb) == 2 else high
+    if ca != cb:
+        return a if ca else b
+    if ca == 2 and a.itemsize == b.itemsize:
+        return dtypes.float32  # float16 with bfloat16
+    if a.kind != b.kind:  # uint8 with a signed integer
+        signed = a if a.kind == "int" else b
+        return dtypes.int16 if signed.itemsize == 1 else signed
+    return a if a.itemsize > b.itemsize else b
+
+
+def _of_number(x) -> DType:
+    if isinstance(x, bool):
+        return dtypes.bool_
+    if isinstance(x, int):
+        return dtypes.int64
+    return dtypes.default_dtype() if isinstance(x, float) else dtypes.default_dtype().to_complex()
+
+
+def _above(high: DType | None, low: DType | None) -> DType | None:
+    """The dtype of operands that decide, given that of operands that only count by category."""
+    if high is None or low is None:
+        return high or low
+    ch, cl = _CATEGORY[high.kind], _CATEGORY[low.kind]
+    if ch == 2:
+        return high.to_complex() if cl == 3 else high
+    return promote_types(high, low) if ch == 0 or (cl >= 2 and ch < 2) else high
+
+
+def result_type(*operands) -> DType:
+    """The dtype of an operation on these tensors and numbers."""
+    decided: list[DType | None] = [None, None, None]  # by tensors with dims, 0-d tensors, numbers
+    for x in operands:
+        if isinstance(x, Tensor):
+            rank, kind = (0 if x._array.ndim else 1), x.dtype
+        else:
+            rank, kind = 2, _of_number(x)
+        before = decided[rank]
+        decided[rank] = kind if before is None else promote_types(before, kind)
+    return _above(decided[0], _above(decided[1], decided[2])) or dtypes.default_dtype()
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether a value may go from one dtype to the other in an in-place operation: never to a lower category."""
+    if from_.is_floating_point or from_.is_complex:
+        return _CATEGORY[from_.kind] <= _CATEGORY[to.kind]
+    return to.kind != "bool" or from_.kind == "bool"
+
+
+def operand(x, where: str):
+    """x as a tensor or a Python number; anything else is a mistake."""
+    kind = type(x)
+    if kind in _PYTHON or isinstance(x, Tensor):
+        return x
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, np.ndarray):
+        return Tensor._of(x)
+    if isinstance(x, _PYTHON):
+        return x
+    raise KindError(f"{where}: expected a Tensor or a number; got {kind.__name__}", None)
+
+
+def not_a_tensor(name: str, x) -> KindError:
+    """The complaint about an argument that should have been a tensor."""
+    fix = "badak.tensor(data) makes one" if isinstance(x, (list, tuple, np.ndarray, int, float)) else None
+    return KindError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}", fix)
+
+
+def number(x: Tensor, c):
+    """(x, c): x in the dtype that x and the number c have together, c fit to be computed with."""
+    kind = x._array.dtype.kind
+    if kind == "f" and type(c) is not complex:
+        return x, c
+    wanted = result_type(x, c)
+    x = cast(x, wanted)
+    if wanted.kind == "uint" or (wanted.kind == "int" and wanted.itemsize < 8):
+        return x, int(np.int64(c).astype(wanted.numpy))  # around the end, as in PyTorch
+    return (x, wanted.numpy.type(c)) if wanted is dtypes.bfloat16 else (x, c)
+
+
+def tensor_of(c, like: DType) -> Tensor:
+    """The number c as a 0-d tensor."""
+    return Tensor._of(np.asarray(c, like.numpy))
+
+
+def same(*xs):
+    """The tensors xs in their common dtype."""
+    wanted = result_type(*xs)
+    return [cast(x, wanted) for x in xs]
+
+
+def binary(op, a: Tensor, b: Tensor) -> Tensor:
+    """op on two tensors in their common dtype, with a complaint that names both shapes where they do not broadcast."""
+    if a._array.dtype is not b._array.dtype and a._array.dtype != b._array.dtype:
+        a, b = same(a, b)
+    try:
+        return apply(op, a, b)
+    except ValueError:
+        stretched(a._array.shape, b._array.shape)
+        raise
+
+
+def floating(x: Tensor, name: str) -> Tensor:
+    """x if its dtype is a float or complex one, else x in the default float dtype."""
+    try:
+        return x if x._array.dtype.kind in "fcV" else cast(x, dtypes.default_dtype())
+    except AttributeError:
+        raise not_a_tensor(name, x) from None
+
+
+def into(out: Tensor | None, y: Tensor) -> Tensor:
+    """y, or out holding y's values where the caller gave one."""
+    if out is None:
+        return y
+    if not can_cast(y.dtype, out.dtype):
+        raise DTypeError(f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away")
+    if out._array.size == 0 != y._array.size:  # an empty tensor takes any shape
+        out._array = y._array.astype(out._array.dtype)
+    else:
+        out._array[...] = y._array
+    out._watch().bump("out=")
+    return out

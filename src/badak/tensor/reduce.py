@@ -1,0 +1,252 @@
+"""Sums, means, products, variances, extremes, norms: over one dim, several, or all.
+
+dim       an int, a tuple of ints, or None for all; negative ones count from the end. `axis` is another word for it
+keepdim   leave the reduced dims in the shape with size 1
+dtype     compute in this dtype
+"""
+
+import builtins
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, RangeError
+from ..ops import index as index_ops
+from ..ops import reduce as ops
+from ..ops._check import axis_of
+from . import dtype as dtypes
+from . import returns
+from .apply import apply
+from .convert import cast
+from .elementwise import maximum, minimum
+from .promote import into
+from .tensor import Tensor
+
+
+def axes_of(dim, ndim: int):
+    """None for all axes, else the tuple of axes counted from 0."""
+    if dim is None:
+        return None
+    if type(dim) is int:
+        return (dim if 0 <= dim < ndim else axis_of(dim, ndim),) if ndim else (axis_of(dim, 0),)[:0]
+    axes = tuple(axis_of(d.__index__(), ndim) for d in (dim if hasattr(dim, "__iter__") else (dim,)))
+    if len(set(axes)) != len(axes):
+        raise ArgumentError(f"dim {axes[0]} appears multiple times in the list of dims {tuple(dim)}", "each dim once")
+    return axes if ndim and axes else None if not axes else ()
+
+
+def _reduced(op, input, dim, keepdim, axis, out, **attributes) -> Tensor:
+    if axis is not None:
+        dim = axis
+    y = apply(op, input, axis=axes_of(dim, input._array.ndim), keepdims=keepdim, **attributes)
+    return y if out is None else into(out, y)
+
+
+def _counting(input, dtype) -> Tensor:
+    """input in dtype; without one, integers and booleans as int64, so that their sums do not overflow."""
+    if dtype is not None:
+        return cast(input, dtypes.to_dtype(dtype))
+    return cast(input, dtypes.int64) if input._array.dtype.kind in "iub" else input
+
+
+def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    """sum x; integers and booleans give int64.   dx = dy for every summand."""
+    return _reduced(ops.Sum, _counting(input, dtype), dim, keepdim, axis, out)
+
+
+def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    """sum x / n, of floats.   dx = dy / n."""
+    if dtype is not None:
+        input = cast(input, dtypes.to_dtype(dtype))
+    if input._array.dtype.kind in "iub":
+        raise DTypeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {input.dtype}",
+            "x.float().mean(), or dtype=badak.float32",
+        )
+    return _reduced(ops.Mean, input, dim, keepdim, axis, out)
+
+
+def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
+    return _reduced(ops.Prod, _counting(input, dtype), dim, keepdim, axis, out)
+
+
+def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out) -> Tensor:
+    if isinstance(dim, bool):  # var(False) says that it is biased
+        dim, unbiased = None, dim
+    if input._array.dtype.kind in "iub":
+        raise DTypeError(f"{name}: only support floating point and complex dtypes; got {input.dtype}", "x.float()")
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return _reduced(op, input, dim, keepdim, axis, out, correction=correction)
+
+
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+    """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
+    return _spread(ops.Var, "var", input, dim, unbiased, keepdim, correction, axis, out)
+
+
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+    """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
+    return _spread(ops.Std, "std", input, dim, unbiased, keepdim, correction, axis, out)
+
+
+def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """(var, mean)."""
+    over = None if isinstance(dim, bool) else dim
+    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
+
+
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """(std, mean)."""
+    over = None if isinstance(dim, bool) else dim
+    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
+
+
+def amax(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    """max x.   dy is shared evenly by the entries that are equal to it."""
+    _not_empty("amax", input, dim)
+    return _reduced(ops.Amax, input, dim, keepdim, axis, out)
+
+
+def amin(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    """min x.   dy is shared evenly by the entries that are equal to it."""
+    _not_empty("amin", input, dim)
+    return _reduced(ops.Amin, input, dim, keepdim, axis, out)
+
+
+def _not_empty(name: str, input, dim) -> None:
+    array = input._array
+    if array.size:
+        return
+    if dim is None:
+        raise RangeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument.",
+            f"the tensor of shape {array.shape} has no values: an empty batch?",
+        )
+    for a in axes_of(dim, array.ndim) or ():
+        if array.shape[a] == 0:
+            raise RangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
+
+
+def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
+    if axis is not None:
+        other = axis
+    if other is None:
+        _not_empty(name, input, None)
+        return apply(whole, input)
+    if isinstance(other, Tensor):
+        return pair(input, other)
+    _not_empty(name, input, other)
+    dim = axis_of(other, input._array.ndim)
+    return kind(*along(input, pick(input._array, dim) if input._array.ndim else None, dim, keepdim))
+
+
+def along(input, index, dim: int, keepdim: bool = True):
+    """(values, indices) for an array of one index in each row along dim (kept as an axis of size 1)."""
+    if index is None:  # of a 0-d tensor
+        return input.clone(), Tensor._of(np.zeros((), np.int64))
+    indices = Tensor._of(np.expand_dims(index, dim))
+    values = apply(index_ops.TakeAlong, input, indices, dim=dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), Tensor._of(indices._array.squeeze(dim)))
+
+
+def max(input, dim=None, keepdim=False, *, axis=None, out=None):
+    """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two.
+
+    dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
+    """
+    return _extreme("max", input, dim, keepdim, axis, ops.Amax, np.argmax, maximum, returns.max)
+
+
+def min(input, dim=None, keepdim=False, *, axis=None, out=None):
+    """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two.
+
+    dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
+    """
+    return _extreme("min", input, dim, keepdim, axis, ops.Amin, np.argmin, minimum, returns.min)
+
+
+def aminmax(input, *, dim=None, keepdim=False):
+    """(min, max)."""
+    return returns.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:
+    """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y)."""
+    x = cast(input, dtypes.default_dtype()) if input._array.dtype.kind in "iub" else input
+    return _reduced(ops.LogSumExp, x, dim, keepdim, None, out)
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
+    """(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y."""
+    if p == "nuc":
+        raise ArgumentError("norm: the nuclear norm needs singular values, which badak does not compute", "p='fro'")
+    x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
+    if x._array.dtype.kind in "iub":
+        raise DTypeError(f"norm: expected a floating or complex dtype; got {x.dtype}", "x.float()")
+    return _reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else p)
+
+
+def dist(input, other, p=2) -> Tensor:
+    """The p-norm of input - other."""
+    return norm(input - other, p)
+
+
+def _truth(name: str, ufunc):
+    def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+        array = input._array
+        axes = axes_of(dim if axis is None else axis, array.ndim)
+        y = np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool))
+        found = Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y)
+        return found if out is None else into(out, found)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+any = _truth("any", np.logical_or)
+any.__doc__ = "Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."
+all = _truth("all", np.logical_and)
+all.__doc__ = "Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."
+
+
+def count_nonzero(input, dim=None) -> Tensor:
+    """How many values are not 0."""
+    return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
+
+
+def nansum(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+    """The sum with NaN counted as 0."""
+    return sum(input.masked_fill(input.isnan(), 0), dim, keepdim, dtype=dtype)
+
+
+def nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+    """The mean of the values that are not NaN."""
+    valid = input.isnan().logical_not()
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(valid, dim, keepdim)
+
+
+def cumsum(input, dim, *, dtype=None, out=None) -> Tensor:
+    """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i."""
+    return _running(ops.CumSum, _counting(input, dtype), dim, out)
+
+
+def cumprod(input, dim, *, dtype=None, out=None) -> Tensor:
+    """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
+    return _running(ops.CumProd, _counting(input, dtype), dim, out)
+
+
+def _running(op, x, dim, out) -> Tensor:
+    dim = axis_of(dim, x._array.ndim)
+    y = apply(op, x, axis=dim) if x._array.ndim else x.clone()
+    return y if out is None else into(out, y)
+
+
+def diff(input, n: int = 1, dim: int = -1) -> Tensor:
+    """Differences of neighbours along dim, n times."""
+    for _ in builtins.range(n):
+        size = input.size(dim)
+        input = input.narrow(dim, 1, size - 1) - input.narrow(dim, 0, size - 1)
+    return input
