@@ -1,0 +1,177 @@
+"""Multi-head attention: every position asks all others a question, several questions at a time.
+
+    q, k, v   = query Wq^T + bq,  key Wk^T + bk,  value Wv^T + bv         cut into H heads of D = C / H channels
+    scores    = q k^T / sqrt(D)                                           (B, H, T, S), -inf where hidden
+    weights   = softmax(scores) over S, then dropout
+    y         = (weights v, heads side by side) Wo^T + bo                 (B, T, C)
+
+Source: Vaswani et al. 2017, "Attention is all you need", section 3.2. The inner part, from q, k, v to weights v, is one
+operation, `ops/attention.py`, with its backward derived by hand; what is here leads to it and from it.
+
+B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
+"""
+
+from ..ops.attention import Attention
+from ..tensor import Tensor, apply, cat, empty
+from ..tensor.random import default_generator
+from . import functional as F
+from . import init
+from .attention_checks import check_inputs, check_sizes
+from .attention_masks import Visible, visible
+from .linear import NonDynamicallyQuantizableLinear
+from .module import Module
+from .parameter import Parameter
+
+
+class MultiheadAttention(Module):
+    """Attention with num_heads heads over embed_dim channels.
+
+    dropout            on the weights, in training
+    bias               whether the four projections add one
+    add_bias_kv        one more key and value, learned, that every query may attend to
+    add_zero_attn      one more key and value, zero: a query may attend to nothing
+    kdim, vdim         channels of key and value, if not embed_dim; then Wq, Wk, Wv are three parameters instead of one
+    batch_first        tensors are (B, T, C) instead of (T, B, C)
+
+    The input projections start Xavier-uniform, biases 0, the output projection as nn.Linear.
+    """
+
+    def __init__(
+        self,
+        embed_dim,
+        num_heads,
+        dropout=0.0,
+        bias=True,
+        add_bias_kv=False,
+        add_zero_attn=False,
+        kdim=None,
+        vdim=None,
+        batch_first=False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        check_sizes(embed_dim, num_heads)
+        self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
+        self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
+
+        C, packed, place = embed_dim, self._qkv_same_embed_dim, {"device": device, "dtype": dtype}
+        self._register("in_proj_weight", packed, 3 * C, C, **place)
+        self._register("q_proj_weight", not packed, C, C, **place)
+        self._register("k_proj_weight", not packed, C, self.kdim, **place)
+        self._register("v_proj_weight", not packed, C, self.vdim, **place)
+        self._register("in_proj_bias", bias, 3 * C, **place)
+        self.out_proj = NonDynamicallyQuantizableLinear(C, C, bias=bias, **place)
+        self._register("bias_k", add_bias_kv, 1, 1, C, **place)
+        self._register("bias_v", add_bias_kv, 1, 1, C, **place)
+        self._reset_parameters()
+
+    def _register(self, name: str, wanted: bool, *shape: int, **place) -> None:
+        self.register_parameter(name, Parameter(empty(*shape, **place)) if wanted else None)
+
+    def _reset_parameters(self) -> None:
+        for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+            if weight is not None:
+                init.xavier_uniform_(weight)
+        for bias in (self.in_proj_bias, self.out_proj.bias):
+            if bias is not None:
+                init.zeros_(bias)
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal_(extra)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """query (T, B, C), key (S, B, kdim), value (S, B, vdim) -> y (T, B, C), weights or None.
+
+        In both masks True means *hide*, and floats are added to the scores (PyTorch's polarity).
+
+        key_padding_mask       (B, S): keys that no query sees
+        attn_mask              (T, S) or (B H, T, S): which query sees which key
+        is_causal              query t sees the keys 0 .. t; attn_mask is then not looked at
+        need_weights           return them: (B, T, S), or (B, H, T, S) with average_attn_weights=False
+
+        Without a batch, all shapes are without B. A query that sees no key gives y = bo and weights 0.
+        Parity: PyTorch demands attn_mask with is_causal, and gives NaN where a query sees no key.
+        """
+        check_inputs(self, query, key, value, key_padding_mask, attn_mask)
+        batched = query.dim() == 3
+        if not batched:
+            query, key, value = self._with_batch(query, key, value)
+        q, k, v = self._project(query, key, value)  # (B, H, T, D), (B, H, S, D), (B, H, S, D)
+        seen = visible(attn_mask, key_padding_mask, is_causal, q, k)
+        k, v, seen = self._add_keys(k, v, seen)
+        y, weights = self._attend(q, k, v, seen, need_weights)
+        y = self.out_proj(self._join_heads(y))  # (T, B, C)
+        if weights is not None and average_attn_weights:
+            weights = weights.mean(dim=1)  # (B, T, S)
+        if not batched:
+            y, weights = y.squeeze(self._batch_axis), None if weights is None else weights.squeeze(0)
+        return y, weights
+
+    @property
+    def _batch_axis(self) -> int:
+        return 0 if self.batch_first else 1
+
+    def _with_batch(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The three with a batch of one; what was one tensor stays one."""
+        made = {id(x): x.unsqueeze(self._batch_axis) for x in (query, key, value)}
+        return made[id(query)], made[id(key)], made[id(value)]
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q, k and v, each cut into heads; in self-attention by one matrix product for all three."""
+        if self._qkv_same_embed_dim and query is key and key is value:
+            qkv = F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, dim=-1)
+        else:
+            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+            if self._qkv_same_embed_dim:
+                weights = self.in_proj_weight.chunk(3)
+            biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+            qkv = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
+        q, k, v = (self._cut_heads(x) for x in qkv)
+        return q, k, v
+
+    def _cut_heads(self, x: Tensor) -> Tensor:
+        """(T, B, C), or (B, T, C) with batch_first -> (B, H, T, D), a view."""
+        heads = x.unflatten(-1, (self.num_heads, self.head_dim))
+        return heads.transpose(1, 2) if self.batch_first else heads.permute(1, 2, 0, 3)
+
+    def _join_heads(self, y: Tensor) -> Tensor:
+        """The inverse of `_cut_heads`."""
+        return (y.transpose(1, 2) if self.batch_first else y.permute(2, 0, 1, 3)).flatten(-2)
+
+    def _add_keys(self, k: Tensor, v: Tensor, seen: Visible) -> tuple[Tensor, Tensor, Visible]:
+        """The keys that add_bias_kv and add_zero_attn put at the end; every query sees them."""
+        B, H, S, D = k.shape
+        for wanted, more_k, more_v in (
+            (self.bias_k is not None, self.bias_k, self.bias_v),
+            (self.add_zero_attn, k.new_zeros(1, 1, self.embed_dim), v.new_zeros(1, 1, self.embed_dim)),
+        ):
+            if wanted:
+                k = cat((k, more_k.view(1, H, 1, D).expand(B, H, 1, D)), dim=2)
+                v = cat((v, more_v.view(1, H, 1, D).expand(B, H, 1, D)), dim=2)
+        return k, v, seen.with_more_keys(k.shape[2] - S)
+
+    def _attend(
+        self, q: Tensor, k: Tensor, v: Tensor, seen: Visible, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """weights v (B, H, T, D), and the weights (B, H, T, S) if needed."""
+        p = self.dropout if self.training else 0.0
+        shape = (*q.shape[:3], k.shape[2])
+        drop = Tensor._of(default_generator.bernoulli(1 - p, shape)) if p else None
+        made = apply(
+            Attention, q, k, v, seen.keep, seen.bias, drop, causal=seen.causal, p=p, want_weights=need_weights
+        )
+        return made if need_weights else (made, None)

@@ -1,0 +1,244 @@
+"""Modules and parameters in sequences and dicts, so that the model that holds them knows them."""
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+
+from ..errors import ArgumentError, KindError, RangeError
+from .errors import ModuleNameError, kind
+from .module import Module, framed, indent
+
+
+class _Ordered(Module):
+    """Modules in an order, under their numbers as names: what Sequential and ModuleList have in common."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __setitem__(self, idx: int, module: Module) -> None:
+        setattr(self, self._name(idx), module)
+
+    def __delitem__(self, idx: int | slice) -> None:
+        names = list(self._modules)[idx] if isinstance(idx, slice) else [self._name(idx)]
+        for name in names:
+            delattr(self, name)
+        self._renumber(list(self))
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.isdigit()]
+
+    def append(self, module: Module):
+        """Put `module` at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def pop(self, key: int | slice) -> Module:
+        """Take out the module at `key`, and close the gap."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def _name(self, idx: int) -> str:
+        """The name of the module at place `idx`, which may count from the end."""
+        place = operator.index(idx)
+        if not -len(self) <= place < len(self):
+            raise RangeError(f"index {place} is out of range: {type(self).__name__} has {len(self)} modules")
+        return list(self._modules)[place]
+
+    def _renumber(self, modules: list[Module]) -> None:
+        self.__dict__["_modules"] = {str(place): module for place, module in enumerate(modules)}
+
+    def _insert(self, index: int, module: Module) -> None:
+        if not isinstance(module, Module):
+            raise KindError(f"{kind(module)} is not a Module subclass")
+        modules = list(self)
+        modules.insert(index, module)
+        self._renumber(modules)
+
+
+class Sequential(_Ordered):
+    """Modules applied one after the other: y = m[-1](... m[1](m[0](x))).
+
+    Takes the modules, or one OrderedDict of them by name.
+    """
+
+    def __init__(self, *args):
+        super().__init__()
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else enumerate(args):
+            self.add_module(str(name), module)
+
+    def forward(self, input):
+        for module in self:
+            input = module(input)
+        return input
+
+    def __getitem__(self, idx: int | slice) -> Module:
+        if isinstance(idx, slice):
+            return self.__class__(OrderedDict(list(self._modules.items())[idx]))
+        return self._modules[self._name(idx)]
+
+    def insert(self, index: int, module: Module) -> "Sequential":
+        """Put `module` before place `index`; the ones after it are renumbered."""
+        if not -len(self) <= index <= len(self):
+            raise RangeError(f"Index out of range: {index} for {len(self)} modules")
+        self._insert(index, module)
+        return self
+
+    def extend(self, sequential: Iterable[Module]) -> "Sequential":
+        """Put the modules of `sequential` at the end."""
+        for module in list(sequential):
+            self.append(module)
+        return self
+
+    def __add__(self, other: "Sequential") -> "Sequential":
+        return Sequential(*self, *_sequential(other))
+
+    def __iadd__(self, other: "Sequential") -> "Sequential":
+        return self.extend(_sequential(other))
+
+    def __mul__(self, other: int) -> "Sequential":
+        return Sequential(*list(self) * _factor(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> "Sequential":
+        return self.extend(list(self) * (_factor(other) - 1))
+
+
+class ModuleList(_Ordered):
+    """A list of modules. Unlike a plain list as an attribute, the model knows what is in it."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(() if modules is None else modules)
+
+    def __getitem__(self, idx: int | slice) -> "Module | ModuleList":
+        if isinstance(idx, slice):
+            return self.__class__(list(self)[idx])
+        return self._modules[self._name(idx)]
+
+    def insert(self, index: int, module: Module) -> None:
+        """Put `module` before place `index`, as list.insert."""
+        self._insert(index, module)
+
+    def extend(self, modules: Iterable[Module]) -> "ModuleList":
+        """Put the modules of an iterable at the end."""
+        for module in list(_iterable(modules, "ModuleList.extend", "an iterable")):
+            self.append(module)
+        return self
+
+    def __add__(self, other: Iterable[Module]) -> "ModuleList":
+        return ModuleList([*self, *other])
+
+    def __iadd__(self, modules: Iterable[Module]) -> "ModuleList":
+        return self.extend(modules)
+
+    def __repr__(self) -> str:
+        """Neighbours that print alike are folded into one line: (0-5): 6 x Linear(...)."""
+        children, place = [], 0
+        for text, run in groupby(repr(module) for module in self):
+            count = len(list(run))
+            one = f"({place}): {indent(text)}"
+            children.append(one if count == 1 else f"({place}-{place + count - 1}): {count} x {indent(text)}")
+            place += count
+        return framed(self._get_name(), "", children)
+
+
+class ModuleDict(Module):
+    """A dict of modules, in the order of insertion."""
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        self.update({} if modules is None else modules)
+
+    def __getitem__(self, key: str) -> Module:
+        return _look_up(self, self._modules, key)
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        self[key]
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Take everything out."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Module:
+        """Take out the module under `key`."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def keys(self):
+        """The names."""
+        return self._modules.keys()
+
+    def items(self):
+        """Pairs of name and module."""
+        return self._modules.items()
+
+    def values(self):
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Mapping[str, Module]) -> None:
+        """Add all of a mapping, or of an iterable of pairs."""
+        for key, module in pairs(modules, "ModuleDict"):
+            self[key] = module
+
+
+def pairs(source: object, where: str) -> list[tuple]:
+    """The (key, value) pairs of a mapping or of an iterable of pairs, checked."""
+    if hasattr(source, "items"):
+        return list(source.items())
+    found = []
+    for place, item in enumerate(_iterable(source, f"{where}.update", "an iterable of key/value pairs")):
+        item = tuple(_iterable(item, f"{where} update sequence element #{place}", "a pair"))
+        if len(item) != 2:
+            raise ArgumentError(f"{where} update sequence element #{place} has length {len(item)}; 2 is required")
+        found.append(item)
+    return found
+
+
+def _iterable(value: object, where: str, what: str) -> Iterable:
+    if not isinstance(value, Iterable):
+        raise KindError(f"{where} should be called with {what}, but got {kind(value)}")
+    return value
+
+
+def _look_up(holder: Module, members: Mapping, key: str) -> object:
+    if key not in members:
+        raise ModuleNameError(f"{type(holder).__name__} has no {key!r}", f"it has {', '.join(map(str, members)) or 'nothing'}")
+    return members[key]
+
+
+def _sequential(other: object) -> list[Module]:
+    if not isinstance(other, Sequential):
+        raise ArgumentError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given.", "extend() takes any iterable"
+        )
+    return list(other)
+
+
+def _factor(other: object) -> int:
+    if not isinstance(other, int):
+        raise KindError(f"unsupported operand for *: Sequential and {kind(other)}", "an int of 1 or more")
+    if other <= 0:
+        raise ArgumentError(f"Non-positive multiplication factor {other} for Sequential", "1 or more")
+    return other

@@ -1,0 +1,41 @@
+"""Dropout: in training, values are zeroed by chance and the others scaled up, so that the expectation stays."""
+
+from ..errors import ArgumentError
+from ..tensor import Tensor
+from . import functional as F
+from .module import Module
+
+
+class _Dropout(Module):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """Training: y = x k / (1 - p) with k = 0 with probability p, else 1, for each value. Evaluation: y = x.
+
+    Source: Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from overfitting".
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class Dropout1d(_Dropout):
+    """As Dropout, one k for each channel: x (B, C, T) or (C, T)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    """As Dropout, one k for each channel: x (B, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout2d(input, self.p, self.training, self.inplace)

@@ -1,0 +1,105 @@
+"""Embedding: a table of vectors, one for each token."""
+
+from ..autograd import no_grad
+from ..errors import ArgumentError, ShapeError
+from ..tensor import Tensor, empty
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+class _TableError(ShapeError, AssertionError):
+    """A table of the wrong shape (PyTorch asserts it)."""
+
+
+class Embedding(Module):
+    """y = W[ids].
+
+    ids (...) of integers in 0 .. num_embeddings - 1 -> y (..., embedding_dim). W starts normal(0, 1).
+
+    padding_idx          this row starts at 0 and gets no gradient
+    max_norm, norm_type  rows that are looked up are first scaled, in place, to a norm of at most max_norm
+    scale_grad_by_freq   the gradient of a row is divided by how often it occurs in ids
+    sparse               accepted; the gradient is dense (parity: PyTorch gives a sparse one, with the same values)
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = _row(padding_idx, num_embeddings)
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        if _weight is None:
+            table = empty(num_embeddings, embedding_dim, device=device, dtype=dtype)
+            self.weight = Parameter(table, requires_grad=not _freeze)
+            self.reset_parameters()
+        else:
+            _check_table(_weight, num_embeddings, embedding_dim)
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> "Embedding":
+        """An Embedding with the given table (V, C), by default not trained."""
+        if embeddings.dim() != 2:
+            raise _TableError(f"Embeddings parameter is expected to be 2-dimensional (V, C), got {tuple(embeddings.shape)}")
+        rows, width = embeddings.shape
+        return cls(rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    def forward(self, input):
+        return F.embedding(
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+        )
+
+    def extra_repr(self) -> str:
+        defaults = {"padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False}
+        changed = [f"{name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value]
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *changed])
+
+
+def _row(padding_idx: int | None, rows: int) -> int | None:
+    """`padding_idx` counted from the start."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise ArgumentError(
+            f"Padding_idx must be within num_embeddings: padding_idx={padding_idx}, rows 0..{rows - 1}",
+            f"num_embeddings={padding_idx + 1} or another padding_idx",
+        )
+    return padding_idx % rows
+
+
+def _check_table(weight: Tensor, rows: int, width: int) -> None:
+    if tuple(weight.shape) != (rows, width):
+        raise _TableError(
+            f"Shape of weight does not match num_embeddings and embedding_dim: {tuple(weight.shape)} vs {(rows, width)}"
+        )

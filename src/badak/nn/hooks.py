@@ -1,0 +1,227 @@
+"""Hooks: functions of the user that run around a module's forward and backward.
+
+    forward pre-hook      (module, args)                   -> None | new args
+    forward hook          (module, args, output)           -> None | new output
+    backward pre-hook     (module, grad_output)            -> None | new grad_output
+    backward hook         (module, grad_input, grad_output) -> None | new grad_input
+
+A module without hooks pays four dictionary tests per call and nothing else.
+"""
+
+import itertools
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..autograd import is_grad_enabled
+from ..errors import BadakWarning, GraphError, KindError
+from ..graph import Op
+from ..tensor import Tensor, apply
+
+_ids = itertools.count()
+
+
+class RemovableHandle:
+    """What registering gives back: `remove()` takes the hook away; as a context manager it does so at the end."""
+
+    def __init__(self, hooks: OrderedDict):
+        self.id, self._hooks = next(_ids), hooks
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> "RemovableHandle":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.remove()
+
+
+class Hook(NamedTuple):
+    """One registered function, and how it wants to be called."""
+
+    call: Callable
+    with_kwargs: bool = False
+    always_call: bool = False
+
+
+def add_hook(hooks: OrderedDict, hook: object, prepend: bool = False) -> RemovableHandle:
+    """Register `hook` in `hooks`, last, or first with `prepend`."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+class Hooks:
+    """The part of Module that registers hooks and runs them."""
+
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+        """Run `hook(module, args)` before each forward; what it returns replaces the arguments.
+
+        with_kwargs: `hook(module, args, kwargs)`, which returns None or the pair (args, kwargs).
+        """
+        return add_hook(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """Run `hook(module, args, output)` after each forward; what it returns replaces the output.
+
+        with_kwargs: `hook(module, args, kwargs, output)`. always_call: also after a forward that raised, with output None.
+        """
+        return add_hook(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Run `hook(module, grad_output)` when the gradients of the outputs are there; what it returns replaces them."""
+        return add_hook(self._backward_pre_hooks, Hook(hook), prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Run `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
+
+        What it returns replaces grad_input. Both are tuples with one entry for each positional argument (output), None for
+        what is no tensor or has no gradient. It also runs when no input needs a gradient, with Nones for grad_input.
+        """
+        return add_hook(self._backward_hooks, Hook(hook), prepend)
+
+    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """As `register_full_backward_hook`.
+
+        Parity: PyTorch keeps the older meaning here (the gradients of the last operation only), deprecated; not in badak.
+        """
+        return self.register_full_backward_hook(hook)
+
+    def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
+        waiting = OrderedDict(self._forward_hooks)  # those that have not run yet
+        try:
+            args, kwargs = self._run_pre_hooks(args, kwargs)
+            watch = BackwardWatch(self) if self._backward_hooks or self._backward_pre_hooks else None
+            args = watch.inputs(args) if watch else args
+            output = self.forward(*args, **kwargs)
+            for key in list(waiting):
+                hook = waiting.pop(key)
+                replaced = _run_forward_hook(hook, self, args, kwargs, output)
+                output = output if replaced is None else replaced
+            return watch.outputs(output) if watch else output
+        except Exception:
+            self._run_always_called(waiting, args, kwargs)
+            raise
+
+    def _run_pre_hooks(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        for hook in tuple(self._forward_pre_hooks.values()):
+            replaced = hook.call(self, args, kwargs) if hook.with_kwargs else hook.call(self, args)
+            if replaced is None:
+                continue
+            if not hook.with_kwargs:
+                args = replaced if isinstance(replaced, tuple) else (replaced,)
+            elif isinstance(replaced, tuple) and len(replaced) == 2:
+                args, kwargs = replaced
+            else:
+                raise KindError(
+                    f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {replaced!r}.",
+                    "return args, kwargs",
+                )
+        return args, kwargs
+
+    def _run_always_called(self, waiting: OrderedDict, args: tuple, kwargs: dict) -> None:
+        for hook in waiting.values():
+            if not hook.always_call:
+                continue
+            try:
+                _run_forward_hook(hook, self, args, kwargs, None)
+            except Exception as error:  # the error of the forward itself must not be hidden by this one
+                warnings.warn(f"forward hook with always_call=True raised as well: {error}", BadakWarning, stacklevel=2)
+
+
+def _run_forward_hook(hook: Hook, module: Hooks, args: tuple, kwargs: dict, output: object) -> object:
+    return hook.call(module, args, kwargs, output) if hook.with_kwargs else hook.call(module, args, output)
+
+
+class BackwardWatch:
+    """One call of one module, watched from both ends: its outputs see grad_output arrive, its inputs grad_input leave."""
+
+    def __init__(self, module: Hooks):
+        self._module, self._grad_output, self._inputs, self._count = module, None, (), 0
+
+    def inputs(self, args: tuple) -> tuple:
+        """The arguments, those that need a gradient led through `Observe`."""
+        self._count = len(args)
+        args, self._inputs = _observed(args, self._on_grad_input)
+        return args
+
+    def outputs(self, output: object) -> object:
+        """The output, where it is a tensor or a tuple, led through `Observe`."""
+        if isinstance(output, tuple):
+            observed, self._outputs = _observed(output, self._on_grad_output)
+            self._output_count = len(output)
+            return observed
+        observed, self._outputs = _observed((output,), self._on_grad_output)
+        self._output_count = 1
+        return observed[0]
+
+    def _on_grad_output(self, grads: tuple) -> tuple:
+        grad_output = _spread(grads, self._outputs, self._output_count)
+        for hook in tuple(self._module._backward_pre_hooks.values()):
+            replaced = hook.call(self._module, grad_output)
+            if replaced is not None:
+                grad_output = _as_tuple(replaced, self._output_count, "Backward pre hook")
+        self._grad_output = grad_output
+        if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
+            for hook in tuple(self._module._backward_hooks.values()):
+                if hook.call(self._module, (None,) * self._count, grad_output) is not None:
+                    raise GraphError(
+                        "backward hook returned a gradient for inputs of which none requires grad", "return None from it"
+                    )
+        return tuple(grad_output[i] for i in self._outputs)
+
+    def _on_grad_input(self, grads: tuple) -> tuple:
+        grad_input = _spread(grads, self._inputs, self._count)
+        for hook in tuple(self._module._backward_hooks.values()):
+            replaced = hook.call(self._module, grad_input, self._grad_output)
+            if replaced is not None:
+                grad_input = _as_tuple(replaced, self._count, "Backward hook")
+        return tuple(grad_input[i] for i in self._inputs)
+
+
+class Observe(Op):
+    """y = x for each input; dx = what `observer` makes of dy, called once with all of them."""
+
+    @staticmethod
+    def forward(save, *arrays, observer):
+        save.observer = observer
+        return tuple(x.copy() for x in arrays)  # copies, so that an in-place change of y leaves x alone
+
+    @staticmethod
+    def backward(saved, *dys):
+        grads = saved.observer(tuple(None if dy is None else Tensor._of(dy) for dy in dys))
+        dxs = tuple(None if grad is None else grad._array for grad in grads)
+        return dxs[0] if len(dxs) == 1 else dxs
+
+
+def _observed(values: tuple, observer: Callable) -> tuple[tuple, tuple[int, ...]]:
+    """`values` with those that require grad led through `Observe`, and the places of these."""
+    places = tuple(i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad)
+    if not places or not is_grad_enabled():
+        return values, ()
+    seen = apply(Observe, *(values[i] for i in places), observer=observer)
+    changed = list(values)
+    for i, tensor in zip(places, seen if isinstance(seen, tuple) else (seen,), strict=True):
+        changed[i] = tensor
+    return tuple(changed), places
+
+
+def _spread(grads: tuple, places: tuple[int, ...], count: int) -> tuple:
+    spread = [None] * count
+    for i, grad in zip(places, grads, strict=True):
+        spread[i] = grad
+    return tuple(spread)
+
+
+def _as_tuple(replaced: object, count: int, who: str) -> tuple:
+    replaced = replaced if isinstance(replaced, tuple) else (replaced,)
+    if len(replaced) != count:
+        raise GraphError(f"{who} returned an invalid number of grad, got {len(replaced)}, but expected {count}")
+    return replaced

@@ -1,0 +1,262 @@
+"""Module: the base class of every layer and model.
+
+A module is an object whose attributes it sorts as they are assigned: parameters, buffers and other modules go into three
+dicts of their own (and are found again by `__getattr__`), everything else stays an ordinary attribute. All the rest of
+what a module can do is walking over these three dicts:
+
+    tree.py     what is there: parameters(), named_modules(), get_submodule() ...
+    moving.py   its dtype: to(), double() ...
+    state.py    its memory: state_dict(), load_state_dict()
+    hooks.py    who watches: register_forward_hook() ...
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from ..errors import ArgumentError, KindError, MissingError
+from ..tensor import Tensor
+from .errors import ModuleAttributeError, ModuleNameError, kind
+from .hooks import Hooks
+from .moving import Moving
+from .parameter import Buffer, Parameter
+from .state import State
+from .tree import Tree
+
+_HOOKS = (
+    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
+    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+_MEMBERS = ("_parameters", "_buffers", "_modules")
+
+
+class Module(Tree, Moving, State, Hooks):
+    """What layers and models derive from: assign parameters and modules to attributes, define `forward`.
+
+        class Two(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Linear(4, 8), nn.Linear(8, 1)
+
+            def forward(self, x):
+                return self.second(self.first(x).relu())
+
+    `training` says whether layers such as Dropout behave as in training; `train()` and `eval()` set it.
+    """
+
+    training: bool
+    _bookkeeping = frozenset((*_HOOKS, *_MEMBERS, "_non_persistent_buffers_set", "training"))
+    dump_patches = False
+
+    def __init__(self, *args, **kwargs) -> None:
+        if args or kwargs:
+            raise KindError(
+                f"{type(self).__name__}: Module.__init__() takes no arguments, got {args or kwargs}",
+                "super().__init__() without arguments",
+            )
+        attributes = self.__dict__
+        attributes["training"] = True
+        attributes["_non_persistent_buffers_set"] = set()
+        for name in _MEMBERS:
+            attributes[name] = {}
+        for name in _HOOKS:
+            attributes[name] = OrderedDict()
+
+    def __call__(self, *args, **kwargs):
+        if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *input) -> object:
+        """What the module computes; every subclass defines it."""
+        raise MissingError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function', "def forward(self, x): ..."
+        )
+
+    # Attributes
+
+    def __getattr__(self, name: str):
+        # Reached only when ordinary look-up has failed.
+        attributes = self.__dict__
+        for members in _MEMBERS:
+            if members in attributes and name in attributes[members]:
+                return attributes[members][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, Parameter):
+            self._need_init("parameters")
+            self._forget(name, keep="_parameters")
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            self._need_init("module")
+            self._forget(name, keep="_modules")
+            self._modules[name] = value
+        elif isinstance(value, Buffer):
+            self._need_init("buffer")
+            self._forget(name, keep="_buffers")
+            self.register_buffer(name, value, value.persistent)
+        else:
+            self._assign_plain(name, value)
+
+    def _assign_plain(self, name: str, value: object) -> None:
+        """Assign what is none of the three kinds: None or a tensor may take the place of a member of that name."""
+        attributes = self.__dict__
+        if name in attributes.get("_parameters", ()):
+            if value is not None:
+                raise KindError(
+                    f"cannot assign '{kind(value)}' as parameter '{name}' (badak.nn.Parameter or None expected)",
+                    f"nn.Parameter(value), or {name}.data.copy_(value) to keep the parameter and change its values",
+                )
+            self._parameters[name] = None
+        elif name in attributes.get("_modules", ()):
+            if value is not None:
+                raise KindError(
+                    f"cannot assign '{kind(value)}' as child module '{name}' (badak.nn.Module or None expected)",
+                    f"del the module first: del module.{name}",
+                )
+            self._modules[name] = None
+        elif name in attributes.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise KindError(f"cannot assign '{kind(value)}' as buffer '{name}' (badak.Tensor or None expected)")
+            self._buffers[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        for members in _MEMBERS:
+            if name in self.__dict__.get(members, ()):
+                del self.__dict__[members][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._buffers, *self._modules}
+        return sorted(name for name in names if not name[0].isdigit())
+
+    def __getstate__(self) -> dict:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict) -> None:
+        Module.__init__(self)
+        self.__dict__.update(state)
+
+    def _need_init(self, what: str) -> None:
+        if "_modules" not in self.__dict__:
+            raise ModuleAttributeError(
+                f"cannot assign {what} before Module.__init__() call", f"super().__init__() first in {type(self).__name__}.__init__"
+            )
+
+    def _forget(self, name: str, keep: str) -> None:
+        """Take `name` out of everything but the dict `keep`, before it is assigned there."""
+        self.__dict__.pop(name, None)
+        for members in _MEMBERS:
+            if members != keep:
+                self.__dict__[members].pop(name, None)
+        if keep != "_buffers":
+            self._non_persistent_buffers_set.discard(name)
+
+    # Registering by name
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Make `param` a parameter under `name`; None keeps the name free for one."""
+        self._check_name(name, "parameter", "_parameters")
+        if param is not None and not isinstance(param, Parameter):
+            raise KindError(
+                f"cannot assign '{kind(param)}' object to parameter '{name}' (badak.nn.Parameter or None required)",
+                "nn.Parameter(tensor)",
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Make `tensor` a buffer under `name`: moved with the module, not trained; `persistent`: part of its state_dict."""
+        self._check_name(name, "buffer", "_buffers")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise KindError(f"cannot assign '{kind(tensor)}' object to buffer '{name}' (badak.Tensor or None required)")
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def add_module(self, name: str, module: "Module | None") -> None:
+        """Make `module` a child under `name`."""
+        if module is not None and not isinstance(module, Module):
+            raise KindError(f"{kind(module)} is not a Module subclass")
+        self._check_name(name, "module", "_modules")
+        self._modules[name] = module
+
+    def register_module(self, name: str, module: "Module | None") -> None:
+        """As `add_module`."""
+        self.add_module(name, module)
+
+    def _check_name(self, name: str, what: str, members: str) -> None:
+        self._need_init(what)
+        if not isinstance(name, str):
+            raise KindError(f"{what} name should be a string. Got {kind(name)}")
+        if "." in name:
+            raise ModuleNameError(f'{what} name can\'t contain ".", got: {name}', "dots join the names of a path")
+        if name == "":
+            raise ModuleNameError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in self.__dict__[members]:
+            raise ModuleNameError(f"attribute '{name}' already exists", f"another name, or del module.{name} first")
+
+    # The whole tree at once
+
+    def apply(self, fn: Callable[["Module"], None]) -> "Module":
+        """Call `fn` on every module below and then on this one; gives back this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> "Module":
+        """Set `training` to `mode` here and below."""
+        if not isinstance(mode, bool):
+            raise ArgumentError(f"training mode is expected to be boolean, got {mode!r}")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> "Module":
+        """As `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Module":
+        """Switch training of every parameter on or off (freezing)."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget every parameter's gradient, or fill it with zeros."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                parameter.grad = None if set_to_none else parameter.grad.detach().zero_()
+
+    def compile(self, *args, **kwargs) -> None:
+        """Does nothing: badak's kernels are compiled already."""
+
+    # Its printed form
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses when the module is printed, besides its children."""
+        return ""
+
+    def __repr__(self) -> str:
+        children = [f"({name}): {indent(repr(module))}" for name, module in self._modules.items()]
+        return framed(self._get_name(), self.extra_repr(), children)
+
+
+def indent(text: str) -> str:
+    """All lines but the first moved in by two."""
+    return text.replace("\n", "\n  ")
+
+
+def framed(name: str, extra: str, children: list[str]) -> str:
+    """Name(extra), or one line for each part where there are several."""
+    lines = (extra.split("\n") if extra else []) + children
+    if extra and len(lines) == 1:
+        return f"{name}({extra})"
+    return f"{name}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"

@@ -1,0 +1,5 @@
+"""PyTorch's name for badak.nn.dropout."""
+
+from ..dropout import Dropout as Dropout
+from ..dropout import Dropout1d as Dropout1d
+from ..dropout import Dropout2d as Dropout2d

@@ -1,0 +1,99 @@
+"""Changing the dtype or the place of everything that a module holds."""
+
+from collections.abc import Callable
+
+from ..autograd import no_grad
+from ..errors import DTypeError, KindError
+from ..tensor import Tensor, empty_like
+from ..tensor import bfloat16 as bfloat16_
+from ..tensor import device as device_type
+from ..tensor import dtype as dtype_type
+from ..tensor import float16, float32, float64
+
+
+class Moving:
+    """The part of Module that moves: `to` and its shorthands, all through `_apply`."""
+
+    def _apply(self, fn: Callable, recurse: bool = True):
+        """Replace each parameter, its gradient and each buffer by `fn` of it; parameters stay the same objects."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        with no_grad():
+            for parameter in self._parameters.values():
+                if parameter is None:
+                    continue
+                grad, parameter.grad = parameter.grad, None
+                parameter.data = fn(parameter.data)
+                if grad is not None:
+                    parameter.grad = fn(grad)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args, **kwargs):
+        """Move to a device, a floating dtype, or both: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`.
+
+        Changes the module itself and returns it. Integer and bool buffers keep their dtype.
+        """
+        device, dtype = _read_target(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise DTypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+
+        def move(t: Tensor) -> Tensor:
+            return t.to(device=device, dtype=dtype if t.is_floating_point() or t.is_complex() else None)
+
+        return self._apply(move)
+
+    def float(self):
+        """All floating parameters and buffers to float32."""
+        return self._apply(lambda t: t.to(float32) if t.is_floating_point() else t)
+
+    def double(self):
+        """All floating parameters and buffers to float64."""
+        return self._apply(lambda t: t.to(float64) if t.is_floating_point() else t)
+
+    def half(self):
+        """All floating parameters and buffers to float16."""
+        return self._apply(lambda t: t.to(float16) if t.is_floating_point() else t)
+
+    def bfloat16(self):
+        """All floating parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.to(bfloat16_) if t.is_floating_point() else t)
+
+    def type(self, dst_type):
+        """All parameters and buffers to `dst_type`, integers too."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def cpu(self):
+        """The module itself: here everything lives on the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device=None):
+        """Raises: badak computes on the CPU."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def to_empty(self, *, device, recurse: bool = True):
+        """Fresh storage without values for every parameter and buffer, on `device`."""
+        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
+
+    def share_memory(self):
+        """Move every parameter and buffer into memory that other processes see."""
+        return self._apply(lambda t: t.share_memory_())
+
+
+def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None, memory_format=None):
+    """(device, dtype) of the arguments of `to`. non_blocking and memory_format mean nothing on a CPU."""
+    for value in args[:2]:
+        if isinstance(value, Tensor):
+            tensor = value
+        elif isinstance(value, dtype_type):
+            dtype = value
+        elif isinstance(value, (str, int, device_type)) and not isinstance(value, bool):
+            device = device_type(value)
+        elif value is not None and not isinstance(value, bool):
+            raise KindError(f"to() received {type(value).__name__}", "give a device, a floating dtype or a tensor")
+    if tensor is not None:
+        device, dtype = tensor.device, tensor.dtype
+    return device, dtype

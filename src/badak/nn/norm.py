@@ -1,0 +1,116 @@
+"""Normalisation layers: each row or group is brought to mean 0 and size 1, then scaled and shifted by learned numbers."""
+
+import numbers
+
+from ..errors import ArgumentError
+from ..tensor import Size, Tensor, empty
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+class _Affine(Module):
+    """A learned weight that starts at 1 and a bias that starts at 0, each of them optional."""
+
+    def _register(self, shape: tuple, weight: bool, bias: bool, device, dtype) -> None:
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight to 1, bias to 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if getattr(self, "bias", None) is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Affine):
+    """y = w (x - mean) / sqrt(var + eps) + b, over the last axes, which are of shape `normalized_shape`.
+
+    var is the biased variance. Source: Ba, Kiros, Hinton 2016, "Layer normalization".
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | list[int] | Size,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(_Affine):
+    """y = w x / sqrt(mean(x^2) + eps), over the last axes, which are of shape `normalized_shape`.
+
+    eps None means the machine epsilon of x's dtype. Source: Zhang, Sennrich 2019, "Root mean square layer normalization".
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | list[int] | Size,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        weight = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+        self.reset_parameters()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(_Affine):
+    """As LayerNorm over groups of channels: x (B, C, ...), the C channels in num_groups groups of neighbours.
+
+    w and b are (C,). Source: Wu, He 2018, "Group normalization".
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ArgumentError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        self._register((num_channels,), affine, affine and bias, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
+
+
+def _shape(normalized_shape: int | list[int] | Size) -> tuple[int, ...]:
+    return (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)

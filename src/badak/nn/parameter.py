@@ -1,0 +1,52 @@
+"""Parameter and Buffer: tensors that a module knows when they become its attributes."""
+
+import numpy as np
+
+from ..errors import KindError
+from ..tensor import Tensor, get_default_dtype
+from .errors import kind
+
+
+class Parameter(Tensor):
+    """A tensor that is trained: an attribute of this kind appears in `Module.parameters()`.
+
+    data: a tensor, whose memory it shares (an empty one by default). requires_grad: whether it is trained at all.
+    """
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
+        parameter = _same_memory(cls, data)
+        parameter.requires_grad_(requires_grad)
+        return parameter
+
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
+        pass  # __new__ has done it; Tensor's own __init__ would make another array
+
+    def __repr__(self, *, tensor_contents=None) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+
+class Buffer(Tensor):
+    """A tensor that belongs to a module without being trained: an attribute of this kind appears in `Module.buffers()`.
+
+    persistent: whether it is part of the state_dict. Parity: a real class here, a mark on a plain tensor in PyTorch.
+    """
+
+    persistent = True
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
+        buffer = _same_memory(cls, data)
+        buffer.persistent = persistent
+        return buffer
+
+    def __init__(self, data: Tensor | None = None, *, persistent: bool = True):
+        pass
+
+
+def _same_memory(cls: type, data: Tensor | None) -> Tensor:
+    if data is None:
+        return Tensor._of(np.empty(0, get_default_dtype().numpy), cls)
+    if not isinstance(data, Tensor):
+        raise KindError(f"{cls.__name__} takes a tensor; got {kind(data)}", f"nn.{cls.__name__}(badak.tensor(data))")
+    made = Tensor._of(data._array, cls)
+    made._counter = data._watch()  # an in-place change through one is seen by the other's graph
+    return made

@@ -1,0 +1,123 @@
+"""Positions: attention does not see in which order its keys stand, so something must say it.
+
+Three ways, all badak's own names (PyTorch has none of them). T length, C channels, D channels of one head.
+"""
+
+import math
+
+from ..errors import RangeError, ShapeError
+from ..tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, zeros
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+class PositionalEncoding(Module):
+    """y = dropout(x + pe): each position t gets a fixed vector of sines and cosines added.
+
+        pe[t, 2i] = sin(t / 10000^(2i / C))        pe[t, 2i + 1] = cos(t / 10000^(2i / C))
+
+    x (T, B, C), or (B, T, C) with batch_first, or (T, C). C may be odd. max_len: the longest T. The table is not part of
+    the state_dict: it can be computed. Source: Vaswani et al. 2017, section 3.5.
+    """
+
+    def __init__(
+        self, d_model: int, dropout: float = 0.1, max_len: int = 5000, batch_first: bool = False, device=None, dtype=None
+    ) -> None:
+        super().__init__()
+        self.d_model, self.p, self.max_len, self.batch_first = d_model, dropout, max_len, batch_first
+        table = sinusoids(max_len, d_model).to(device=device, dtype=dtype or get_default_dtype())
+        self.register_buffer("pe", table, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.dropout(x + _rows(self.pe, x, self.batch_first), self.p, self.training)
+
+    def extra_repr(self) -> str:
+        return f"{self.d_model}, dropout={self.p}, max_len={self.max_len}, batch_first={self.batch_first}"
+
+
+class LearnedPositionalEncoding(Module):
+    """y = dropout(x + W[0 .. T-1]): each position gets a vector of its own, learned. W starts normal(0, 0.02).
+
+    Shapes as in PositionalEncoding. Source: Gehring et al. 2017; used by BERT and GPT-2.
+    """
+
+    def __init__(
+        self, d_model: int, dropout: float = 0.1, max_len: int = 512, batch_first: bool = False, device=None, dtype=None
+    ) -> None:
+        super().__init__()
+        self.d_model, self.p, self.max_len, self.batch_first = d_model, dropout, max_len, batch_first
+        self.weight = Parameter(empty(max_len, d_model, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw W anew."""
+        init.normal_(self.weight, std=0.02)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.dropout(x + _rows(self.weight, x, self.batch_first), self.p, self.training)
+
+    def extra_repr(self) -> str:
+        return f"{self.d_model}, dropout={self.p}, max_len={self.max_len}, batch_first={self.batch_first}"
+
+
+class RotaryEmbedding(Module):
+    """Turns each pair of channels of a query or key by an angle that grows with its position, before q k^T.
+
+        angle[t, i] = t / base^(2i / D)
+        (a, b) -> (a cos - b sin, b cos + a sin)
+
+    so that q_s k_t depends on s - t only. Which channels make a pair i: i and i + D/2 (the default, as GPT-NeoX and LLaMA in
+    the Hugging Face layout), or 2i and 2i + 1 with interleaved=True (the paper). x (..., T, D); offset: position of the
+    first row, for decoding with a cache. Source: Su et al. 2021, "RoFormer", equation 34.
+    """
+
+    def __init__(self, dim: int, max_len: int = 2048, base: float = 10000.0, interleaved: bool = False, device=None) -> None:
+        super().__init__()
+        if dim % 2:
+            raise ShapeError(f"RotaryEmbedding: expected an even dim, since channels turn in pairs; got dim={dim}")
+        self.dim, self.max_len, self.base, self.interleaved = dim, max_len, base, interleaved
+        angles = _angles(max_len, dim, base)
+        self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
+        self.register_buffer("sin", sin(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        T = x.shape[-2]
+        _check_length(offset + T, self.max_len)
+        c, s = self.cos[offset : offset + T].to(x.dtype), self.sin[offset : offset + T].to(x.dtype)
+        if self.interleaved:
+            a, b = x[..., 0::2], x[..., 1::2]
+            return stack((a * c - b * s, b * c + a * s), dim=-1).flatten(-2)
+        a, b = x.chunk(2, dim=-1)
+        return cat((a * c - b * s, b * c + a * s), dim=-1)
+
+    def extra_repr(self) -> str:
+        return f"{self.dim}, max_len={self.max_len}, base={self.base}, interleaved={self.interleaved}"
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """The table pe (length, d_model) of PositionalEncoding, in float64."""
+    angles = _angles(length, d_model, 10000.0)
+    table = zeros(length, d_model, dtype=float64)
+    table[:, 0::2] = sin(angles)
+    table[:, 1::2] = cos(angles[:, : d_model // 2])
+    return table
+
+
+def _angles(length: int, width: int, base: float) -> Tensor:
+    """t / base^(2i / width), (length, ceil(width / 2)), in float64: in float32 the angle of position 5000 is off by 1e-4."""
+    steps = exp(arange(0, width, 2, dtype=float64) * (-math.log(base) / width))
+    return arange(length, dtype=float64).unsqueeze(1) * steps
+
+
+def _rows(table: Tensor, x: Tensor, batch_first: bool) -> Tensor:
+    """The first T rows of the table, shaped to be added to x."""
+    T = x.shape[0] if x.dim() == 2 or not batch_first else x.shape[1]
+    _check_length(T, table.shape[0])
+    return table[:T].unsqueeze(1) if x.dim() == 3 and not batch_first else table[:T]
+
+
+def _check_length(length: int, max_len: int) -> None:
+    if length > max_len:
+        raise RangeError(f"length {length} > max_positions {max_len}", f"shorten the input, or max_len={length}")

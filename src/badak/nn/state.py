@@ -1,0 +1,235 @@
+"""state_dict and load_state_dict: what a module remembers, by name.
+
+Keys are paths: "layers.0.linear1.weight". A state_dict is an ordered dict with one attribute `_metadata`, which holds the
+`_version` of every module by path, so that a later version of a layer can read what an earlier one wrote.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ..autograd import no_grad
+from ..errors import ArgumentError, KindError, MissingError, StateError
+from ..tensor import Tensor
+from .errors import kind
+from .hooks import RemovableHandle, add_hook
+from .parameter import Parameter
+from .state_report import diagnose
+
+EXTRA_STATE = "_extra_state"
+
+
+class _IncompatibleKeys(NamedTuple("IncompatibleKeys", [("missing_keys", list), ("unexpected_keys", list)])):
+    """What `load_state_dict` gives back: the keys that did not match."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
+class State:
+    """The part of Module that saves and loads."""
+
+    _version = 1
+
+    # Saving
+
+    def state_dict(self, *args, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
+        """All parameters and persistent buffers by path, sharing memory with the module.
+
+        destination: the dict to fill, a new one by default. prefix: put before every key. keep_vars: the parameters
+        themselves instead of detached tensors. Parity: the deprecated positional form is taken as well.
+        """
+        destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = metadata
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook, may_replace in self._state_dict_hooks.values():
+            replaced = hook(self, destination, prefix, metadata)
+            destination = replaced if may_replace and replaced is not None else destination
+        return destination
+
+    def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
+        """Put what this module itself holds, without those below, into `destination`."""
+        for name, value in self._own_state().items():
+            destination[prefix + name] = value if keep_vars else value.detach()
+        if type(self).get_extra_state is not State.get_extra_state:
+            destination[prefix + EXTRA_STATE] = self.get_extra_state()
+
+    def _own_state(self) -> dict[str, Tensor]:
+        buffers = {name: b for name, b in self._buffers.items() if name not in self._non_persistent_buffers_set}
+        return {name: value for name, value in (self._parameters | buffers).items() if value is not None}
+
+    def get_extra_state(self) -> object:
+        """Anything more that belongs into the state_dict; override it together with `set_extra_state`."""
+        raise MissingError(f"{type(self).__name__} has no get_extra_state", "define get_extra_state and set_extra_state")
+
+    def set_extra_state(self, state: object) -> None:
+        """Take back what `get_extra_state` gave."""
+        raise MissingError(f"{type(self).__name__} has no set_extra_state", "define get_extra_state and set_extra_state")
+
+    # Loading
+
+    def load_state_dict(
+        self, state_dict: Mapping, strict: bool = True, assign: bool = False, *, strip_prefix: str = ""
+    ) -> _IncompatibleKeys:
+        """Copy the values of `state_dict` into this module, by key. Gives back the missing and the unexpected keys.
+
+        strict: a missing or unexpected key is an error. assign: the module takes the given tensors themselves, with their
+        dtype, instead of copying their values. strip_prefix (badak's own): taken off the keys that begin with it, for files
+        that a wrapper wrote ("module."). Raises StateError with every problem at once and what it looks like.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise KindError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        metadata = getattr(state_dict, "_metadata", None)
+        state = OrderedDict((key.removeprefix(strip_prefix), value) for key, value in state_dict.items())
+        missing, unexpected, problems = [], [], []
+        _load(self, state, "", metadata or {}, assign, (missing, unexpected, problems))
+        if strict:
+            if unexpected:
+                problems.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+            if missing:
+                problems.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+        if problems:
+            cause = f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems)
+            seen, fix = diagnose(self, state, missing, unexpected)
+            raise StateError("\n".join([cause, *seen]), fix)
+        return _IncompatibleKeys(missing, unexpected)
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ) -> None:
+        """Load what this module itself holds. The three lists take what went wrong; nothing is raised here."""
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        own = self._own_state()
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        for name, current in own.items():
+            if prefix + name in state_dict:
+                problem = self._load_member(name, current, state_dict[prefix + name], prefix + name, assign)
+                if problem:
+                    error_msgs.append(problem)
+            elif strict:
+                missing_keys.append(prefix + name)
+        self._load_extra_state(state_dict, prefix + EXTRA_STATE, strict, missing_keys, unexpected_keys)
+        if strict:
+            unexpected_keys.extend(self._keys_without_place(state_dict, prefix, own))
+
+    def _load_member(self, name: str, current: Tensor, value: object, key: str, assign: bool) -> str | None:
+        """Give the member `name` its new value; the problem in words, or None."""
+        if not isinstance(value, Tensor):
+            return (
+                f'While copying the parameter named "{key}", expected a Tensor from checkpoint but received {kind(value)}'
+            )
+        if current.dim() == 0 and tuple(value.shape) == (1,):
+            value = value[0]
+        if value.shape != current.shape:
+            return (
+                f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
+                f"the shape in current model is {current.shape}."
+            )
+        try:
+            with no_grad():
+                self._assign_member(name, current, value) if assign else current.copy_(value)
+        except Exception as error:
+            return f'While copying the parameter named "{key}" of shape {current.shape}, an exception occurred: {error}.'
+        return None
+
+    def _assign_member(self, name: str, current: Tensor, value: Tensor) -> None:
+        if isinstance(current, Parameter):
+            if isinstance(value, Parameter):
+                value.requires_grad_(current.requires_grad)
+            else:
+                value = Parameter(value, requires_grad=current.requires_grad)
+        setattr(self, name, value)
+
+    def _load_extra_state(self, state_dict, key: str, strict: bool, missing_keys: list, unexpected_keys: list) -> None:
+        wanted = type(self).set_extra_state is not State.set_extra_state
+        if wanted and key in state_dict:
+            self.set_extra_state(state_dict[key])
+        elif strict and wanted:
+            missing_keys.append(key)
+        elif strict and key in state_dict:
+            unexpected_keys.append(key)
+
+    def _keys_without_place(self, state_dict, prefix: str, own: dict) -> list[str]:
+        found = []
+        for key in state_dict:
+            if key.startswith(prefix) and key != prefix + EXTRA_STATE:
+                name, dot, _ = key[len(prefix) :].partition(".")
+                if name not in (self._modules if dot else own):
+                    found.append(key)
+        return found
+
+    # Hooks of both
+
+    def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Run `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        return add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Run `hook(module, state_dict, prefix, local_metadata)` after collecting; it may change the dict in place."""
+
+        def post_hook(*args):
+            if hook(*args) is not None:
+                raise ArgumentError("state_dict post-hook must return None", "change state_dict in place")
+
+        return add_hook(self._state_dict_hooks, (post_hook, False))
+
+    def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:
+        """As `register_state_dict_post_hook`, but what the hook returns replaces the dict."""
+        return add_hook(self._state_dict_hooks, (hook, True))
+
+    def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Run `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
+        """As `register_load_state_dict_pre_hook`; without `with_module`, the hook does not get the module."""
+        return add_hook(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Run `hook(module, incompatible_keys)` after loading; it may change the two lists in place."""
+        return add_hook(self._load_state_dict_post_hooks, hook)
+
+
+class _WithModule:
+    """A hook with its module as first argument; an object and not a closure, so that a copied module hooks the copy."""
+
+    def __init__(self, hook: Callable, module: State):
+        self.hook, self.module = hook, module
+
+    def __call__(self, *args):
+        return self.hook(self.module, *args)
+
+
+def _load(module: State, state: Mapping, prefix: str, metadata: Mapping, assign: bool, problems: tuple) -> None:
+    """Load `module` and all below it from the keys that begin with `prefix`."""
+    local_metadata = dict(metadata.get(prefix[:-1], {}))
+    if assign:
+        local_metadata["assign_to_params_buffers"] = True
+    missing, unexpected, errors = problems
+    module._load_from_state_dict(state, prefix, local_metadata, True, missing, unexpected, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            below = f"{prefix}{name}."
+            _load(child, {k: v for k, v in state.items() if k.startswith(below)}, below, metadata, assign, problems)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, _IncompatibleKeys(missing, unexpected)) is not None:
+            raise ArgumentError("load_state_dict post-hook must return None", "change the lists in place")
+
+
+def _quoted(keys: list[str]) -> str:
+    return ", ".join(f'"{key}"' for key in keys)

@@ -1,0 +1,69 @@
+"""What a state_dict that does not fit looks like: a prefix too many, another vocabulary, names that nearly match."""
+
+import difflib
+from collections.abc import Mapping
+
+_WRAPPERS = {"module.": " (DataParallel)", "_orig_mod.": " (a compiled model)"}
+_NEAREST = 3  # pairs of keys shown
+
+
+def diagnose(module, state: Mapping, missing: list[str], unexpected: list[str]) -> tuple[list[str], str | None]:
+    """(lines, fix): what explains the problems, best explanation first; the fix of the first that has one."""
+    own = module.state_dict()
+    found = [_prefix(own, state), _vocabulary(module, own, state), _nearest(missing, unexpected)]
+    found = [item for item in found if item]
+    fixes = [fix for _, fix in found if fix]
+    return [line for line, _ in found], fixes[0] if fixes else None
+
+
+def _prefix(own: Mapping, state: Mapping) -> tuple[str, str] | None:
+    """Every key of the file begins with a prefix that the model does not have, or the other way round."""
+    for keys, others, where in ((state, own, "file"), (own, state, "model")):
+        first = next(iter(keys), "")
+        parts = first.split(".")
+        for depth in range(1, len(parts)):
+            prefix = ".".join(parts[:depth]) + "."
+            if not all(key.startswith(prefix) for key in keys):
+                break
+            if any(key.removeprefix(prefix) in others for key in keys) and first not in others:
+                example = f'nearest match: "{first}" is "{first.removeprefix(prefix)}"'
+                if where == "file":
+                    wrapper = _WRAPPERS.get(prefix, "")
+                    line = f"all {len(keys)} keys start with '{prefix}'{wrapper}; {example} here."
+                    return line, f'load_state_dict(state, strip_prefix="{prefix}")'
+                line = f"all {len(keys)} keys of the model start with '{prefix}', those of the file do not; {example} there."
+                return line, f"model.{prefix.rstrip('.')}.load_state_dict(state)"
+    return None
+
+
+def _vocabulary(module, own: Mapping, state: Mapping) -> tuple[str, str] | None:
+    """The embedding has another number of rows, everything else of its width is the same."""
+    rows = {}
+    for key, value in own.items():
+        given = tuple(getattr(state.get(key), "shape", ()))
+        here = tuple(getattr(value, "shape", ()))
+        if given and len(given) == len(here) and given[0] != here[0] and given[1:] == here[1:]:
+            rows[key] = given[0], here[0]
+    embeddings = {name for name, sub in module.named_modules() if hasattr(sub, "num_embeddings")}
+    first = next((key for key in rows if key.rpartition(".")[0] in embeddings), None)
+    if first is None:
+        return None
+    given, here = rows[first]
+    others = dict.fromkeys(k.rpartition(".")[0] for k in rows if k != first and rows[k] == rows[first])
+    others.pop(first.rpartition(".")[0], None)
+    too = f" ({', '.join(others)} too)" if others else ""
+    name = first.rpartition(".")[0] or type(module).__name__
+    line = f"{name}: file has {given} tokens, model {here}{too}. Rows 0-{min(given, here) - 1} can be reused."
+    return line, f'from_pretrained(..., vocab="resize") or vocab_size={given}.'
+
+
+def _nearest(missing: list[str], unexpected: list[str]) -> tuple[str, None] | None:
+    """Pairs of a missing and an unexpected key that differ little."""
+    pairs = []
+    for key in missing:
+        close = difflib.get_close_matches(key, unexpected, n=1, cutoff=0.8)
+        if close:
+            pairs.append(f'"{key}" is perhaps "{close[0]}"')
+        if len(pairs) == _NEAREST:
+            break
+    return (f"nearest matches: {', '.join(pairs)}.", None) if pairs else None

@@ -1,0 +1,403 @@
+"""The Transformer of Vaswani et al. 2017, "Attention is all you need": layers, stacks, and the whole.
+
+B batch, T target length, S source length, C = d_model. Tensors are (T, B, C) unless batch_first, then (B, T, C); without a
+batch, (T, C). In every mask of this file True means *hide* (PyTorch's polarity); a float mask is added to the scores.
+
+Parity: there is one numeric path. PyTorch's inference path gives zeros at padded positions of the encoder's output; here they
+keep what training computes there.
+"""
+
+import copy
+from collections.abc import Callable
+
+from ..errors import ArgumentError, ShapeError, warn_once
+from ..tensor import Tensor, float32, full
+from ..tensor import bool as bool_
+from . import functional as F
+from . import init
+from .attention import MultiheadAttention
+from .containers import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .module import Module
+from .norm import LayerNorm
+
+_ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+
+
+class TransformerEncoderLayer(Module):
+    """Self-attention, then two linear layers, each with a residual and a norm.
+
+        norm_first=False (the paper):   x = norm1(x + attend(x));   y = norm2(x + feed(x))
+        norm_first=True  (pre-norm):    x = x + attend(norm1(x));   y = x + feed(norm2(x))
+        feed(x) = linear2(activation(linear1(x)))
+
+    activation: "relu", "gelu" or any function of a tensor. bias=False leaves out every bias, those of the norms too.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        place = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        masks = src_mask, src_key_padding_mask, is_causal
+        if self.norm_first:
+            x = src + self._sa_block(self.norm1(src), *masks)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(src + self._sa_block(src, *masks))
+        return self.norm2(x + self._ff_block(x))
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
+        return self.dropout1(x)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        x = self.dropout(self.activation(self.linear1(x)))
+        return self.dropout2(self.linear2(x))
+
+
+class TransformerDecoderLayer(Module):
+    """Self-attention, attention to the encoder's output (`memory`), two linear layers, each with a residual and a norm.
+
+    Arguments as in TransformerEncoderLayer.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        place = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        _check_batch(self.self_attn.batch_first, tgt=tgt, memory=memory)
+        own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
+        across = memory, memory_mask, memory_key_padding_mask, memory_is_causal
+        if self.norm_first:
+            x = tgt + self._sa_block(self.norm1(tgt), *own)
+            x = x + self._mha_block(self.norm2(x), *across)
+            return x + self._ff_block(self.norm3(x))
+        x = self.norm1(tgt + self._sa_block(tgt, *own))
+        x = self.norm2(x + self._mha_block(x, *across))
+        return self.norm3(x + self._ff_block(x))
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
+        return self.dropout1(x)
+
+    def _mha_block(
+        self, x: Tensor, mem: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        x, _ = self.multihead_attn(
+            x, mem, mem, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal
+        )
+        return self.dropout2(x)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        x = self.dropout(self.activation(self.linear1(x)))
+        return self.dropout3(self.linear2(x))
+
+
+class TransformerEncoder(Module):
+    """num_layers copies of `encoder_layer`, one after the other, and a norm at the end if given.
+
+    The copies start equal, as in PyTorch; with independent_init (badak's own) all but the first draw their weights anew.
+    enable_nested_tensor and mask_check are accepted and change nothing.
+    """
+
+    def __init__(
+        self,
+        encoder_layer: TransformerEncoderLayer,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+        *,
+        independent_init: bool = False,
+    ) -> None:
+        super().__init__()
+        self.layers = _copies(encoder_layer, num_layers, independent_init)
+        self.num_layers, self.norm = num_layers, norm
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        """src (S, B, C), mask (S, S) or (B H, S, S), src_key_padding_mask (B, S) -> (S, B, C).
+
+        is_causal None: found out from the mask. True: position t sees t and what is before it, whatever the mask holds.
+        """
+        _warn_of_padding_only("src_key_padding_mask", src_key_padding_mask)
+        is_causal = _is_causal(mask, is_causal)
+        x = src
+        for layer in self.layers:
+            x = layer(x, src_mask=mask, src_key_padding_mask=src_key_padding_mask, is_causal=is_causal)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerDecoder(Module):
+    """num_layers copies of `decoder_layer`, one after the other, and a norm at the end if given.
+
+    independent_init as in TransformerEncoder.
+    """
+
+    def __init__(
+        self,
+        decoder_layer: TransformerDecoderLayer,
+        num_layers: int,
+        norm: Module | None = None,
+        *,
+        independent_init: bool = False,
+    ) -> None:
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers, independent_init)
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """tgt (T, B, C), memory (S, B, C), tgt_mask (T, T), memory_mask (T, S), padding masks (B, T), (B, S) -> (T, B, C).
+
+        tgt_is_causal None: found out from tgt_mask.
+        """
+        x, tgt_is_causal = tgt, _is_causal(tgt_mask, tgt_is_causal)
+        for layer in self.layers:
+            x = layer(
+                x,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=tgt_is_causal,
+                memory_is_causal=memory_is_causal,
+            )
+        return x if self.norm is None else self.norm(x)
+
+
+class Transformer(Module):
+    """Encoder and decoder: memory = encoder(src); y = decoder(tgt, memory). No embedding, no output layer.
+
+    custom_encoder, custom_decoder: used in the place of the stacks. All matrices start Xavier-uniform.
+    independent_init as in TransformerEncoder (here it is about what is no matrix: the biases).
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+        *,
+        independent_init: bool = False,
+    ) -> None:
+        super().__init__()
+        norm = d_model, layer_norm_eps, True, bias, device, dtype
+        rest = dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype
+        if custom_encoder is None:
+            layer = TransformerEncoderLayer(d_model, nhead, *rest)
+            custom_encoder = TransformerEncoder(
+                layer, num_encoder_layers, LayerNorm(*norm), independent_init=independent_init
+            )
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(d_model, nhead, *rest)
+            custom_decoder = TransformerDecoder(
+                layer, num_decoder_layers, LayerNorm(*norm), independent_init=independent_init
+            )
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                init.xavier_uniform_(parameter)
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """src (S, B, C), tgt (T, B, C) -> (T, B, C); masks as in TransformerEncoder and TransformerDecoder."""
+        _check_batch(self.batch_first, src=src, tgt=tgt)
+        _check_features(self.d_model, src=src, tgt=tgt)
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device=None, dtype=None) -> Tensor:
+        """(sz, sz), 0 where query i may see key j (j <= i), -inf above the diagonal."""
+        return _causal_mask(sz, device, dtype)
+
+
+def _causal_mask(length: int, device=None, dtype=None) -> Tensor:
+    hide = dtype == bool_  # as a bool mask: True above the diagonal
+    return full((length, length), True if hide else float("-inf"), device=device, dtype=dtype or float32).triu(1)
+
+
+def _is_causal(mask: Tensor | None, is_causal: bool | None) -> bool:
+    """What is_causal says, or, where it says nothing, whether `mask` is the causal one."""
+    if is_causal is not None or mask is None:
+        return bool(is_causal)
+    T, S = mask.shape[-2:]
+    return mask.dim() == 2 and T == S and bool((mask == _causal_mask(T, dtype=mask.dtype)).all())
+
+
+def _activation(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    if not isinstance(activation, str):
+        return activation
+    if activation not in _ACTIVATIONS:
+        raise ArgumentError(
+            f"activation should be relu/gelu, not {activation}", "any function of a tensor, such as F.silu or nn.SiLU()"
+        )
+    return _ACTIVATIONS[activation]
+
+
+def _copies(layer: Module, count: int, independent_init: bool) -> ModuleList:
+    layers = ModuleList(copy.deepcopy(layer) for _ in range(count))
+    for twin in list(layers)[1:] if independent_init else ():
+        for module in twin.modules():
+            reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
+            if reset is not None:
+                reset()
+    return layers
+
+
+def _check_batch(batch_first: bool, **two: Tensor) -> None:
+    """The two tensors have the same batch size, where they have a batch."""
+    (a, x), (b, y) = two.items()
+    axis = 0 if batch_first else 1
+    if x.dim() != 3 or y.dim() != 3 or x.shape[axis] == y.shape[axis]:
+        return
+    axes = "(batch, length, dim)" if batch_first else "(length, batch, dim)"
+    raise ShapeError(
+        f"the batch number of {a} and {b} must be equal: {a} {tuple(x.shape)} and {b} {tuple(y.shape)} read as {axes} "
+        f"have batch {x.shape[axis]} vs {y.shape[axis]}",
+        f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None,
+    )
+
+
+def _check_features(d_model: int, **tensors: Tensor) -> None:
+    for name, x in tensors.items():
+        if x.shape[-1] != d_model:
+            raise ShapeError(
+                f"the feature number of src and tgt must be equal to d_model: {name} {tuple(x.shape)} has "
+                f"{x.shape[-1]} features, d_model={d_model}",
+                f"Transformer(d_model={x.shape[-1]}, ...), or nn.Linear({x.shape[-1]}, {d_model}) before it",
+            )
+
+
+def _warn_of_padding_only(name: str, mask: Tensor | None) -> None:
+    if mask is not None and mask.dtype == bool_ and mask.numel() and bool(mask.all()):
+        warn_once(
+            ("padding only", name),
+            f"every position in this batch is padding ({name} all True).",
+            "check the padding id that the mask was made with; True = padding",
+        )

@@ -1,0 +1,130 @@
+"""Walking a model: what a module holds, and what the modules below it hold."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ..errors import ArgumentError, KindError
+from .errors import ModuleAttributeError, kind
+from .unregistered import Listing, warn_of_plain_containers
+
+Pairs = Iterator[tuple[str, object]]
+
+
+class Tree:
+    """The part of Module that walks: children, modules, parameters, buffers, by name or one dotted path at a time.
+
+    A path is the names on the way down, joined by dots: "encoder.layers.0.linear1.weight".
+    """
+
+    def named_children(self) -> Pairs:
+        """The modules directly below, each once, with their names."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator["Tree"]:
+        """The modules directly below, each once."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Pairs:
+        """This module (path `prefix`) and all below it, parents first; one that is shared comes once unless asked."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator["Tree"]:
+        """This module and all below it, parents first."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def _named_members(
+        self, get_members_fn: Callable[["Tree"], Iterable], prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Pairs:
+        """Pairs (path, member) of what `get_members_fn(module)` gives for each module; a tied member comes once."""
+        seen = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, member in get_members_fn(module):
+                if member is None or id(member) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(member))
+                yield (f"{path}.{name}" if path else name), member
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Pairs:
+        """Pairs (path, parameter) of this module and, with `recurse`, of all below; a tied parameter comes once."""
+        warn_of_plain_containers(self)
+        return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator:
+        """The parameters of this module and, with `recurse`, of all below; a tied one comes once."""
+        return Listing(self, (parameter for _, parameter in self.named_parameters(recurse=recurse)))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Pairs:
+        """Pairs (path, buffer), as `named_parameters`."""
+        return self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator:
+        """The buffers of this module and, with `recurse`, of all below; a shared one comes once."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    # One member by its path
+
+    def get_submodule(self, target: str) -> "Tree":
+        """The module at the path `target`; "" is this module. Raises AttributeError where there is none."""
+        module = self
+        for name in target.split(".") if target else ():
+            module = _attribute(module, name)
+            if not isinstance(module, Tree):
+                raise ModuleAttributeError(f"`{name}` is not an nn.Module (in the path {target!r})")
+        return module
+
+    def get_parameter(self, target: str):
+        """The parameter at the path `target`. Raises AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        value = _attribute(module, name)
+        if module._parameters.get(name) is not value:
+            raise ModuleAttributeError(f"`{name}` is not an nn.Parameter (in the path {target!r})")
+        return value
+
+    def get_buffer(self, target: str):
+        """The buffer at the path `target`. Raises AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        value = _attribute(module, name)
+        if name not in module._buffers:
+            raise ModuleAttributeError(f"`{name}` is not a buffer (in the path {target!r})")
+        return value
+
+    def set_submodule(self, target: str, module: "Tree", strict: bool = False) -> None:
+        """Put `module` at the path `target`; with `strict`, only where a module already stands."""
+        if not isinstance(module, Tree):
+            raise KindError(f"set_submodule: `module` is not an nn.Module, it is {kind(module)}")
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ArgumentError("Cannot set the submodule without a target name: target is ''")
+        parent = self.get_submodule(path)
+        if strict:
+            parent.get_submodule(name)
+        setattr(parent, name, module)
+
+
+def _attribute(module: Tree, name: str) -> object:
+    if not hasattr(module, name):
+        raise ModuleAttributeError(f"{type(module).__name__} has no attribute `{name}`", _members(module))
+    return getattr(module, name)
+
+
+def _members(module: Tree) -> str | None:
+    names = [*module._modules, *module._parameters, *module._buffers]
+    return f"it has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}" if names else None

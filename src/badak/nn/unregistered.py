@@ -1,0 +1,108 @@
+"""Parameters that a model holds and does not know: the commonest reason why a model does not learn.
+
+A module registers parameters and modules that are its attributes. It cannot see into a plain list or dict, and not at all
+into what was only a local name of its `__init__`. Registering them silently would change the keys of its state_dict, so
+badak says what it sees instead.
+"""
+
+import ast
+import inspect
+import textwrap
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+
+from ..errors import warn_once
+
+_looked_at = weakref.WeakSet()  # roots whose plain containers have been looked through
+
+
+class Listing(Iterator):
+    """What `Module.parameters()` gives: an iterator that can say, to an optimizer that got nothing, why."""
+
+    def __init__(self, model, parameters: Iterator):
+        self._model, self._parameters = model, parameters
+
+    def __next__(self):
+        return next(self._parameters)
+
+    def why_empty(self) -> tuple[str, str | None]:
+        """(cause, fix) for the complaint that this listing held no parameter."""
+        return describe_unregistered(self._model)
+
+
+def warn_of_plain_containers(model) -> None:
+    """Warn, once per class and attribute, of lists and dicts of modules or parameters that `model` does not register."""
+    if model in _looked_at:
+        return
+    _looked_at.add(model)
+    for cause, fix, key in _plain_containers(model):
+        warn_once(key, cause, fix)
+
+
+def describe_unregistered(model) -> tuple[str, str | None]:
+    """(cause, fix) for a model without a registered parameter: what was found that looks like forgotten ones."""
+    cause = f"no parameters: model {type(model).__name__} has none registered."
+    for found, fix, _ in _plain_containers(model):
+        return f"{cause} {found}", fix
+    for module in model.modules():
+        made = _local_modules(type(module))
+        if made:
+            words = ", ".join(f"{n} {name} layer{'s' * (n > 1)}" for name, n in Counter(made.values()).items())
+            where = "" if module is model else f"{type(module).__name__}."
+            name = next(iter(made))
+            return f"{cause} Found {words} in local names of {where}__init__ (missing self.?).", f"self.{name} = ..."
+    return cause, "assign nn.Parameter or modules such as nn.Linear to attributes of self in __init__"
+
+
+def _plain_containers(model) -> list[tuple[str, str, tuple]]:
+    """(cause, fix, key) of each plain list, tuple or dict that holds modules or parameters which nobody registered."""
+    known = {id(p) for module in model.modules() for p in module._parameters.values()}
+    found = []
+    for module in model.modules():
+        for name, value in vars(module).items():
+            if name in module._bookkeeping or type(value) not in (list, tuple, dict):
+                continue
+            items = list(value.values()) if type(value) is dict else value
+            modules = [item for item in items if hasattr(item, "_modules")]
+            loose = [item for item in items if type(item).__name__ == "Parameter" and id(item) not in known]
+            below = {id(p): p for m in modules for sub in m.modules() for p in sub._parameters.values() if p is not None}
+            lost = [p for key, p in below.items() if key not in known]
+            if lost or loose:
+                found.append(_complaint(module, name, value, modules if lost else loose, lost or loose))
+    return found
+
+
+def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, str, tuple]:
+    owner, kind = type(module).__name__, type(value).__name__
+    of_modules = items is not lost
+    count = f"{len(items)} {'module' if of_modules else 'parameter'}{'s' * (len(items) > 1)}"
+    their = f"their {len(lost)} parameters" if of_modules else "they"
+    holder = ("nn.Module" if of_modules else "nn.Parameter") + ("Dict({...})" if kind == "dict" else "List([...])")
+    cause = f"{owner}.{name} is a {kind} with {count}: {their} are not registered and will not train."
+    return cause, holder + ".", ("plain container", type(module), name)
+
+
+def _local_modules(cls: type) -> dict[str, str]:
+    """{local name: class name} of the modules that `cls.__init__` makes and binds to plain names, as its source has it."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    scope = getattr(cls.__init__, "__globals__", {})
+    made = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            target = _resolve(node.value.func, scope)
+            for name in node.targets:
+                if isinstance(name, ast.Name) and isinstance(target, type) and hasattr(target, "named_modules"):
+                    made[name.id] = target.__name__
+    return made
+
+
+def _resolve(node: ast.AST, scope: dict) -> object:
+    if isinstance(node, ast.Name):
+        return scope.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(_resolve(node.value, scope), node.attr, None)
+    return None
