@@ -1,0 +1,411 @@
+"""New tensors: from data, filled, or running."""
+
+import math
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
+from . import dtype as dtypes
+from .dtype import check_device, default_dtype, to_dtype
+from .tensor import Tensor
+
+# ---------------------------------------------------------------------- from data
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A new tensor holding a copy of `data`: a number, (nested) lists, a NumPy array, a tensor.
+
+    Python's floats become the default dtype (float32), ints int64, bools bool; NumPy's dtypes are kept.
+    """
+    check_device(device)
+    if isinstance(data, Tensor):
+        warn_once(
+            "tensor of a tensor",
+            "To copy construct from a tensor, it is recommended to use x.detach().clone() or "
+            "x.detach().clone().requires_grad_(True), rather than badak.tensor(x).",
+            "x.detach().clone()",
+        )
+    array = as_array(data)
+    wanted = None if dtype is None else to_dtype(dtype).numpy
+    made = Tensor._of(np.array(array, wanted, order="C"))
+    return made.requires_grad_() if requires_grad else made
+
+
+def as_array(data) -> np.ndarray:
+    """`data` as an array of the dtype that PyTorch infers; arrays and tensors come back uncopied."""
+    if isinstance(data, Tensor):
+        return data._array
+    if isinstance(data, np.ndarray | np.generic):
+        return _known(np.asarray(data))
+    if isinstance(data, str | bytes) or data is None:
+        raise KindError(
+            f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first"
+        )
+    if isinstance(data, list | tuple) and _holds_arrays(data):
+        return _stacked(data)
+    try:
+        array = np.array(data)
+    except ValueError as problem:
+        raise ShapeError(
+            f"tensor: expected lists of equal lengths; got ragged data ({str(problem).split('.')[0]})",
+            "pad the rows to one length, as nn.utils.rnn.pad_sequence does",
+        ) from problem
+    if array.dtype.kind == "O":
+        raise KindError(f"tensor: expected numbers; got {_odd_one(array)}", "convert the data to numbers first")
+    if array.dtype.kind in "US":
+        raise KindError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
+    if array.size == 0 or array.dtype == np.float64:
+        return array.astype(default_dtype().numpy)
+    if array.dtype == np.complex128:
+        return array.astype(default_dtype().to_complex().numpy)
+    return _known(array.astype(np.int64) if array.dtype.kind == "u" else array)
+
+
+def _known(array: np.ndarray) -> np.ndarray:
+    if array.dtype in (np.uint16, np.uint32, np.uint64):
+        return array.astype(np.int64)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    dtypes.of_numpy(array.dtype)
+    return array
+
+
+def _holds_arrays(data) -> bool:
+    first = data[0] if data else None
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    return isinstance(first, Tensor | np.ndarray | np.generic)
+
+
+def _stacked(data) -> np.ndarray:
+    """Lists of arrays or tensors as one array, in their own dtype; a list of 0-d tensors as in PyTorch."""
+    parts = [as_array(part) for part in data]
+    if len({part.shape for part in parts}) > 1:
+        raise ShapeError(
+            f"tensor: expected items of one shape; got {sorted({tuple(part.shape) for part in parts})}",
+            "pad them to one length, as nn.utils.rnn.pad_sequence does",
+        )
+    return _known(np.stack(parts))
+
+
+def _odd_one(array: np.ndarray) -> str:
+    return next((type(v).__name__ for v in array.ravel() if not isinstance(v, int | float | bool)), "objects")
+
+
+def as_tensor(data, dtype=None, device=None) -> Tensor:
+    """`data` as a tensor, sharing its memory where it is a tensor or an array of that dtype already."""
+    check_device(device)
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(to_dtype(dtype))
+    array = as_array(data)
+    return Tensor._of(array if dtype is None else array.astype(to_dtype(dtype).numpy, copy=False))
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = False) -> Tensor:
+    """`obj` as a tensor; copy=True never shares memory, copy=False always does or raises."""
+    made = as_tensor(obj, dtype, device)
+    if copy:
+        made = made.detach().clone()
+    return made.requires_grad_() if requires_grad else made
+
+
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """A tensor that shares the array's memory: a change of one is a change of both."""
+    if not isinstance(ndarray, np.ndarray):
+        raise KindError(f"expected np.ndarray (got {type(ndarray).__name__})", "badak.tensor(data) copies other things")
+    dtypes.of_numpy(ndarray.dtype)
+    if any(step < 0 for step in ndarray.strides):
+        raise ArgumentError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+            "supported.",
+            "from_numpy(array.copy())",
+        )
+    return Tensor._of(ndarray)
+
+
+def from_dlpack(ext_tensor) -> Tensor:
+    """A tensor that shares the memory of any array that speaks DLPack (NumPy, PyTorch, JAX on a CPU ...)."""
+    return Tensor._of(np.from_dlpack(ext_tensor))
+
+
+def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A 1-d tensor over the bytes of `buffer`."""
+    made = Tensor._of(np.frombuffer(buffer, to_dtype(dtype).numpy, count, offset))
+    return made.requires_grad_() if requires_grad else made
+
+
+def scalar_tensor(s, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
+    """The number s as a 0-d tensor of the default dtype."""
+    return tensor(s, dtype=dtype or default_dtype(), device=device, requires_grad=requires_grad)
+
+
+def is_tensor(obj) -> bool:
+    """Whether obj is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+# ---------------------------------------------------------------------- filled
+
+
+def _shape(size, options) -> tuple:
+    """The shape given as ints, as one tuple or list, or as size=."""
+    if "size" in options:
+        size = (options.pop("size"),)
+    if len(size) == 1 and not hasattr(size[0], "__index__"):
+        size = size[0]
+    try:
+        shape = tuple([n.__index__() for n in size])
+    except (AttributeError, TypeError):
+        raise KindError(f"expected a shape of ints; got {tuple(size)!r}", "zeros(2, 3) or zeros((2, 3))") from None
+    if any(n < 0 for n in shape):
+        raise ShapeError(
+            f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}", "sizes are 0 or more"
+        )
+    return shape
+
+
+def _new(make, size, options, *value) -> Tensor:
+    """make(shape, *value, dtype) with the keywords that every creation function takes."""
+    shape = _shape(size, options)
+    dtype = options.pop("dtype", None)
+    wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    return _finish(make(shape, *value, wanted.numpy), options)
+
+
+def _finish(array, options) -> Tensor:
+    check_device(options.pop("device", None))
+    requires_grad, out = options.pop("requires_grad", False), options.pop("out", None)
+    for known in ("layout", "pin_memory", "memory_format"):
+        options.pop(known, None)
+    if options:
+        raise KindError(
+            f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad="
+        )
+    made = Tensor._of(array)
+    if out is not None:
+        out._array = array.astype(out._array.dtype, copy=False)
+        return out
+    return made.requires_grad_() if requires_grad else made
+
+
+def zeros(*size, **options) -> Tensor:
+    """A tensor of that shape filled with 0; dtype=, device=, requires_grad=."""
+    return _new(np.zeros, size, options)
+
+
+def ones(*size, **options) -> Tensor:
+    """A tensor of that shape filled with 1; dtype=, device=, requires_grad=."""
+    return _new(np.ones, size, options)
+
+
+def empty(*size, **options) -> Tensor:
+    """A tensor of that shape whose values are whatever lay in memory; dtype=, device=, requires_grad=."""
+    return _new(np.empty, size, options)
+
+
+def full(size, fill_value, **options) -> Tensor:
+    """A tensor of that shape filled with `fill_value`, in its dtype (a float: the default one)."""
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    if options.get("dtype") is None:
+        options["dtype"] = (
+            dtypes.to_dtype(type(value))
+            if type(value) in (bool, int, float)
+            else dtypes.of_numpy(as_array(value).dtype)
+        )
+    return _new(np.full, (size,) if not hasattr(size, "__index__") else (size,), options, value)
+
+
+def _like(make, x: Tensor, options, *value) -> Tensor:
+    dtype = options.pop("dtype", None)
+    wanted = x._array.dtype if dtype is None else to_dtype(dtype).numpy
+    options.pop("memory_format", None)
+    return _finish(make(x._array.shape, *value, wanted), options)
+
+
+def zeros_like(input: Tensor, **options) -> Tensor:
+    """Zeros of input's shape and dtype."""
+    return _like(np.zeros, input, options)
+
+
+def ones_like(input: Tensor, **options) -> Tensor:
+    """Ones of input's shape and dtype."""
+    return _like(np.ones, input, options)
+
+
+def empty_like(input: Tensor, **options) -> Tensor:
+    """An uninitialised tensor of input's shape and dtype."""
+    return _like(np.empty, input, options)
+
+
+def full_like(input: Tensor, fill_value, **options) -> Tensor:
+    """fill_value in input's shape and dtype."""
+    return _like(np.full, input, options, fill_value)
+
+
+def _new_of(x: Tensor, options):
+    if options.get("dtype") is None:
+        options["dtype"] = x.dtype
+    return options
+
+
+def new_zeros(input: Tensor, *size, **options) -> Tensor:
+    """Zeros of the given shape in input's dtype."""
+    return zeros(*size, **_new_of(input, options))
+
+
+def new_ones(input: Tensor, *size, **options) -> Tensor:
+    """Ones of the given shape in input's dtype."""
+    return ones(*size, **_new_of(input, options))
+
+
+def new_empty(input: Tensor, *size, **options) -> Tensor:
+    """An uninitialised tensor of the given shape in input's dtype."""
+    return empty(*size, **_new_of(input, options))
+
+
+def new_full(input: Tensor, size, fill_value, **options) -> Tensor:
+    """fill_value in the given shape and input's dtype."""
+    return full(size, fill_value, **_new_of(input, options))
+
+
+def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
+    """A copy of `data` in input's dtype."""
+    return tensor(data, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+
+
+def new(input: Tensor, *data) -> Tensor:
+    """PyTorch's old x.new(...): sizes give an uninitialised tensor, data a copy, in input's dtype."""
+    if len(data) == 1 and not isinstance(data[0], int):
+        return new_tensor(input, data[0])
+    return new_empty(input, *(data or (0,)))
+
+
+# ---------------------------------------------------------------------- running
+
+
+def _number(x):
+    return x.item() if isinstance(x, Tensor | np.generic) else x
+
+
+def arange(
+    start, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
+) -> Tensor:
+    """start, start + step, ... below end (above it for a negative step).
+
+    int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
+    """
+    start, end, step = _number(start), _number(end), _number(step)
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise ArgumentError("step must be nonzero", "step=1")
+    if (step > 0) != (end >= start) and end != start:
+        raise ArgumentError(
+            f"upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}",
+            "step=-1 counts down",
+        )
+    whole = all(isinstance(value, int) for value in (start, end, step))
+    wanted = to_dtype(dtype) if dtype is not None else dtypes.int64 if whole else default_dtype()
+    count = max(0, -((start - end) // step)) if whole else max(0, math.ceil((end - start) / step))
+    array = start + np.arange(count) * step
+    return _finish(
+        np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted)
+    )
+
+
+def linspace(
+    start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
+) -> Tensor:
+    """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does."""
+    wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    array = _spaced(_number(start), _number(end), int(steps), wanted)
+    return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+
+
+def logspace(
+    start, end, steps: int, base: float = 10.0, *, dtype=None, device=None, requires_grad: bool = False
+) -> Tensor:
+    """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
+    wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    array = np.power(float(base), _spaced(_number(start), _number(end), int(steps), dtypes.float64))
+    return _finish(array.astype(wanted.numpy), dict(device=device, requires_grad=requires_grad))
+
+
+def _spaced(start, end, steps: int, kind: dtypes.dtype):
+    """From both ends, with the step rounded to the dtype and each product and sum rounded once: PyTorch's numbers."""
+    number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64
+    start, end, count = number(start), number(end), np.arange(steps, dtype=np.float64)
+    step = float((end - start) / number(max(steps - 1, 1)))
+    array = np.where(count < steps // 2, float(start) + step * count, float(end) - step * (steps - 1 - count))
+    if steps == 1:
+        array[:] = start
+    return array.astype(kind.numpy)
+
+
+def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
+    """The n x m matrix with ones on the diagonal."""
+    wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    array = np.eye(int(n), None if m is None else int(m), dtype=np.float64).astype(wanted.numpy)
+    return _finish(array, dict(device=device, requires_grad=requires_grad, **accepted))
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
+    """(2, K): rows and columns of the entries on and below the diagonal `offset`."""
+    array = np.stack(np.tril_indices(row, offset, col)).astype(to_dtype(dtype).numpy)
+    return _finish(array, dict(device=device, **accepted))
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
+    """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
+    array = np.stack(np.triu_indices(row, offset, col)).astype(to_dtype(dtype).numpy)
+    return _finish(array, dict(device=device, **accepted))
+
+
+# ---------------------------------------------------------------------- PyTorch's legacy constructors
+
+
+class _Legacy(type):
+    """FloatTensor and its kin are names for a dtype: calling one makes a plain tensor, isinstance asks for the dtype."""
+
+    def __call__(cls, *data, device=None) -> Tensor:
+        check_device(device)
+        if len(data) == 1 and not (isinstance(data[0], int) and not isinstance(data[0], bool)):
+            if isinstance(data[0], dtypes.Size):
+                return empty(data[0], dtype=cls.kind)
+            return Tensor._of(np.array(as_array(data[0]), cls.kind.numpy))
+        return empty(*(data or (0,)), dtype=cls.kind)
+
+    def __instancecheck__(cls, x) -> bool:
+        return isinstance(x, Tensor) and x.dtype is cls.kind
+
+
+def _legacy(name: str, kind) -> type:
+    return _Legacy(
+        name,
+        (),
+        {"kind": kind, "__doc__": f"PyTorch's legacy constructor of {kind.name} tensors.", "__module__": "badak"},
+    )
+
+
+FloatTensor = _legacy("FloatTensor", dtypes.float32)
+DoubleTensor = _legacy("DoubleTensor", dtypes.float64)
+HalfTensor = _legacy("HalfTensor", dtypes.float16)
+BFloat16Tensor = _legacy("BFloat16Tensor", dtypes.bfloat16)
+LongTensor = _legacy("LongTensor", dtypes.int64)
+IntTensor = _legacy("IntTensor", dtypes.int32)
+ShortTensor = _legacy("ShortTensor", dtypes.int16)
+CharTensor = _legacy("CharTensor", dtypes.int8)
+ByteTensor = _legacy("ByteTensor", dtypes.uint8)
+BoolTensor = _legacy("BoolTensor", dtypes.bool_)
+
+
+def set_default_tensor_type(t) -> None:
+    """PyTorch's old way to set the default dtype: set_default_tensor_type(badak.DoubleTensor)."""
+    name = t if isinstance(t, str) else t.__name__
+    kind = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64}.get(name.rpartition(".")[2])
+    if kind is None:
+        raise DTypeError(
+            f"set_default_tensor_type: expected FloatTensor or DoubleTensor; got {name}",
+            "set_default_dtype(badak.float32)",
+        )
+    dtypes.set_default_dtype(kind)

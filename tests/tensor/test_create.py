@@ -1,0 +1,66 @@
+"""New tensors: PyTorch's values, shapes and dtypes from the same call."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak import errors
+
+CALLS = [
+    ("tensor", ([1, 2],), {}), ("tensor", ([1.0, 2],), {}), ("tensor", ([True],), {}), ("tensor", (np.float64(1.0),), {}),
+    ("tensor", ([[1, 2], [3, 4]],), {}), ("tensor", ([],), {}), ("tensor", (3 + 4j,), {}), ("tensor", (np.ones(2),), {}),
+    ("tensor", ([np.float32(1), np.float32(2)],), {}), ("arange", (5,), {}), ("arange", (1, 5, 2), {}),
+    ("arange", (0.0, 4, 2.0), {}), ("arange", (5, -1, -1.0), {}), ("arange", (0,), {}), ("arange", (1, 2, 0.25), {}),
+    ("linspace", (0, 1, 7), {}), ("linspace", (0, 1, 1000), {}), ("linspace", (-3, 10, 777), {}), ("linspace", (0, 1, 1), {}),
+    ("logspace", (0, 2, 5), {}), ("logspace", (-3, 2, 77), {}), ("eye", (3,), {}), ("eye", (2, 3), {}),
+    ("tril_indices", (3, 4), {}), ("triu_indices", (3, 3), {"offset": 1}), ("zeros", (2, 3), {}), ("zeros", ([2, 3],), {}),
+    ("ones", ((2, 3),), {}), ("ones", (), {"size": (2,)}), ("full", ((2, 2), 1.5), {}), ("full", ((2,), 7), {}),
+    ("full", ((), True), {}), ("FloatTensor", ([64],), {}), ("LongTensor", (([1, 2], [3, 4]),), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, args, options", CALLS, ids=lambda value: str(value)[:30])
+def test_the_same_call_makes_the_same_tensor(name, args, options):
+    expected, made = getattr(torch, name)(*args, **options), getattr(badak, name)(*args, **options)
+    assert made.dtype.name == str(expected.dtype).removeprefix("torch.")
+    assert tuple(made.shape) == tuple(expected.shape)
+    np.testing.assert_array_equal(made.numpy(), expected.numpy())
+
+
+def test_from_numpy_shares_memory_and_tensor_copies():
+    array = np.zeros(3, np.float32)
+    shared, copied = badak.from_numpy(array), badak.tensor(array)
+    array[0] = 1
+    assert shared[0].item() == 1 and copied[0].item() == 0
+
+
+def test_dlpack_carries_a_real_torch_tensor_both_ways_without_a_copy():
+    theirs = torch.zeros(3)
+    ours = badak.from_dlpack(theirs)
+    ours[1] = 5
+    assert theirs[1].item() == 5
+    assert torch.from_dlpack(ours).data_ptr() == theirs.data_ptr()
+
+
+@pytest.mark.parametrize(
+    "action, words",
+    [
+        (lambda: badak.tensor([[1, 2], [3]]), "ragged"),
+        (lambda: badak.tensor("abc"), "expected numbers"),
+        (lambda: badak.tensor([1, "a"]), "expected numbers"),
+        (lambda: badak.tensor([1, None]), "expected numbers"),
+        (lambda: badak.zeros(2, -1), "negative dimension"),
+        (lambda: badak.zeros(2.5), "shape of ints"),
+        (lambda: badak.zeros(2, foo=1), "foo"),
+        (lambda: badak.zeros(2, device="cuda"), "badak computes on the CPU"),
+        (lambda: badak.arange(0, 5, 0), "nonzero"),
+        (lambda: badak.arange(5, 0), "inconsistent"),
+        (lambda: badak.from_numpy([1]), "np.ndarray"),
+        (lambda: badak.from_numpy(np.zeros(3)[::-1]), "negative"),
+    ],
+)
+def test_what_cannot_be_made_is_explained(action, words):
+    with pytest.raises(errors.BadakError, match=words) as caught:
+        action()
+    assert caught.value.fix
