@@ -1,0 +1,241 @@
+"""Picking and replacing entries by index: gather, scatter, index_*, masked_*, take, nonzero.
+
+`index` holds int64 (or int32) positions along `dim`, counted from 0; x[key] is in getset.py.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
+from ..ops import index as ops
+from ..ops._broadcast import stretched
+from ..ops._check import axis_of, position
+from .apply import apply
+from .convert import cast
+from .elementwise import check_mask
+from .promote import into, operand
+from .tensor import Tensor
+
+
+def _check_index(name: str, index, n: int, dim) -> None:
+    array = index._array
+    if array.dtype.kind not in "iu" or array.dtype == np.uint8:
+        raise DTypeError(f"{name}(): Expected dtype int32/int64 for index; got {index.dtype}", "index.long()")
+    if array.size and not (0 <= array.min() and array.max() < n):
+        wrong = (array < 0) | (array >= n)
+        raise RangeError(
+            f"{name}(): index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {n}",
+            f"index{position(wrong)} is the first of {np.count_nonzero(wrong)} such; valid are 0..{n - 1}"
+            if n
+            else "that dimension is empty",
+        )
+
+
+def _along(name: str, input, dim, index) -> int:
+    """dim counted from 0, once index is known to fit input there."""
+    ndim = input._array.ndim
+    if index._array.ndim != ndim and max(index._array.ndim, 1) != max(ndim, 1):
+        raise ShapeError(
+            f"{name}: Index tensor must have the same number of dimensions as input tensor; got index of shape "
+            f"{index._array.shape}, input of {input._array.shape}",
+            "index.unsqueeze(-1), and squeeze the result",
+        )
+    dim = axis_of(dim, ndim)
+    _check_index(name, index, input._array.shape[dim] if ndim else 1, dim)
+    return dim
+
+
+def _inside(name: str, index, shape, dim: int, what: str) -> None:
+    for a, (n, m) in enumerate(zip(index._array.shape, shape)):
+        if n > m and a != dim:
+            raise ShapeError(
+                f"Size does not match at dimension {a} expected index {list(index._array.shape)} to be no larger than "
+                f"{what} {list(shape)} apart from dimension {dim}",
+                f"{name} reads one entry for each entry of index",
+            )
+
+
+def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
+    """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k]."""
+    dim = _along("gather", input, dim, index)
+    _inside("gather", index, input._array.shape, dim, "self")
+    y = apply(ops.Gather, input, index, dim=dim)
+    return y if out is None else into(out, y)
+
+
+def take_along_dim(input, indices, dim=None) -> Tensor:
+    """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    dim = axis_of(dim, input._array.ndim)
+    a, b = list(input._array.shape), list(indices._array.shape)
+    a[dim] = b[dim] = 1
+    common = list(stretched(a, b))
+    a, b = common.copy(), common.copy()
+    a[dim], b[dim] = input._array.shape[dim], indices._array.shape[dim]
+    return gather(input.expand(a), dim, indices.expand(b))
+
+
+def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Tensor:
+    """x with x[i, index[i, j, k], k] = src[i, j, k] for dim = 1, and so on; src may be a number.
+
+    dx = dy, 0 where replaced;   dsrc = dy there. Where an index occurs twice, the last one holds.
+    reduce "add" adds instead (see scatter_add), "multiply" multiplies (without gradient for src).
+    """
+    src = value if src is None else src
+    dim = _along("scatter", input, dim, index)
+    _inside("scatter", index, input._array.shape, dim, "self")
+    if reduce is not None:
+        return _scatter_reduced(input, dim, index, src, reduce)
+    if not isinstance(src, Tensor):
+        return apply(ops.ScatterFill, input, index, c=operand(src, "scatter"), dim=dim)
+    _same_dtype("scatter", input, src)
+    _inside("scatter", index, src._array.shape, -1, "src")
+    return apply(ops.Scatter, input, index, src, dim=dim)
+
+
+def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
+    if not isinstance(src, Tensor):
+        src = Tensor._of(np.full(index._array.shape, src, input._array.dtype))
+    if reduce == "add":
+        return scatter_add(input, dim, index, src)
+    if reduce != "multiply":
+        raise ArgumentError(f"reduce argument must be either add or multiply. got {reduce}", None)
+    y = input._array.copy()
+    np.multiply.at(y, ops.grid(index._array, dim), src._array[tuple(map(slice, index._array.shape))])
+    return Tensor._of(y)
+
+
+def scatter_add(input, dim: int, index, src) -> Tensor:
+    """x with x[i, index[i, j, k], k] += src[i, j, k] for dim = 1, and so on.   dx = dy;   dsrc = dy there."""
+    dim = _along("scatter_add", input, dim, index)
+    _inside("scatter_add", index, input._array.shape, dim, "self")
+    _same_dtype("scatter_add", input, src)
+    _inside("scatter_add", index, src._array.shape, -1, "src")
+    return apply(ops.ScatterAdd, input, index, src, dim=dim)
+
+
+def _same_dtype(name: str, input, src) -> None:
+    if input._array.dtype != src._array.dtype:
+        raise DTypeError(f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}", "src.to(x.dtype)")
+
+
+def _rows(name: str, input, dim, index):
+    """(dim from 0, index as a vector) for the functions that take whole slices."""
+    dim = axis_of(dim, input._array.ndim)
+    if index._array.ndim > 1:
+        raise ShapeError(f"{name}(): Index is supposed to be a vector; got shape {index._array.shape}", "index.flatten()")
+    _check_index(name, index, input._array.shape[dim] if input._array.ndim else 1, dim)
+    return dim, index if index._array.ndim else index.reshape(1)
+
+
+def index_select(input, dim: int, index, *, out=None) -> Tensor:
+    """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
+    if not input._array.ndim:
+        return input.clone()
+    dim, index = _rows("index_select", input, dim, index)
+    y = apply(ops.IndexSelect, input, index, dim=dim)
+    return y if out is None else into(out, y)
+
+
+def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
+    """x with slice index[k] along dim += alpha source[k].   dx = dy;   dsource[k] = alpha dy[index[k]]."""
+    dim, index = _rows("index_add", input, dim, index)
+    _same_dtype("index_add", input, source)
+    _slices("index_add", input, dim, index, source)
+    return apply(ops.IndexAdd, input, index, source, dim=dim, c=alpha)
+
+
+def index_copy(input, dim: int, index, source) -> Tensor:
+    """x with slice index[k] along dim = source[k].   dx = dy, 0 there;   dsource[k] = dy[index[k]]."""
+    dim, index = _rows("index_copy", input, dim, index)
+    _same_dtype("index_copy", input, source)
+    _slices("index_copy", input, dim, index, source)
+    return apply(ops.IndexCopy, input, index, source, dim=dim)
+
+
+def _slices(name: str, input, dim: int, index, source) -> None:
+    expected = (*input._array.shape[:dim], index._array.size, *input._array.shape[dim + 1 :])
+    if source._array.shape != expected:
+        raise ShapeError(
+            f"{name}(): expected source of shape {expected}, one slice for each index; got {source._array.shape}",
+            "source's other dims are input's",
+        )
+
+
+def index_fill(input, dim: int, index, value) -> Tensor:
+    """x with the slices `index` along dim = value.   dx = dy, 0 there."""
+    dim, index = _rows("index_fill", input, dim, index)
+    value = value._array.item() if isinstance(value, Tensor) else operand(value, "index_fill")
+    if not input._array.ndim:
+        return input.masked_fill(Tensor._of(np.asarray(index._array.size > 0)), value)
+    return apply(ops.IndexFill, input, index, c=value, dim=dim)
+
+
+def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
+    """x with x[indices] = values, or += to accumulate."""
+    key = tuple(slice(None) if i is None else i._array for i in indices)
+    return apply(ops.IndexPut, input, cast(values, input.dtype), key=key, accumulate=accumulate)
+
+
+def masked_select(input, mask, *, out=None) -> Tensor:
+    """The entries where mask, in a vector.   dx = dy there, 0 elsewhere."""
+    check_mask("masked_select", mask)
+    stretched(input._array.shape, mask._array.shape)
+    y = apply(ops.MaskedSelect, input, mask)
+    return y if out is None else into(out, y)
+
+
+def masked_scatter(input, mask, source) -> Tensor:
+    """x with the entries where mask replaced by the first entries of source, in order."""
+    check_mask("masked_scatter", mask)
+    _same_dtype("masked_scatter", input, source)
+    shape = stretched(input._array.shape, mask._array.shape)
+    count = np.count_nonzero(np.broadcast_to(mask._array, shape))
+    if count > source._array.size:
+        raise ShapeError(
+            f"masked_scatter: expected as many values as the mask has True; got {source._array.size} for {count}", None
+        )
+    return apply(ops.MaskedScatter, input.expand(shape), mask, source)
+
+
+def take(input, index) -> Tensor:
+    """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
+    n = input._array.size
+    flat = Tensor._of(np.where(index._array < 0, index._array + n, index._array))
+    _check_index("take", flat, n, 0)
+    return apply(ops.Take, input, flat)
+
+
+def nonzero(input, *, as_tuple: bool = False, out=None):
+    """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
+    found = np.nonzero(input._array if input._array.ndim or not as_tuple else input._array.reshape(1))
+    if as_tuple:
+        return tuple(Tensor._of(i) for i in found)
+    y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))
+    return y if out is None else into(out, y)
+
+
+def argwhere(input) -> Tensor:
+    """The indices of the entries that are not 0: (count, dims)."""
+    return nonzero(input)
+
+
+def select(input, dim: int, index: int) -> Tensor:
+    """The slice `index` along dim; a view."""
+    dim = axis_of(dim, input._array.ndim)
+    n = input._array.shape[dim]
+    if not -n <= index < n:
+        raise RangeError(
+            f"select(): index {index} out of range for tensor of size {list(input._array.shape)} at dimension {dim}", None
+        )
+    return apply(ops.Select, input, key=(slice(None),) * dim + (int(index),))
+
+
+def narrow(input, dim: int, start, length: int) -> Tensor:
+    """`length` entries along dim from `start`; a view."""
+    dim = axis_of(dim, input._array.ndim)
+    n, start = input._array.shape[dim], int(start)
+    start = start + n if start < 0 else start
+    if length < 0 or start < 0 or start + length > n:
+        raise RangeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).", None)
+    return apply(ops.Select, input, key=(slice(None),) * dim + (slice(start, start + length),))

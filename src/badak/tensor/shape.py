@@ -1,0 +1,358 @@
+"""Other shapes of the same values: views wherever memory allows. Sizes may be given one by one or as one tuple."""
+
+from operator import index as as_int
+
+import numpy as np
+
+from ..errors import ArgumentError, KindError, RangeError, ShapeError
+from ..ops import rearrange, shape as ops
+from ..ops._check import axis_of
+from .apply import apply
+from .dtype import Size
+from .dtype import dtype as DType
+from .tensor import Tensor
+
+
+def sizes(given) -> tuple:
+    """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
+    if len(given) == 1 and type(given[0]) is not int:
+        one = given[0]
+        given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
+    for n in given:
+        if type(n) is not int:
+            return tuple(map(as_int, given))
+    return tuple(given)
+
+
+def _invalid(shape, x: Tensor) -> ShapeError:
+    n = x._array.size
+    known = int(np.prod([s for s in shape if s >= 0], dtype=np.int64))
+    fix = f"the sizes must multiply to {n}, those given multiply to {known}; the tensor has shape {x._array.shape}"
+    return ShapeError(f"shape '{list(shape)}' is invalid for input of size {n}", fix)
+
+
+def view(input, *shape, dtype=None) -> Tensor:
+    """The same memory in another shape, one size of which may be -1; raises where memory does not allow it.
+
+    view(dtype) reads the same bytes as another dtype (without gradient).   dx = dy in x's shape.
+    """
+    if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType)):
+        return Tensor._of(input._array.view((dtype or shape[0]).numpy))
+    shape = sizes(shape)
+    array = input._array
+    try:
+        if array.flags.c_contiguous or np.may_share_memory(array.reshape(shape), array):
+            return apply(ops.View, input, shape=shape)
+    except ValueError:
+        raise _invalid(shape, input) from None
+    if not array.size:
+        return reshape(input, shape)
+    raise ShapeError(
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+        "contiguous subspaces). Use .reshape(...) instead.",
+        "x.reshape(...), or x.contiguous().view(...)",
+    )
+
+
+def reshape(input, *shape, **named) -> Tensor:
+    """Another shape, one size of which may be -1: a view where memory allows it, else a copy.   dx = dy in x's shape."""
+    shape = sizes(shape or (named["shape"],))
+    array = input._array
+    try:
+        if array.flags.c_contiguous:
+            return apply(ops.View, input, shape=shape)
+        made = array.reshape(shape)
+    except ValueError:
+        raise _invalid(shape, input) from None
+    if np.may_share_memory(made, array):
+        return apply(ops.View, input, shape=shape)
+    return apply(rearrange.Reshape, input, made=made)
+
+
+def view_as(input, other) -> Tensor:
+    """view(other.shape)."""
+    return view(input, other._array.shape)
+
+
+def reshape_as(input, other) -> Tensor:
+    """reshape(other.shape)."""
+    return reshape(input, other._array.shape)
+
+
+def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dims start_dim..end_dim as one."""
+    shape = input._array.shape
+    if not shape:
+        return apply(ops.View, input, shape=(1,))
+    start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
+    if start > end:
+        raise RangeError("flatten() has invalid args: start_dim cannot come after end_dim", f"x has shape {shape}")
+    if start == end:
+        return input
+    n = 1
+    for size in shape[start : end + 1]:
+        n *= size
+    return reshape(input, (*shape[:start], n, *shape[end + 1 :]))
+
+
+def ravel(input) -> Tensor:
+    """All values in one dim."""
+    return reshape(input, -1)
+
+
+def unflatten(input, dim, sizes) -> Tensor:
+    """One dim as several, one size of which may be -1."""
+    shape = input._array.shape
+    dim = axis_of(dim, len(shape))
+    sizes = tuple(sizes)
+    if -1 in sizes:
+        rest = -int(np.prod(sizes, dtype=np.int64)) or 1
+        sizes = tuple(shape[dim] // rest if s == -1 else s for s in sizes)
+    if np.prod(sizes, dtype=np.int64) != shape[dim]:
+        raise ShapeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
+            f"input tensor",
+            "one size may be -1",
+        )
+    return reshape(input, (*shape[:dim], *sizes, *shape[dim + 1 :]))
+
+
+def transpose(input, dim0: int, dim1: int) -> Tensor:
+    """The dims dim0 and dim1 exchanged; a view."""
+    ndim = input._array.ndim
+    a = dim0 if 0 <= dim0 < ndim else axis_of(dim0, ndim)
+    b = dim1 if 0 <= dim1 < ndim else axis_of(dim1, ndim)
+    return apply(ops.Transpose, input, a=a, b=b) if ndim else input
+
+
+swapaxes = swapdims = transpose
+
+
+def t(input) -> Tensor:
+    """A matrix with rows and columns exchanged; a vector as it is."""
+    ndim = input._array.ndim
+    if ndim > 2:
+        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT")
+    return apply(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
+
+
+def permute(input, *dims) -> Tensor:
+    """The dims in another order: y's dim i is x's dim dims[i]; a view."""
+    ndim = input._array.ndim
+    axes = tuple(d if 0 <= d < ndim else axis_of(d, ndim) for d in sizes(dims))
+    if len(axes) != ndim:
+        raise ShapeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(axes)}",
+            "name every dim once",
+        )
+    if len(set(axes)) != ndim:
+        raise ArgumentError("permute(): duplicate dims are not allowed.", "name every dim once")
+    return apply(ops.Permute, input, axes=axes)
+
+
+def movedim(input, source, destination) -> Tensor:
+    """The dims `source` moved to the places `destination`, the others in their order; a view."""
+    ndim = input._array.ndim
+    source, destination = ((d,) if isinstance(d, int) else tuple(d) for d in (source, destination))
+    source, destination = ([axis_of(d, ndim) for d in ds] for ds in (source, destination))
+    order = [d for d in range(ndim) if d not in source]
+    for to, from_ in sorted(zip(destination, source)):
+        order.insert(to, from_)
+    return permute(input, order)
+
+
+moveaxis = movedim
+
+
+def _mT(input) -> Tensor:  # noqa: N802
+    if input._array.ndim < 2:
+        raise ShapeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {input._array.ndim}-D tensor.")
+    return transpose(input, -2, -1)
+
+
+T = property(lambda x: permute(x, *range(x._array.ndim - 1, -1, -1)), doc="All dims in reverse order; a view.")
+mT = property(_mT, doc="The last two dims exchanged; a view.")
+
+
+def unsqueeze(input, dim: int) -> Tensor:
+    """A new dim of size 1 before dim `dim`; a view."""
+    shape = input._array.shape
+    at = dim if 0 <= dim <= len(shape) else axis_of(dim, len(shape) + 1)
+    return apply(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
+
+
+def squeeze(input, dim=None) -> Tensor:
+    """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
+    shape = input._array.shape
+    if dim is None:
+        kept = tuple(n for n in shape if n != 1)
+    else:
+        gone = {axis_of(d, len(shape)) for d in ((dim,) if isinstance(dim, int) else dim)}
+        kept = tuple(n for a, n in enumerate(shape) if n != 1 or a not in gone)
+    return apply(ops.View, input, shape=kept)
+
+
+def expand(input, *size, implicit=False) -> Tensor:
+    """Dims of size 1 seen as larger, new dims in front; -1 keeps a size. A view that cannot be written to.
+
+    dx = dy summed over the new dims and the stretched ones.
+    """
+    size, shape = sizes(size), input._array.shape
+    extra = len(size) - len(shape)
+    if extra < 0:
+        raise ShapeError(
+            f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in "
+            f"the tensor ({len(shape)})",
+            f"the tensor has shape {shape}",
+        )
+    target = []
+    for i, n in enumerate(size):
+        old = shape[i - extra] if i >= extra else 1
+        if n == -1 and i >= extra:
+            n = old
+        elif n != old and old != 1:
+            raise ShapeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton dimension "
+                f"{i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}",
+                "only dims of size 1 can be expanded; repeat() copies",
+            )
+        if n < 0:
+            raise ShapeError(f"expand: a new dimension needs a size; got {list(size)} for a tensor of {shape}", None)
+        target.append(n)
+    return apply(ops.Expand, input, shape=tuple(target))
+
+
+def expand_as(input, other) -> Tensor:
+    """expand(other.shape)."""
+    return expand(input, other._array.shape)
+
+
+def broadcast_to(input, size) -> Tensor:
+    """expand(size)."""
+    return expand(input, size)
+
+
+def broadcast_shapes(*shapes) -> Size:
+    """The shape that tensors of these shapes have together."""
+    return Size(np.broadcast_shapes(*shapes))
+
+
+def broadcast_tensors(*tensors) -> tuple:
+    """The tensors, each expanded to their common shape."""
+    tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    shape = broadcast_shapes(*[x._array.shape for x in tensors])
+    return tuple(expand(x, shape) for x in tensors)
+
+
+def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
+    """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views."""
+    shape = tensor._array.shape
+    dim = axis_of(dim, len(shape))
+    n, wanted = shape[dim], split_size_or_sections
+    if isinstance(wanted, int):
+        if wanted < 0 or (wanted == 0 and n):
+            raise ArgumentError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}", None)
+        count = max(1, -(-n // wanted)) if wanted else 1
+        parts = [min(wanted, n - k * wanted) for k in range(count)]
+    else:
+        parts = [as_int(s) for s in wanted]
+        if sum(parts) != n:
+            raise ShapeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
+                f"got split_sizes={parts}",
+                f"the sizes given sum to {sum(parts)}",
+            )
+    return apply(ops.Split, tensor, sizes=tuple(parts), axis=dim)
+
+
+def split_with_sizes(input, split_sizes, dim: int = 0) -> tuple:
+    """Pieces of these sizes along dim; views."""
+    return split(input, list(split_sizes), dim)
+
+
+def chunk(input, chunks: int, dim: int = 0) -> tuple:
+    """At most `chunks` equal pieces along dim, the last perhaps smaller; views."""
+    if chunks <= 0:
+        raise ArgumentError(f"chunk expects `chunks` to be greater than 0, got: {chunks}", None)
+    n = input._array.shape[axis_of(dim, input._array.ndim)]
+    return split(input, -(-n // chunks) if n else [0] * chunks, dim)
+
+
+def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
+    """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
+    n = input._array.shape[axis_of(dim, input._array.ndim)]
+    if isinstance(indices_or_sections, int):
+        small, larger = divmod(n, indices_or_sections)
+        return split(input, [small + (k < larger) for k in range(indices_or_sections)], dim)
+    ends = [min(max(as_int(i) + (n if as_int(i) < 0 else 0), 0), n) for i in indices_or_sections]
+    starts = [0, *ends]
+    return split(input, [max(b - a, 0) for a, b in zip(starts, [*ends, n])], dim)
+
+
+def unbind(input, dim: int = 0) -> tuple:
+    """All slices along dim, as a tuple of views."""
+    if not input._array.ndim:
+        raise RangeError("Dimension specified as 0 but tensor has no dimensions", "x.item() gives its value")
+    dim = axis_of(dim, input._array.ndim)
+    return apply(ops.Unbind, input, axis=dim) if input._array.shape[dim] else ()
+
+
+def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The diagonal of the matrix of dims dim1 and dim2, as the last dim; a view."""
+    ndim = input._array.ndim
+    a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if a == b:
+        raise ArgumentError(f"diagonal dimensions cannot be identical {dim1}, {dim2}", None)
+    return apply(ops.Diagonal, input, offset=offset, a=a, b=b)
+
+
+def unfold(input, dimension: int, size: int, step: int) -> Tensor:
+    """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
+    axis = axis_of(dimension, input._array.ndim)
+    n = input._array.shape[axis] if input._array.ndim else 1
+    if size > n:
+        raise RangeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}", None)
+    return apply(ops.Unfold, input, axis=axis, size=size, step=step)
+
+
+def _atleast(ndim: int):
+    def at_least(*tensors):
+        if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
+            tensors = tuple(tensors[0])
+        made = tuple(_lift(x, ndim) for x in tensors)
+        return made[0] if len(made) == 1 else made
+
+    at_least.__name__ = at_least.__qualname__ = f"atleast_{ndim}d"
+    at_least.__doc__ = f"The tensors with at least {ndim} dims."
+    return at_least
+
+
+def _lift(x: Tensor, ndim: int) -> Tensor:
+    shape = x._array.shape
+    if ndim == 3 and len(shape) in (1, 2):
+        shape = (1, *shape, 1)[-3:] if len(shape) == 1 else (*shape, 1)
+    return view(x, (1,) * (ndim - len(shape)) + tuple(shape))
+
+
+atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
+
+
+def view_as_real(input) -> Tensor:
+    """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
+    if input._array.dtype.kind != "c":
+        raise KindError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
+    return apply(ops.ViewAsReal, input)
+
+
+def view_as_complex(input) -> Tensor:
+    """Pairs (real, imaginary) on the last dim as complex numbers; a view."""
+    array = input._array
+    if array.dtype.kind != "f" or array.ndim == 0 or array.shape[-1] != 2:
+        raise ShapeError(
+            f"view_as_complex: expected a floating tensor with a last dim of size 2; got {input.dtype} of shape {array.shape}",
+            "x.float().reshape(*x.shape[:-1], -1, 2)",
+        )
+    if array.strides[-1] != array.itemsize or any(s % (2 * array.itemsize) for s in array.strides[:-1]):
+        raise ShapeError("Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()")
+    return apply(ops.ViewAsComplex, input)

@@ -1,0 +1,226 @@
+"""Order: sorting, the largest, positions of extremes, medians, distinct values, counts.
+
+Positions are computed without gradient; the values are gathered there, and their gradient goes back there.
+Equal values keep their order (PyTorch promises that with stable=True only); NaN counts as larger than any number.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
+from ..ops import index as index_ops
+from ..ops._check import axis_of
+from . import returns
+from .apply import apply
+from .promote import into
+from .reduce import _not_empty, along
+from .tensor import Tensor
+
+
+def _order(array, dim: int, descending: bool):
+    if not descending:
+        return np.argsort(array, axis=dim, kind="stable")
+    # from the end, so that equal values keep their order
+    backwards = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
+    return array.shape[dim] - 1 - np.flip(backwards, dim)
+
+
+def _gathered(input, order, dim: int):
+    indices = Tensor._of(np.ascontiguousarray(order, np.int64))
+    return apply(index_ops.TakeAlong, input, indices, dim=dim), indices
+
+
+def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *, out=None):
+    """(values, indices) in order along dim.   dx = dy put back at `indices`."""
+    dim = axis_of(dim, input._array.ndim)
+    if not input._array.ndim:
+        return returns.sort(*along(input, None, 0))
+    found = returns.sort(*_gathered(input, _order(input._array, dim, descending), dim))
+    return found if out is None else returns.sort(*(into(o, y) for o, y in zip(out, found)))
+
+
+def msort(input) -> Tensor:
+    """The values in order along dim 0."""
+    return sort(input, 0).values
+
+
+def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The indices that put x in order along dim."""
+    dim = axis_of(dim, input._array.ndim)
+    array = input._array
+    return Tensor._of(np.ascontiguousarray(_order(array, dim, descending)) if array.ndim else np.zeros((), np.int64))
+
+
+def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out=None):
+    """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""
+    dim, array = axis_of(dim, input._array.ndim), input._array
+    n = array.shape[dim] if array.ndim else 1
+    if not 0 <= k <= n:
+        raise RangeError(f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})")
+    if not array.ndim:
+        return returns.topk(*along(input, None, 0))
+    found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
+    return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
+
+
+def _top(array, k: int, dim: int, largest: bool):
+    n = array.shape[dim]
+    before = (slice(None),) * dim
+    if n < 512 or k > n // 8 or k == 0:
+        return _order(array, dim, largest)[(*before, slice(k))]
+    # among many, only the candidates are sorted; which of the values equal to the k-th are among them is not promised
+    part = np.argpartition(array, n - k if largest else k - 1, axis=dim)
+    candidates = np.sort(part[(*before, slice(n - k, None) if largest else slice(k))], axis=dim)
+    order = _order(np.take_along_axis(array, candidates, dim), dim, largest)
+    return np.take_along_axis(candidates, order, dim)
+
+
+def _position(name: str, pick):
+    def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
+        array, dim = input._array, dim if axis is None else axis
+        if array.dtype.kind == "b":
+            raise DTypeError(f"{name}: not defined for booleans", "x.int() first")
+        _not_empty(name, input, dim)
+        if dim is None:
+            y = np.asarray(pick(array)).reshape((1,) * array.ndim if keepdim else ())
+        elif not array.ndim:
+            axis_of(dim, 0)
+            y = np.zeros((), np.int64)
+        else:
+            y = pick(array, axis=axis_of(dim, array.ndim), keepdims=keepdim)
+        return Tensor._of(y) if out is None else into(out, Tensor._of(y))
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+argmax = _position("argmax", np.argmax)
+argmax.__doc__ = "The index of the largest value along dim (of all, flat, without dim); the first of equal ones."
+argmin = _position("argmin", np.argmin)
+argmin.__doc__ = "The index of the smallest value along dim (of all, flat, without dim); the first of equal ones."
+
+
+def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
+    """(values, indices) of the k-th smallest along dim, k from 1."""
+    dim, array = axis_of(dim, input._array.ndim), input._array
+    n = array.shape[dim] if array.ndim else 1
+    if not 1 <= k <= n:
+        raise RangeError(f"kthvalue(): selected number k out of range for dimension {dim}: k={k} of {n}", f"1..{n}")
+    return returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
+
+
+def _kth(array, k: int, dim: int):
+    return _order(array, dim, False).take(k, dim) if array.ndim else None
+
+
+def median(input, dim=None, keepdim: bool = False):
+    """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
+    if dim is None:
+        _not_empty("median", input, None)
+        return along(input.reshape(-1), _middle(input._array.reshape(-1), 0), 0, False)[0]
+    dim = axis_of(dim, input._array.ndim)
+    _not_empty("median", input, dim)
+    return returns.median(*along(input, _middle(input._array, dim) if input._array.ndim else None, dim, keepdim))
+
+
+def _middle(array, dim: int):
+    order = _order(array, dim, False)
+    middle = order.take((array.shape[dim] - 1) // 2, dim)
+    if array.dtype.kind != "f":
+        return middle
+    nan = np.isnan(array)
+    return np.where(nan.any(dim), nan.argmax(dim), middle)
+
+
+def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The value below which the fraction q lies, interpolated between neighbours, without gradient."""
+    q = q._array if isinstance(q, Tensor) else q
+    axis = None if dim is None else axis_of(dim, input._array.ndim)
+    found = np.quantile(input._array, q, axis=axis, keepdims=keepdim, method=interpolation)
+    return Tensor._of(np.asarray(found, input._array.dtype))
+
+
+def mode(input, dim: int = -1, keepdim: bool = False):
+    """(values, indices) of the most frequent value along dim; of equally frequent ones the smallest, its last index."""
+    array = input._array
+    dim = axis_of(dim, array.ndim)
+    _not_empty("mode", input, dim)
+
+    def last_of_most(row):
+        values, counts = np.unique(row, return_counts=True)
+        return len(row) - 1 - np.argmax(row[::-1] == values[counts.argmax()])
+
+    return returns.mode(*along(input, np.apply_along_axis(last_of_most, dim, array) if array.ndim else None, dim, keepdim))
+
+
+# ---------------------------------------------------------------------- distinct values and counts
+
+
+def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
+    """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
+    found = np.unique(input._array, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    if not isinstance(found, tuple):
+        return Tensor._of(found)
+    parts = list(found)
+    if return_inverse:
+        parts[1] = parts[1].reshape(input._array.shape if dim is None else (-1,))
+    return tuple(Tensor._of(part) for part in parts)
+
+
+def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
+    """The values with runs of equal ones (slices along dim, if given) shortened to one."""
+    array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)
+    rows = array.reshape(len(array), -1)
+    first = np.ones(len(array), bool)
+    first[1:] = (rows[1:] != rows[:-1]).any(1)
+    kept = array[first]
+    found = [kept if dim is None else np.moveaxis(kept, 0, dim)]
+    if return_inverse:
+        inverse = np.cumsum(first) - 1
+        found.append(inverse.reshape(input._array.shape) if dim is None else inverse)
+    if return_counts:
+        found.append(np.diff(np.append(np.flatnonzero(first), len(array))))
+    made = tuple(Tensor._of(part) for part in found)
+    return made[0] if len(made) == 1 else made
+
+
+def bincount(input, weights=None, minlength: int = 0) -> Tensor:
+    """How often each of 0, 1, 2, ... occurs in a vector, or the sum of their weights."""
+    array = input._array
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+        raise ArgumentError("bincount only supports 1-d non-negative integral inputs.", "x.flatten().long()")
+    if weights is None:
+        return Tensor._of(np.bincount(array, minlength=minlength))
+    kind = weights._array.dtype if weights._array.dtype.kind == "f" else np.float64
+    return Tensor._of(np.bincount(array, weights._array, minlength).astype(kind))
+
+
+def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
+    array = input._array
+    if min == max and array.size:
+        min, max = float(array.min()), float(array.max())
+    if min == max:
+        min, max = min - 1, max + 1
+    return Tensor._of(np.histogram(array, int(bins), (min, max))[0].astype(array.dtype))
+
+
+def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False) -> Tensor:
+    """Where each value would go into the sorted sequence (its last dim) so that it stays sorted: before equal ones,
+    with right=True after them. Leading dims of both agree, or the sequence is one vector."""
+    side = side or ("right" if right else "left")
+    rows, values = sorted_sequence._array, np.asarray(input._array if isinstance(input, Tensor) else input)
+    kind = np.int32 if out_int32 else np.int64
+    if rows.ndim == 1:
+        return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
+    if rows.shape[:-1] != values.shape[:-1]:
+        raise ShapeError(
+            f"searchsorted: expected the leading dims to agree; got sequence {rows.shape} and input {values.shape}", None
+        )
+    flat = zip(rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]))
+    found = [np.searchsorted(row, value, side) for row, value in flat]
+    return Tensor._of(np.asarray(found, kind).reshape(values.shape))
+
+
+def bucketize(input, boundaries, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """The number of the bucket between sorted boundaries that each value falls into."""
+    return searchsorted(boundaries, input, right=right, out_int32=out_int32)
