@@ -309,7 +309,7 @@ METHODS = dict(
 )
 
 __all__ = [
-    "Generator", "bernoulli", "default_generator", "dropout_mask", "fork_rng", "get_rng_state", "initial_seed", "manual_seed",
-    "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed",
-    "set_rng_state",
+    "Generator", "bernoulli", "default_generator", "draw_like", "dropout_mask", "fork_rng", "get_rng_state",
+    "initial_seed", "manual_seed", "multinomial", "normal", "or_default", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "seed", "set_rng_state",
 ]  # fmt: skip

@@ -1,0 +1,54 @@
+"""How one batch is read: from a dataset, by the numbers that a sampler gave."""
+
+from .collate import default_collate
+from .dataset import IterableDataset
+
+
+class MapFetcher:
+    """Reads examples by their numbers."""
+
+    def __init__(self, dataset, batched: bool, collate_fn, drop_last: bool):
+        self.dataset, self.batched, self.collate_fn = dataset, batched, collate_fn
+
+    def fetch(self, index):
+        """The batch of the numbers `index`; without batching, the converted example of one number."""
+        if not self.batched:
+            return self.collate_fn(self.dataset[index])
+        if self.collate_fn is default_collate and hasattr(self.dataset, "gather"):
+            batch = self.dataset.gather(index)  # one gather instead of B rows and a stack
+            if batch is not None:
+                return batch
+        if callable(getattr(self.dataset, "__getitems__", None)):
+            return self.collate_fn(self.dataset.__getitems__(index))
+        return self.collate_fn([self.dataset[i] for i in index])
+
+
+class IterableFetcher:
+    """Reads the next examples of an iterable dataset; StopIteration at its end."""
+
+    def __init__(self, dataset, batched: bool, collate_fn, drop_last: bool):
+        self.examples = iter(dataset)
+        self.batched, self.collate_fn, self.drop_last, self.ended = batched, collate_fn, drop_last, False
+
+    def fetch(self, index):
+        """A batch of as many examples as `index` has numbers (their values mean nothing here)."""
+        if self.ended:
+            raise StopIteration
+        if not self.batched:
+            return self.collate_fn(next(self.examples))
+        batch = []
+        for _ in index:
+            try:
+                batch.append(next(self.examples))
+            except StopIteration:
+                self.ended = True
+                break
+        if not batch or (self.drop_last and len(batch) < len(index)):
+            raise StopIteration
+        return self.collate_fn(batch)
+
+
+def fetcher_of(dataset, batched: bool, collate_fn, drop_last: bool):
+    """The fetcher for this kind of dataset."""
+    kind = IterableFetcher if isinstance(dataset, IterableDataset) else MapFetcher
+    return kind(dataset, batched, collate_fn, drop_last)

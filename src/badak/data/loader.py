@@ -1,0 +1,330 @@
+"""DataLoader: batches of a dataset, in order or shuffled, read here or by worker processes.
+
+The order of batches is PyTorch's for the same seed: each iteration draws one base seed (from `generator`, or from the default
+generator) before the sampler draws anything.
+"""
+
+import itertools
+import multiprocessing
+import os
+import weakref
+from multiprocessing.context import BaseContext
+from typing import Generic, TypeVar
+
+from ..errors import ArgumentError, KindError, warn_once
+from ..tensor.random import or_default
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .fetch import fetcher_of
+from .position import Position
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .workers import Crew, End, Failure, Recipe
+
+T_co = TypeVar("T_co", covariant=True)
+_NONE_LEFT = object()
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _Endless(Sampler):
+    """None without end: an iterable dataset has no numbers to choose from."""
+
+    def __iter__(self):
+        return itertools.repeat(None)
+
+
+class DataLoader(Generic[T_co]):
+    """Iterating over it gives the batches of `dataset`; PyTorch's arguments, each with PyTorch's default.
+
+    batch_size examples a batch (None: single examples, not batched); shuffle, sampler or batch_sampler choose the order;
+    collate_fn makes a batch of a list of examples; drop_last leaves out a shorter last batch; generator is drawn from for
+    the order. num_workers processes read prefetch_factor batches ahead each (0: the main process reads); timeout in seconds
+    to wait for them; worker_init_fn(id) is called first in each; persistent_workers keeps them between epochs; in_order=False
+    gives batches as they come. pin_memory is accepted: on a CPU there is nothing to pin.
+
+    `state_dict()` is the position within an epoch: a loader like this one that loads it goes on with the batches that were
+    left, in the same order. What a dataset itself draws by chance in a worker is not part of the position.
+    """
+
+    _ready = False
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
+                 generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="",
+                 in_order=True):  # fmt: skip
+        self.dataset, self.generator, self.num_workers = dataset, generator, num_workers
+        self.pin_memory, self.pin_memory_device, self.timeout = pin_memory, pin_memory_device, timeout
+        self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.persistent_workers, self.in_order = persistent_workers, in_order
+        _check_workers(self)
+        _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last)
+        self.sampler = _default_sampler(dataset, shuffle, generator) if sampler is None else sampler
+        if batch_sampler is not None:
+            batch_size = None
+        elif batch_size is not None:
+            batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self.batch_size, self.batch_sampler, self.drop_last = batch_size, batch_sampler, drop_last
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._crew = self._crew_seed = self._announced = None
+        self._position = Position(self)
+        self._ready = True
+
+    def __setattr__(self, name, value) -> None:
+        if self._ready and name in _FIXED:
+            raise ArgumentError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized",
+                "make a new DataLoader",
+            )
+        if name == "multiprocessing_context":
+            value = _context(value, self.num_workers)
+        super().__setattr__(name, value)
+
+    @property
+    def _index_sampler(self):
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    def __len__(self) -> int:
+        """Batches in an epoch; for an iterable dataset an estimate from the dataset's own length."""
+        if not isinstance(self.dataset, IterableDataset):
+            return len(self._index_sampler)
+        self._announced = examples = len(self.dataset)
+        if self.batch_size is None:
+            return examples
+        return examples // self.batch_size if self.drop_last else -(-examples // self.batch_size)
+
+    def __iter__(self):
+        if self.num_workers == 0:
+            return _Batches(self, self._position.start())
+        _warn_of_many(self.num_workers)
+        return _WorkerBatches(self, self._position.start())
+
+    def state_dict(self) -> dict:
+        """The position: batches given in this epoch, and the states of the generators at its start."""
+        return self._position.state_dict()
+
+    def load_state_dict(self, state: dict) -> None:
+        """Let the next iteration go on from `state`. Raises StateError where it is none."""
+        self._position.load_state_dict(state)
+
+    def _draw_base_seed(self) -> int:
+        return or_default(self.generator).seed64()
+
+    def _recipe(self, base_seed: int) -> Recipe:
+        return Recipe(self.dataset, self.batch_sampler is not None, self.collate_fn, self.drop_last, self.worker_init_fn,
+                      base_seed, self.num_workers)  # fmt: skip
+
+
+class _Batches:
+    """One iteration, read in this process."""
+
+    def __init__(self, loader: DataLoader, start):
+        self._loader, self._start = loader, start
+        self._given = 0
+        with start.replaying():
+            self._numbers = iter(loader._index_sampler)
+            self._begin(loader)
+            self._skip(start.batches)
+
+    def _begin(self, loader):
+        loader._draw_base_seed()  # read by workers only, but drawn by PyTorch in either case
+        self._fetcher = fetcher_of(loader.dataset, loader.batch_sampler is not None, loader.collate_fn, loader.drop_last)
+
+    def _skip(self, batches: int) -> None:
+        for index in itertools.islice(self._numbers, batches):
+            if isinstance(self._loader.dataset, IterableDataset):
+                self._fetcher.fetch(index)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            batch = self._next()
+        except StopIteration:
+            self._start.finish()
+            raise
+        self._start.advance()
+        self._given += 1
+        self._check_length()
+        return batch
+
+    def _next(self):
+        return self._fetcher.fetch(next(self._numbers))
+
+    def _check_length(self):
+        announced = self._loader._announced
+        if announced is not None and self._given > announced:
+            warn_once(
+                ("longer than said", id(self._loader)),
+                f"Length of IterableDataset {self._loader.dataset} was reported to be {announced} "
+                f"(when accessing len(dataloader)), but {self._given} samples have been fetched.",
+                "let each worker read its own part: see get_worker_info()",
+            )
+
+    def __len__(self) -> int:
+        return len(self._loader._index_sampler)
+
+
+class _WorkerBatches(_Batches):
+    """One iteration, read by worker processes: batch number n is in the hands of one of them until it comes back."""
+
+    def _begin(self, loader):
+        self._crew = loader._crew
+        if self._crew is None:
+            seed = loader._draw_base_seed() if loader._crew_seed is None else loader._crew_seed
+            self._crew = Crew(loader._recipe(seed), loader.multiprocessing_context)
+            if loader.persistent_workers:
+                loader._crew, loader._crew_seed = self._crew, seed  # later epochs draw no seed
+            owner = loader if loader.persistent_workers else self
+            weakref.finalize(owner, self._crew.close)
+        self._crew.epoch += 1
+        self._epoch = self._crew.epoch
+        self._turns = itertools.cycle(range(loader.num_workers))
+        self._active = [True] * loader.num_workers
+        self._sent = self._next_number = 0
+        self._waiting: dict[int, int] = {}  # number of a batch: its worker
+        self._arrived: dict[int, object] = {}
+
+    def _skip(self, batches: int) -> None:
+        if isinstance(self._loader.dataset, IterableDataset):
+            self._fill()
+            for _ in range(batches):
+                self._next()
+        else:
+            super()._skip(batches)
+            self._fill()
+
+    def _fill(self) -> None:
+        for _ in range(max(1, self._loader.prefetch_factor) * self._loader.num_workers):
+            self._dispatch()
+
+    def _dispatch(self) -> None:
+        """Give the next batch to the next worker that still has examples."""
+        worker = next((w for w in itertools.islice(self._turns, len(self._active)) if self._active[w]), None)
+        if worker is None:
+            return
+        index = next(self._numbers, _NONE_LEFT)
+        if index is not _NONE_LEFT:
+            self._waiting[self._sent] = worker
+            self._crew.send(worker, self._sent, index)
+            self._sent += 1
+
+    def _next(self):
+        if self._epoch != self._crew.epoch:
+            raise ArgumentError(
+                "DataLoader: a new iteration was begun, and with persistent_workers there is one at a time",
+                "finish the first loop, or persistent_workers=False",
+            )
+        try:
+            result = self._deliver()
+        except StopIteration:
+            if not self._loader.persistent_workers:
+                self._crew.close()
+            raise
+        except BaseException:  # a dead worker, Ctrl-C in the middle of a message: nothing can be read any more
+            self._waiting, self._arrived = {}, {}
+            self._crew.close()
+            self._loader._crew = None
+            raise
+        if isinstance(result, Failure):
+            result.reraise()  # the workers live on, and so does the iteration
+        return result
+
+    def _deliver(self):
+        while self._waiting or self._arrived:
+            number = next(iter(self._arrived), None) if not self._loader.in_order else self._oldest()
+            if number not in self._arrived:
+                worker, number, result = self._crew.receive(self._loader.timeout)
+                del self._waiting[number]
+                if isinstance(result, End):
+                    self._active[worker] = False
+                    self._dispatch()
+                else:
+                    self._arrived[number] = result
+                continue
+            self._dispatch()
+            return self._arrived.pop(number)
+        raise StopIteration
+
+    def _oldest(self):
+        return min(itertools.chain(self._waiting, self._arrived))
+
+
+# ---------------------------------------------------------------------- checks of the arguments
+
+
+def _check_workers(loader: DataLoader) -> None:
+    if loader.num_workers < 0:
+        raise ArgumentError(
+            f"num_workers option should be non-negative; got {loader.num_workers}",
+            "num_workers=0 reads in the main process",
+        )
+    if loader.timeout < 0:
+        raise ArgumentError(f"timeout option should be non-negative; got {loader.timeout}", "timeout=0 waits for ever")
+    if loader.num_workers == 0 and loader.prefetch_factor is not None:
+        raise ArgumentError("prefetch_factor option could only be specified in multiprocessing", "num_workers=1 or more")
+    if loader.prefetch_factor is not None and loader.prefetch_factor < 0:
+        raise ArgumentError(f"prefetch_factor option should be non-negative; got {loader.prefetch_factor}")
+    if loader.persistent_workers and loader.num_workers == 0:
+        raise ArgumentError("persistent_workers option needs num_workers > 0", "persistent_workers=False")
+
+
+def _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last) -> None:
+    if isinstance(dataset, IterableDataset):
+        for name, value in (("shuffle", shuffle or None), ("sampler", sampler), ("batch_sampler", batch_sampler)):
+            if value is not None:
+                raise ArgumentError(
+                    f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}",
+                    "order the examples in the dataset's __iter__",
+                )
+    if sampler is not None and shuffle:
+        raise ArgumentError("sampler option is mutually exclusive with shuffle", "shuffle=False")
+    if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        raise ArgumentError(
+            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
+            "DataLoader(dataset, batch_sampler=...)",
+        )
+    if batch_size is None and drop_last:
+        raise ArgumentError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+
+
+def _default_sampler(dataset, shuffle, generator):
+    if isinstance(dataset, IterableDataset):
+        return _Endless()
+    return RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+
+
+def _context(value, num_workers):
+    if value is None:
+        return None
+    if num_workers == 0:
+        raise ArgumentError(
+            f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), got {num_workers=}",
+            "num_workers=1 or more",
+        )
+    if isinstance(value, str):
+        known = multiprocessing.get_all_start_methods()
+        if value not in known:
+            raise ArgumentError(
+                f"multiprocessing_context option should specify a valid start method in {known}, but got {value!r}"
+            )
+        return multiprocessing.get_context(value)
+    if not isinstance(value, BaseContext):
+        raise KindError(
+            f"multiprocessing_context option should be a valid context object or a string; got {value!r}",
+            "multiprocessing_context='spawn'",
+        )
+    return value
+
+
+def _warn_of_many(num_workers: int) -> None:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if num_workers > cores:
+        warn_once(
+            ("workers", num_workers),
+            f"This DataLoader will create {num_workers} worker processes in total. The suggested max number of worker in "
+            f"the current system is {cores}",
+            f"num_workers={cores}",
+        )
+
+
