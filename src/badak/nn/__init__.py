@@ -9,6 +9,7 @@ from .activation import CELU as CELU
 from .activation import ELU as ELU
 from .activation import GELU as GELU
 from .activation import GLU as GLU
+from .activation import SELU as SELU
 from .activation import Hardshrink as Hardshrink
 from .activation import Hardsigmoid as Hardsigmoid
 from .activation import Hardswish as Hardswish
@@ -20,9 +21,8 @@ from .activation import Mish as Mish
 from .activation import PReLU as PReLU
 from .activation import ReLU as ReLU
 from .activation import ReLU6 as ReLU6
-from .activation import SELU as SELU
-from .activation import SiLU as SiLU
 from .activation import Sigmoid as Sigmoid
+from .activation import SiLU as SiLU
 from .activation import Softmax as Softmax
 from .activation import Softmax2d as Softmax2d
 from .activation import Softmin as Softmin
@@ -36,8 +36,6 @@ from .attention import MultiheadAttention as MultiheadAttention
 from .containers import ModuleDict as ModuleDict
 from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential
-from .parameter_containers import ParameterDict as ParameterDict
-from .parameter_containers import ParameterList as ParameterList
 from .dropout import Dropout as Dropout
 from .dropout import Dropout1d as Dropout1d
 from .dropout import Dropout2d as Dropout2d
@@ -65,6 +63,8 @@ from .norm import LayerNorm as LayerNorm
 from .norm import RMSNorm as RMSNorm
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
+from .parameter_containers import ParameterDict as ParameterDict
+from .parameter_containers import ParameterList as ParameterList
 from .position import LearnedPositionalEncoding as LearnedPositionalEncoding
 from .position import PositionalEncoding as PositionalEncoding
 from .position import RotaryEmbedding as RotaryEmbedding

@@ -89,7 +89,8 @@ def _check_batches(attention, query: Tensor, key: Tensor, value: Tensor, sizes: 
 def _check_mask_dtype(name: str, mask: Tensor) -> None:
     if mask.dtype != bool_ and not mask.is_floating_point():
         raise _MaskKindError(
-            f"only bool and floating types of {name} are supported; got {mask.dtype}", f"{name}=({name} != 0) if non-zero means hide"
+            f"only bool and floating types of {name} are supported; got {mask.dtype}",
+            f"{name}=({name} != 0) if non-zero means hide",
         )
 
 

@@ -6,28 +6,20 @@ the functions' docstrings.
 
 from ..tensor import Tensor
 from . import functional as F
+from .functional._common import reduction_of
 from .module import Module
 
 
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = legacy_reduction(size_average, reduce, reduction)
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
 
 class _WeightedLoss(_Loss):
     def __init__(self, weight: Tensor | None = None, size_average=None, reduce=None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
-
-
-def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The `reduction` that the two older arguments mean, where one of them is given."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
 
 
 class CrossEntropyLoss(_WeightedLoss):

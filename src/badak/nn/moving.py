@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 from ..autograd import no_grad
 from ..errors import DTypeError, KindError
-from ..tensor import Tensor, empty_like
+from ..tensor import Tensor, empty_like, float16, float32, float64
 from ..tensor import bfloat16 as bfloat16_
 from ..tensor import device as device_type
 from ..tensor import dtype as dtype_type
-from ..tensor import float16, float32, float64
 
 
 class Moving:

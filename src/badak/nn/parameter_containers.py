@@ -145,7 +145,7 @@ class ParameterDict(Module):
 
     def fromkeys(self, keys: Iterable[str], default: object = None) -> "ParameterDict":
         """A ParameterDict with `default` under each key."""
-        return ParameterDict({key: default for key in keys})
+        return ParameterDict(dict.fromkeys(keys, default))
 
     def keys(self):
         """The keys."""

@@ -10,7 +10,7 @@ keep what training computes there.
 import copy
 from collections.abc import Callable
 
-from ..errors import ArgumentError, ShapeError, warn_once
+from ..errors import ArgumentError
 from ..tensor import Tensor, float32, full
 from ..tensor import bool as bool_
 from . import functional as F
@@ -21,6 +21,7 @@ from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm
+from .transformer_checks import check_batch, check_features, warn_of_padding_only
 
 _ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 
@@ -131,7 +132,7 @@ class TransformerDecoderLayer(Module):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        _check_batch(self.self_attn.batch_first, tgt=tgt, memory=memory)
+        check_batch(self.self_attn.batch_first, tgt=tgt, memory=memory)
         own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
         across = memory, memory_mask, memory_key_padding_mask, memory_is_causal
         if self.norm_first:
@@ -194,7 +195,7 @@ class TransformerEncoder(Module):
 
         is_causal None: found out from the mask. True: position t sees t and what is before it, whatever the mask holds.
         """
-        _warn_of_padding_only("src_key_padding_mask", src_key_padding_mask)
+        warn_of_padding_only("src_key_padding_mask", src_key_padding_mask)
         is_causal = _is_causal(mask, is_causal)
         x = src
         for layer in self.layers:
@@ -315,8 +316,8 @@ class Transformer(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """src (S, B, C), tgt (T, B, C) -> (T, B, C); masks as in TransformerEncoder and TransformerDecoder."""
-        _check_batch(self.batch_first, src=src, tgt=tgt)
-        _check_features(self.d_model, src=src, tgt=tgt)
+        check_batch(self.batch_first, src=src, tgt=tgt)
+        check_features(self.d_model, src=src, tgt=tgt)
         memory = self.encoder(
             src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
         )
@@ -368,36 +369,3 @@ def _copies(layer: Module, count: int, independent_init: bool) -> ModuleList:
             if reset is not None:
                 reset()
     return layers
-
-
-def _check_batch(batch_first: bool, **two: Tensor) -> None:
-    """The two tensors have the same batch size, where they have a batch."""
-    (a, x), (b, y) = two.items()
-    axis = 0 if batch_first else 1
-    if x.dim() != 3 or y.dim() != 3 or x.shape[axis] == y.shape[axis]:
-        return
-    axes = "(batch, length, dim)" if batch_first else "(length, batch, dim)"
-    raise ShapeError(
-        f"the batch number of {a} and {b} must be equal: {a} {tuple(x.shape)} and {b} {tuple(y.shape)} read as {axes} "
-        f"have batch {x.shape[axis]} vs {y.shape[axis]}",
-        f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None,
-    )
-
-
-def _check_features(d_model: int, **tensors: Tensor) -> None:
-    for name, x in tensors.items():
-        if x.shape[-1] != d_model:
-            raise ShapeError(
-                f"the feature number of src and tgt must be equal to d_model: {name} {tuple(x.shape)} has "
-                f"{x.shape[-1]} features, d_model={d_model}",
-                f"Transformer(d_model={x.shape[-1]}, ...), or nn.Linear({x.shape[-1]}, {d_model}) before it",
-            )
-
-
-def _warn_of_padding_only(name: str, mask: Tensor | None) -> None:
-    if mask is not None and mask.dtype == bool_ and mask.numel() and bool(mask.all()):
-        warn_once(
-            ("padding only", name),
-            f"every position in this batch is padding ({name} all True).",
-            "check the padding id that the mask was made with; True = padding",
-        )

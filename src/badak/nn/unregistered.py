@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..errors import warn_once
+from .parameter import Parameter
 
 _looked_at = weakref.WeakSet()  # roots whose plain containers have been looked through
 
@@ -65,7 +66,7 @@ def _plain_containers(model) -> list[tuple[str, str, tuple]]:
                 continue
             items = list(value.values()) if type(value) is dict else value
             modules = [item for item in items if hasattr(item, "_modules")]
-            loose = [item for item in items if type(item).__name__ == "Parameter" and id(item) not in known]
+            loose = [item for item in items if isinstance(item, Parameter) and id(item) not in known]
             below = {id(p): p for m in modules for sub in m.modules() for p in sub._parameters.values() if p is not None}
             lost = [p for key, p in below.items() if key not in known]
             if lost or loose:

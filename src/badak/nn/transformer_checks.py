@@ -1,0 +1,40 @@
+"""What can be wrong with what the Transformer is given, in words that say how to put it right."""
+
+from ..errors import ShapeError, warn_once
+from ..tensor import Tensor
+from ..tensor import bool as bool_
+
+
+def check_batch(batch_first: bool, **two: Tensor) -> None:
+    """The two tensors have the same batch size, where they have a batch."""
+    (a, x), (b, y) = two.items()
+    axis = 0 if batch_first else 1
+    if x.dim() != 3 or y.dim() != 3 or x.shape[axis] == y.shape[axis]:
+        return
+    axes = "(batch, length, dim)" if batch_first else "(length, batch, dim)"
+    raise ShapeError(
+        f"the batch number of {a} and {b} must be equal: {a} {tuple(x.shape)} and {b} {tuple(y.shape)} read as {axes} "
+        f"have batch {x.shape[axis]} vs {y.shape[axis]}",
+        f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None,
+    )
+
+
+def check_features(d_model: int, **tensors: Tensor) -> None:
+    """Every tensor has d_model features."""
+    for name, x in tensors.items():
+        if x.shape[-1] != d_model:
+            raise ShapeError(
+                f"the feature number of src and tgt must be equal to d_model: {name} {tuple(x.shape)} has "
+                f"{x.shape[-1]} features, d_model={d_model}",
+                f"Transformer(d_model={x.shape[-1]}, ...), or nn.Linear({x.shape[-1]}, {d_model}) before it",
+            )
+
+
+def warn_of_padding_only(name: str, mask: Tensor | None) -> None:
+    """Say, once, that a padding mask leaves nothing: a batch that teaches nothing."""
+    if mask is not None and mask.dtype == bool_ and mask.numel() and bool(mask.all()):
+        warn_once(
+            ("padding only", name),
+            f"every position in this batch is padding ({name} all True).",
+            "check the padding id that the mask was made with; True = padding",
+        )
