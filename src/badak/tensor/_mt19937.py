@@ -34,14 +34,17 @@ class Twister:
         """Start the stream of `seed` (any integer in [0, 2^64)) anew; the kept normal is forgotten."""
         self._seed = seed
         self.spare = None
+        self._untouched = True
         self._words = np.random.RandomState(seed & 0xFFFFFFFF)
 
     def words32(self, n):
         """The next n words, uint32 (n,)."""
+        self._untouched = False
         return self._words.randint(0, 1 << 32, n, dtype=np.uint32)
 
     def words64(self, n):
         """The next 2 n words as n numbers (first << 32) | second, uint64 (n,)."""
+        self._untouched = False
         return self._words.randint(0, 1 << 64, n, dtype=np.uint64)
 
     def state(self):
@@ -51,7 +54,7 @@ class Twister:
         record["seed"] = self._seed
         record["left"] = _WORDS + 1 - position
         record["seeded"] = 1
-        record["next"] = position
+        record["next"] = 0 if self._untouched else position  # as PyTorch notes a stream that nobody has drawn from
         record["key"] = key
         record["cached"] = 0.0 if self.spare is None else self.spare
         record["has_cached"] = self.spare is not None
@@ -73,5 +76,6 @@ class Twister:
                 fix="pass what get_state() or torch.get_rng_state() returned",
             )
         self._seed = int(record["seed"])
+        self._untouched = left == 1 and record["next"] == 0
         self.spare = float(record["cached"]) if record["has_cached"] else None
         self._words.set_state(("MT19937", record["key"].astype(np.uint32), _WORDS + 1 - left, 0, 0.0))
