@@ -9,7 +9,7 @@ from typing import BinaryIO
 from badak.errors import FileError
 
 
-def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], None]) -> None:
+def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> None:
     """Let `fill` write to a temporary neighbour of `path`, force it to the disk, and rename it over `path`.
 
     Where `fill` raises or the disk is full, `path` keeps what it had and the neighbour is removed.

@@ -69,7 +69,7 @@ def save(folder: str | os.PathLike, checkpoint: Checkpoint) -> None:
         },
     }
     text = json.dumps(index, indent=1, allow_nan=False).encode()
-    write_file(folder / INDEX, lambda file: file.write(text) and None)
+    write_file(folder / INDEX, lambda file: file.write(text))
     _finish_renames(folder)
 
 

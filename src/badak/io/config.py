@@ -78,7 +78,7 @@ def from_dict(cls: type[T], table: Any, where: str | os.PathLike) -> T:
 def write_config(path: str | os.PathLike, config: Any) -> None:
     """Write a dataclass to `path` as JSON: to a temporary name first, then renamed."""
     text = json.dumps(to_dict(config), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_file(path, lambda file: file.write(text.encode()) and None)
+    write_file(path, lambda file: file.write(text.encode()))
 
 
 def read_config(path: str | os.PathLike, cls: type[T]) -> T:
@@ -140,8 +140,9 @@ def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
     values = {}
     for name, one in known.items():
         if name in table:
+            wrong = len(problems)
             values[name] = _convert(hints[name], table[name], prefix + name, problems)
-            if len(problems) == before and (complaint := _complaint(one, hints[name], values[name], prefix)):
+            if len(problems) == wrong and (complaint := _complaint(one, hints[name], values[name], prefix)):
                 problems.append(complaint)
         elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
             problems.append(f"the key '{prefix}{name}' is missing")

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from badak.optim.optimizer import Optimizer, loss_of, next_step, number, step_tensor
-from badak.optim.settings import at_least_zero, check_lr, say_what_cannot_apply
+from badak.optim.optimizer import Optimizer, loss_of, next_step, step_tensor
+from badak.optim.settings import at_least_zero, check_lr, number, say_what_cannot_apply
 from badak.tensor import Tensor
 
 
@@ -70,10 +70,11 @@ class Adagrad(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
-        for p, group, state in self._trainable():
+        for p, grad, group in self._trainable():
+            state = self.state[p]
             param, total = p._array, state["sum"]._array
             lr = number(group["lr"]) / (1 + (next_step(state) - 1) * group["lr_decay"])
-            g = -p.grad._array if group["maximize"] else p.grad._array
+            g = -grad if group["maximize"] else grad
             if group["weight_decay"] != 0:
                 g = g + group["weight_decay"] * param
             total += g * g

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from badak import kernels
-from badak.optim.optimizer import Optimizer, loss_of, next_step, number, step_tensor, zeros_like
-from badak.optim.settings import at_least_zero, check_betas, check_lr, say_what_cannot_apply
+from badak.optim.optimizer import Optimizer, loss_of, next_step, step_tensor, zeros_like
+from badak.optim.settings import at_least_zero, check_betas, check_lr, number, say_what_cannot_apply
 
 
 class Adam(Optimizer):
@@ -68,7 +68,8 @@ class Adam(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
-        for p, group, state in self._trainable():
+        for p, grad, group in self._trainable():
+            state = self.state[p]
             if not state:
                 state.update(step=step_tensor(), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
                 if group["amsgrad"]:
@@ -77,7 +78,7 @@ class Adam(Optimizer):
             beta1, beta2 = (number(beta) for beta in group["betas"])
             kernels.of(p._array).adam(
                 p._array,
-                p.grad._array,
+                grad,
                 state["exp_avg"]._array,
                 state["exp_avg_sq"]._array,
                 largest,

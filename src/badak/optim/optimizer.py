@@ -88,7 +88,7 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave, from badak or PyTorch; tensors are copied, in the parameters' dtypes.
 
-        The groups must have the same sizes; parameters are matched by their order. Raises StateError otherwise.
+        The groups must have the same sizes; parameters are matched by their order. Raises OptimizerStateError otherwise.
         """
         state_dict = dict(state_dict)
         for hook in self._hooked("load_state_dict pre"):
@@ -153,13 +153,13 @@ class Optimizer:
     def _parameters(self) -> Iterator[Tensor]:
         return (p for group in self.param_groups for p in group["params"])
 
-    def _trainable(self) -> Iterator[tuple[Tensor, dict[str, Any], dict[str, Any]]]:
-        """(parameter, its group, its state) for every parameter with a gradient; the parameter counts as changed after."""
+    def _trainable(self) -> Iterator[tuple[Tensor, Any, dict[str, Any]]]:
+        """(parameter, its gradient's array, its group) for every parameter with a gradient; the parameter counts as changed afterwards."""
         name = f"{type(self).__name__}.step"
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
-                    yield p, group, self.state[p]
+                    yield p, p.grad._array, group
                     p._watch().bump(name)
 
     def _warn_without_gradient(self) -> None:
@@ -182,11 +182,6 @@ def loss_of(closure: Callable[[], Any] | None) -> Any:
         return closure()
     finally:
         modes.grad = before
-
-
-def number(value: Any) -> float:
-    """A setting as a Python number: settings may be one-element tensors."""
-    return value.item() if isinstance(value, Tensor) else value
 
 
 def next_step(state: dict[str, Any]) -> int:

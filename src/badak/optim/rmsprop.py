@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from badak.optim.optimizer import Optimizer, loss_of, next_step, number, step_tensor, zeros_like
-from badak.optim.settings import at_least_zero, check_lr, say_what_cannot_apply
+from badak.optim.optimizer import Optimizer, loss_of, next_step, step_tensor, zeros_like
+from badak.optim.settings import at_least_zero, check_lr, number, say_what_cannot_apply
 
 
 class RMSprop(Optimizer):
@@ -58,7 +58,8 @@ class RMSprop(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
-        for p, group, state in self._trainable():
+        for p, grad, group in self._trainable():
+            state = self.state[p]
             if not state:
                 state.update(step=step_tensor(), square_avg=zeros_like(p))
                 if group["momentum"] > 0:
@@ -66,7 +67,7 @@ class RMSprop(Optimizer):
                 if group["centered"]:
                     state["grad_avg"] = zeros_like(p)
             next_step(state)
-            self._update(p._array, p.grad._array, group, state)
+            self._update(p._array, grad, group, state)
         return loss
 
     @staticmethod

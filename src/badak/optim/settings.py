@@ -6,6 +6,11 @@ from badak.errors import ArgumentError, MissingError, warn_once
 from badak.tensor import Tensor
 
 
+def number(value: Any) -> float:
+    """A setting as a Python number: settings may be one-element tensors."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
 def check_lr(owner: str, lr: Any) -> None:
     """A learning rate: a number >= 0, or a tensor with one element."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
@@ -19,16 +24,17 @@ def check_lr(owner: str, lr: Any) -> None:
 def at_least_zero(owner: str, **settings: Any) -> None:
     """Raise ArgumentError for a setting below zero or not a number."""
     for name, value in settings.items():
-        if not value >= 0.0:
+        if not number(value) >= 0.0:
             raise ArgumentError(
-                f"{owner}: expected {name} >= 0; got {value}", f"{name}={abs(value) if value < 0 else 0.0}"
+                f"{owner}: expected {name} >= 0; got {value}",
+                f"{name}={abs(number(value)) if number(value) < 0 else 0.0}",
             )
 
 
 def check_betas(owner: str, betas: Any) -> None:
     """Decay rates of the moments: each in [0, 1)."""
     for at, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
+        if not 0.0 <= number(beta) < 1.0:
             raise ArgumentError(f"{owner}: expected 0 <= betas[{at}] < 1; got {beta}", "betas=(0.9, 0.999)")
 
 

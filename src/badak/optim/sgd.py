@@ -5,8 +5,9 @@ from typing import Any
 
 from badak import kernels
 from badak.errors import ArgumentError
-from badak.optim.optimizer import Optimizer, loss_of, number, zeros_like
-from badak.optim.settings import at_least_zero, check_lr, say_what_cannot_apply
+from badak.optim.optimizer import Optimizer, loss_of, zeros_like
+from badak.optim.settings import at_least_zero, check_lr, number, say_what_cannot_apply
+from badak.tensor import Tensor
 
 
 class SGD(Optimizer):
@@ -65,15 +66,12 @@ class SGD(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
-        for p, group, state in self._trainable():
+        for p, grad, group in self._trainable():
             momentum = number(group["momentum"])
-            first = momentum != 0 and state.get("momentum_buffer") is None
-            if first:
-                state["momentum_buffer"] = zeros_like(p)
-            buffer = state["momentum_buffer"]._array if momentum != 0 else None
+            buffer, first = self._buffer(p) if momentum != 0 else (None, False)
             kernels.of(p._array).sgd(
                 p._array,
-                p.grad._array,
+                grad,
                 buffer,
                 number(group["lr"]),
                 momentum,
@@ -84,3 +82,11 @@ class SGD(Optimizer):
                 first,
             )
         return loss
+
+    def _buffer(self, p: Tensor) -> tuple[Any, bool]:
+        """(m, whether this is the first step that uses it). Without momentum nothing is remembered."""
+        state = self.state[p]
+        first = state.get("momentum_buffer") is None
+        if first:
+            state["momentum_buffer"] = zeros_like(p)
+        return state["momentum_buffer"]._array, first

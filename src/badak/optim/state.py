@@ -10,6 +10,10 @@ from badak.errors import StateError
 from badak.tensor import Tensor
 
 
+class OptimizerStateError(StateError, ValueError):
+    """A state that does not fit the optimizer or schedule it is loaded into."""
+
+
 def pack(state: dict[Any, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
     """{"state": {number: its memory}, "param_groups": [settings and numbers]}."""
     numbers: dict[int, int] = {}
@@ -26,21 +30,21 @@ def pack(state: dict[Any, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str) -> list[dict[str, Any]]:
-    """The loaded settings with our own parameters in them. Raises StateError where the groups differ in number or size."""
+    """The loaded settings with our own parameters in them. Raises OptimizerStateError where the groups differ in number or size."""
     if "state" not in loaded or "param_groups" not in loaded:
-        raise StateError(
+        raise OptimizerStateError(
             f"{owner}.load_state_dict: expected the keys 'state' and 'param_groups'; got {', '.join(map(repr, loaded)) or 'none'}",
             "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict",
         )
     theirs = loaded["param_groups"]
     if len(theirs) != len(groups):
-        raise StateError(
+        raise OptimizerStateError(
             f"loaded state dict has a different number of parameter groups: {len(theirs)}, {owner} has {len(groups)}",
             "build the optimizer with the groups that it had when it was saved",
         )
     for number, (ours, other) in enumerate(zip(groups, theirs)):
         if len(ours["params"]) != len(other["params"]):
-            raise StateError(
+            raise OptimizerStateError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
                 f"group {number} has "
                 f"{len(other['params'])} parameters, {owner}'s has {len(ours['params'])}",

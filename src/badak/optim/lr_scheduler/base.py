@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from badak.errors import ArgumentError, KindError, MissingError, StateError, warn_once
+from badak.errors import ArgumentError, KindError, MissingError, warn_once
 from badak.optim.optimizer import Optimizer
+from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 
 
@@ -19,7 +20,7 @@ class LRScheduler:
 
     optimizer: an Optimizer. last_epoch: -1 to begin; the last step made, to go on with an optimizer whose groups have
     their "initial_lr" (as loaded ones do). Call `optimizer.step()` before `scheduler.step()`; the other order warns.
-    Raises KindError for another kind of optimizer, StateError for last_epoch >= 0 without "initial_lr".
+    Raises KindError for another kind of optimizer, OptimizerStateError for last_epoch >= 0 without "initial_lr".
 
     A schedule that multiplies the current rate (most do, as in PyTorch) can be chained with others and keeps changes made
     to the rate by hand.
@@ -35,7 +36,7 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
-                raise StateError(
+                raise OptimizerStateError(
                     f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler "
                     f"with last_epoch={last_epoch}",
                     "load the optimizer's state first, or leave last_epoch out to begin anew",
@@ -120,7 +121,7 @@ def check_optimizer(schedule: Any, optimizer: Any) -> None:
 
 def copied(value: Any) -> Any:
     """`value` itself, or for a tensor one that does not change with it."""
-    return value.detach().clone() if isinstance(value, Tensor) else value
+    return Tensor._of(value._array.copy()) if isinstance(value, Tensor) else value
 
 
 def values_of(optimizer: Optimizer, name: str) -> list[Any]:

@@ -49,7 +49,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         check_number(self, isinstance(T_0, int) and T_0 > 0, "a positive integer T_0", T_0)
         check_number(self, isinstance(T_mult, int) and T_mult >= 1, "an integer T_mult >= 1", T_mult)
         check_number(self, isinstance(eta_min, (int, float)), "a number eta_min", eta_min)
-        self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
+        self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
+        self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:

@@ -1,0 +1,104 @@
+"""Clipping against PyTorch's, and what it says."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from badak.errors import ArgumentError, BadakWarning
+from badak.nn.utils import clip_grad as ours
+from badak.tensor import Tensor
+
+SHAPES = [(4, 3), (5,), (), (70_001,)]
+
+
+def twins(dtype: str, scale: float = 1.0):
+    rng = np.random.default_rng(0)
+    mine, theirs = [], []
+    for shape in SHAPES:
+        g = np.asarray(rng.standard_normal(shape) * scale, dtype)
+        p, q = (
+            Tensor._of(np.zeros(shape, dtype)).requires_grad_(),
+            torch.zeros(shape, dtype=getattr(torch, dtype), requires_grad=True),
+        )
+        p.grad, q.grad = Tensor._of(g.copy()), torch.tensor(g)
+        mine.append(p)
+        theirs.append(q)
+    return [*mine, Tensor._of(np.zeros(2)).requires_grad_()], [*theirs, torch.zeros(2, requires_grad=True)]
+
+
+def assert_same_gradients(mine, theirs, rtol):
+    for p, q in zip(mine, theirs):
+        assert (p.grad is None) == (q.grad is None)
+        if p.grad is not None:
+            np.testing.assert_allclose(p.grad._array, q.grad.numpy(), rtol=rtol)
+
+
+@pytest.mark.parametrize("norm_type", [2, 2.0, 1.0, 3.5, 0.5, math.inf, -math.inf, 0.0])
+@pytest.mark.parametrize("limit", [0.5, 1e9])
+@pytest.mark.parametrize("dtype, rtol", [("float32", 3e-6), ("float64", 1e-13)])
+def test_clip_grad_norm_agrees_with_pytorch(norm_type, limit, dtype, rtol):
+    mine, theirs = twins(dtype)
+    total = ours.clip_grad_norm_(iter(mine), limit, norm_type)
+    expected = torch.nn.utils.clip_grad_norm_(iter(theirs), limit, norm_type)
+    assert total._array.shape == () and total._array.dtype == expected.numpy().dtype
+    np.testing.assert_allclose(total._array, expected.numpy(), rtol=rtol)
+    assert_same_gradients(mine, theirs, 2 * rtol)
+
+
+def test_gradients_below_the_limit_keep_every_bit():
+    mine, _ = twins("float32")
+    before = [p.grad._array.copy() for p in mine[:-1]]
+    ours.clip_grad_norm_(mine, 1e6)
+    for p, g in zip(mine, before):
+        np.testing.assert_array_equal(p.grad._array, g)
+
+
+def test_the_norm_after_clipping_is_the_limit():
+    mine, _ = twins("float64", 100.0)
+    ours.clip_grad_norm_(mine, 1.0)
+    assert ours.get_total_norm([p.grad for p in mine[:-1]])._array == pytest.approx(1.0, rel=1e-8)
+
+
+def test_one_tensor_and_none_are_taken():
+    mine, theirs = twins("float64")
+    assert ours.clip_grad_norm_(mine[0], 1.0)._array == pytest.approx(
+        float(torch.nn.utils.clip_grad_norm_(theirs[0], 1.0)), rel=1e-14
+    )
+    assert ours.clip_grad_norm_([], 1.0)._array == 0 and ours.clip_grad_norm_(mine[-1], 1.0)._array == 0
+    ours.clip_grad_value_(mine[1], 0.1)
+    torch.nn.utils.clip_grad_value_(theirs[1], 0.1)
+    assert_same_gradients(mine[:2], theirs[:2], 1e-13)
+
+
+def test_clip_grad_value_agrees_with_pytorch():
+    mine, theirs = twins("float32")
+    ours.clip_grad_value_(mine, 0.1)
+    torch.nn.utils.clip_grad_value_(theirs, 0.1)
+    assert_same_gradients(mine, theirs, 0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("norm_type", [2.0, math.inf])
+def test_gradients_that_are_not_finite_raise_or_spread_as_in_pytorch(bad, norm_type):
+    mine, theirs = twins("float32")
+    mine[1].grad._array[0] = theirs[1].grad[0] = bad
+    with pytest.raises(
+        ArgumentError, match=f"The total norm of order {norm_type} for gradients from `parameters` is non-finite"
+    ):
+        ours.clip_grad_norm_(mine, 1.0, norm_type, error_if_nonfinite=True)
+    ours.clip_grad_norm_(mine, 1.0, norm_type)
+    torch.nn.utils.clip_grad_norm_(theirs, 1.0, norm_type)
+    assert_same_gradients(mine, theirs, 1e-6)
+
+
+def test_an_iterator_that_was_read_once_warns():
+    with pytest.warns(BadakWarning, match="`parameters` is an empty generator, no gradient clipping will occur"):
+        ours.clip_grad_norm_(iter([]), 1.0)
+
+
+def test_the_old_name_works_and_says_so():
+    mine, _ = twins("float32")
+    with pytest.warns(BadakWarning, match="deprecated in favor of clip_grad_norm_"):
+        ours.clip_grad_norm(mine, 1.0)

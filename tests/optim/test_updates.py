@@ -1,0 +1,195 @@
+"""Every optimizer against PyTorch's over 20 steps, and states that travel between the two."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from badak import optim
+from badak.tensor import Tensor
+from tests.optim.twins import both, run, value
+
+# 20 steps of a handful of roundings each; Adam's quotient m / sqrt(v) doubles them.
+RTOL = {"float32": 1e-6, "float64": 1e-13}
+
+OPTIONS = [
+    ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "weight_decay": 0.3}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.5, "maximize": True}),
+    ("Adam", {}),
+    ("Adam", {"lr": 0.01, "betas": (0.8, 0.9), "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.01, "betas": (0.3, 0.4)}),
+    ("Adam", {"lr": 0.01, "betas": (0.0, 0.0)}),
+    ("Adam", {"lr": 0.01, "eps": 0.0}),
+    ("Adam", {"lr": 0.01, "amsgrad": True, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.01, "maximize": True}),
+    ("Adam", {"lr": 0.01, "decoupled_weight_decay": True, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.01, "foreach": True}),
+    ("AdamW", {}),
+    ("AdamW", {"lr": 0.01, "weight_decay": 0.3, "amsgrad": True, "maximize": True}),
+    ("AdamW", {"lr": 0.01, "fused": True}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.2, "weight_decay": 0.1, "initial_accumulator_value": 0.5}),
+    ("Adagrad", {"maximize": True, "eps": 1e-3}),
+    ("RMSprop", {}),
+    ("RMSprop", {"lr": 0.01, "alpha": 0.8, "momentum": 0.9, "weight_decay": 0.1}),
+    ("RMSprop", {"lr": 0.01, "centered": True, "maximize": True, "eps": 1e-3}),
+]
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_optimizer_agrees_with_pytorch_over_20_steps(name, options, dtype):
+    ours, optimizer, theirs, twin = both(name, dtype, **options)
+    for step in range(20):
+        run(ours, optimizer, theirs, twin, [step])
+        for p, q in zip(ours, theirs):
+            np.testing.assert_allclose(value(p), value(q), rtol=RTOL[dtype], atol=RTOL[dtype])
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=str)
+def test_groups_with_settings_of_their_own_agree_with_pytorch(name, options):
+    ours, optimizer, theirs, twin = both(name, groups=True, **options)
+    run(ours, optimizer, theirs, twin, range(5))
+    for p, q in zip(ours, theirs):
+        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=str)
+def test_state_dict_has_the_form_and_the_values_of_pytorchs(name, options):
+    ours, optimizer, theirs, twin = both(name, "float32", groups=True, **options)
+    run(ours, optimizer, theirs, twin, range(3))
+    mine, other = optimizer.state_dict(), twin.state_dict()
+    assert mine["param_groups"] == other["param_groups"]
+    assert mine["state"].keys() == other["state"].keys()
+    for number, entries in other["state"].items():
+        assert mine["state"][number].keys() == {key for key in entries if entries[key] is not None}
+        for key, found in mine["state"][number].items():
+            expected = entries[key]
+            assert value(found).dtype == value(expected).dtype and value(found).shape == tuple(expected.shape)
+            np.testing.assert_allclose(value(found), value(expected), rtol=2e-6, atol=1e-12)
+
+
+def fresh(name, options, params):
+    lib, leaf = (
+        (optim, lambda p: Tensor._of(p._array.copy()).requires_grad_())
+        if isinstance(params[0], Tensor)
+        else (torch.optim, lambda p: p.detach().clone().requires_grad_())
+    )
+    params = [leaf(p) for p in params]
+    return params, getattr(lib, name)(params, **options)
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=str)
+def test_a_state_of_pytorch_goes_on_here(name, options):
+    ours, optimizer, theirs, twin = both(name, **options)
+    run(ours, optimizer, theirs, twin, range(4))
+    again, resumed = fresh(name, options, ours)
+    resumed.load_state_dict(twin.state_dict())
+    run(again, resumed, theirs, twin, range(4, 8))
+    for p, q in zip(again, theirs):
+        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=str)
+def test_our_state_goes_on_in_pytorch(name, options):
+    ours, optimizer, theirs, twin = both(name, **options)
+    run(ours, optimizer, theirs, twin, range(4))
+    state = optimizer.state_dict()
+    state["state"] = {
+        n: {k: torch.from_numpy(v._array.copy()) for k, v in entries.items()} for n, entries in state["state"].items()
+    }
+    again, resumed = fresh(name, options, theirs)
+    resumed.load_state_dict(state)
+    run(ours, optimizer, again, resumed, range(4, 8))
+    for p, q in zip(ours, again):
+        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=str)
+def test_resumed_equals_uninterrupted_bit_for_bit(name, options):
+    ours, optimizer, theirs, twin = both(name, "float32", **options)
+    run(ours, optimizer, theirs, twin, range(3))
+    again, resumed = fresh(name, options, ours)
+    resumed.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    run(ours, optimizer, theirs, twin, range(3, 6))
+    run(again, resumed, theirs, twin, range(3, 6))
+    for p, q in zip(ours, again):
+        np.testing.assert_array_equal(p._array, q._array)
+
+
+def test_a_loaded_state_shares_no_memory_with_what_it_came_from():
+    ours, optimizer, theirs, twin = both("Adam")
+    run(ours, optimizer, theirs, twin, range(2))
+    state = optimizer.state_dict()
+    before = state["state"][0]["exp_avg"]._array.copy()
+    again, resumed = fresh("Adam", {}, ours)
+    resumed.load_state_dict(state)
+    run(again, resumed, theirs, twin, range(2, 4))
+    np.testing.assert_array_equal(state["state"][0]["exp_avg"]._array, before)
+    assert state["state"][0]["step"].item() == 2
+
+
+def test_moments_are_loaded_in_the_dtype_of_the_parameter_and_steps_in_their_own():
+    ours, optimizer, theirs, twin = both("Adam", "float64")
+    run(ours, optimizer, theirs, twin, range(2))
+    singles = [Tensor._of(p._array.astype(np.float32)).requires_grad_() for p in ours]
+    resumed = optim.Adam(singles)
+    resumed.load_state_dict(optimizer.state_dict())
+    assert resumed.state[singles[0]]["exp_avg"]._array.dtype == np.float32
+    assert resumed.state[singles[0]]["step"]._array.dtype == np.float32
+
+
+def test_a_step_count_that_is_a_plain_number_is_understood():
+    ours, optimizer, theirs, twin = both("Adam")
+    run(ours, optimizer, theirs, twin, range(2))
+    state = optimizer.state_dict()
+    for entries in state["state"].values():
+        entries["step"] = 2
+    again, resumed = fresh("Adam", {}, ours)
+    resumed.load_state_dict(state)
+    run(again, resumed, theirs, twin, [2])
+    for p, q in zip(again, theirs):
+        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+
+
+def test_a_learning_rate_may_be_a_tensor():
+    ours, theirs = both("Adam")[::2]
+    optimizer, twin = (
+        optim.Adam(ours, lr=Tensor._of(np.array(0.01))),
+        torch.optim.Adam(theirs, lr=torch.tensor(0.01, dtype=torch.float64)),
+    )
+    run(ours, optimizer, theirs, twin, range(3))
+    for p, q in zip(ours, theirs):
+        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+
+
+def test_parameters_without_gradient_stay_and_remember_nothing():
+    ours, optimizer, theirs, twin = both("Adam")
+    run(ours, optimizer, theirs, twin, [0])
+    kept = ours[1]._array.copy()
+    ours[1].grad = None
+    optimizer.step()
+    np.testing.assert_array_equal(ours[1]._array, kept)
+    assert optimizer.state[ours[1]]["step"].item() == 1 and optimizer.state[ours[0]]["step"].item() == 2
+
+
+def test_adamw_stays_adamw_after_loading_a_state_of_adam():
+    ours, optimizer, theirs, twin = both("Adam", weight_decay=0.1)
+    run(ours, optimizer, theirs, twin, [0])
+    again, decoupled = fresh("AdamW", {}, ours)
+    decoupled.load_state_dict(optimizer.state_dict())
+    assert decoupled.param_groups[0]["decoupled_weight_decay"] is True
+
+
+def test_non_contiguous_parameters_are_updated_in_place():
+    base, twin_base = np.arange(12.0).reshape(3, 4), torch.arange(12.0, dtype=torch.float64).reshape(3, 4).t()
+    p, q = Tensor._of(base.T).requires_grad_(), twin_base.detach().requires_grad_()
+    p.grad, q.grad = Tensor._of(np.ones((4, 3))), torch.ones(4, 3, dtype=torch.float64)
+    for lib, x in ((optim, p), (torch.optim, q)):
+        lib.AdamW([x]).step()
+    np.testing.assert_allclose(base.T, value(q), rtol=1e-14)
