@@ -3,9 +3,11 @@
 import numpy as np
 
 from .. import kernels
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, ShapeError, warn_once
 from ..graph import Op
 from ._check import dtype_mismatch, not_floating
+
+NO_VISIBLE_KEY = "no visible key"  # of warnings: who is told the cause is not told the effect as well
 
 
 class Attention(Op):
@@ -29,6 +31,8 @@ class Attention(Op):
         save.causal, save.scale, save.p = causal, scale, p
         out, lse, weights = kernels.of(q).attention(q, k, v, keep, bias, causal, scale, drop, p, want_weights)
         save.out, save.lse = out, lse
+        if keep is not None or bias is not None or (causal is not None and causal < 0):
+            _look_for_blind_queries(lse)
         return (out, weights) if want_weights else out
 
     @staticmethod
@@ -42,6 +46,18 @@ class Attention(Op):
             saved.scale, saved.drop, saved.p, (nq, nk, nv, nbias),
         )
         return dq, dk, dv, None, dbias, None
+
+
+def _look_for_blind_queries(lse) -> None:
+    """Warn, once, of queries that see no key: their log-sum-exp is that of nothing."""
+    blind = (lse == -np.inf).any(axis=1)  # (B, T)
+    if blind.any():
+        b, t = (int(axis[0]) for axis in blind.nonzero())
+        warn_once(
+            NO_VISIBLE_KEY,
+            f"{int(blind.sum())} of {blind.size} rows have no visible key (first: batch {b}, query {t}). Output set to 0",
+            "drop empty sequences or keep one <bos>",
+        )
 
 
 def _check(q, k, v, keep, bias, drop) -> None:

@@ -1,0 +1,27 @@
+"""What several families of functions share."""
+
+from ...errors import KindError, warn_once
+from ...tensor import Tensor
+from ...tensor.inplace import write_
+
+
+def tensor(x, where: str, name: str = "input") -> Tensor:
+    """x, which must be a tensor."""
+    if not isinstance(x, Tensor):
+        raise KindError(f"{where}: expected a Tensor as {name}; got {type(x).__name__}", "badak.tensor(values)")
+    return x
+
+
+def placed(y: Tensor, x: Tensor, inplace: bool, name: str) -> Tensor:
+    """y, or x made to hold it where `inplace`."""
+    return write_(x, y, name) if inplace else y
+
+
+def reduction_of(size_average, reduce, reduction: str) -> str:
+    """PyTorch's older words for a reduction, if they were used; else the new one."""
+    if size_average is None and reduce is None:
+        return reduction
+    size_average, reduce = size_average is not False, reduce is not False
+    meant = "none" if not reduce else ("mean" if size_average else "sum")
+    warn_once("size_average", f"size_average and reduce are deprecated: here they mean reduction='{meant}'", f"reduction='{meant}'")
+    return meant

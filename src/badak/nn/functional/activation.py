@@ -1,0 +1,252 @@
+"""Non-linearities. Those of the hot path are one operation each; the others are compositions of tensor functions.
+
+`inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
+"""
+
+from ...errors import ArgumentError, ShapeError, warn_once
+from ...ops import activation as ops
+from ...ops.softmax import LogSoftmax, Softmax
+from ...tensor import Tensor, apply, where, zeros_like
+from ...tensor.random import default_generator
+from ._common import placed, tensor
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al. 2017: they keep mean 0, variance 1
+
+
+def relu(input, inplace=False) -> Tensor:
+    """y = max(x, 0).   dx = dy where y > 0, else 0."""
+    return placed(apply(ops.ReLU, tensor(input, "relu")), input, inplace, "relu_")
+
+
+def gelu(input, approximate="none") -> Tensor:
+    """y = x Phi(x), Phi the distribution function of the standard normal.   dx = dy (Phi(x) + x phi(x)).
+
+    approximate="tanh": y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as in GPT-2. Hendrycks, Gimpel 2016.
+    """
+    return apply(ops.GELU, tensor(input, "gelu"), approximate=approximate)
+
+
+def silu(input, inplace=False) -> Tensor:
+    """y = x s, s = sigmoid(x).   dx = dy s (1 + x (1 - s)).   Also called swish."""
+    return placed(apply(ops.SiLU, tensor(input, "silu")), input, inplace, "silu_")
+
+
+def tanh(input) -> Tensor:
+    """y = tanh(x).   dx = dy (1 - y^2)."""
+    return tensor(input, "tanh").tanh()
+
+
+def sigmoid(input) -> Tensor:
+    """y = 1 / (1 + exp(-x)).   dx = dy y (1 - y)."""
+    return tensor(input, "sigmoid").sigmoid()
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
+    """y = exp(x) / sum exp(x) along `dim`.   dx = y (dy - sum(dy y)).   A row of -inf gives NaN.
+
+    dtype: x is converted to it first. Without `dim` it is guessed as PyTorch does, with a warning.
+    """
+    return apply(Softmax, _cast(input, dtype, "softmax"), dim=_dim(dim, input, "softmax"))
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
+    """y = x - log sum exp(x) along `dim`.   dx = dy - exp(y) sum(dy)."""
+    return apply(LogSoftmax, _cast(input, dtype, "log_softmax"), dim=_dim(dim, input, "log_softmax"))
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
+    """softmax(-x)."""
+    return softmax(-_cast(input, dtype, "softmin"), _dim(dim, input, "softmin"))
+
+
+def _cast(x, dtype, where_: str) -> Tensor:
+    return tensor(x, where_) if dtype is None else tensor(x, where_).to(dtype)
+
+
+def _dim(dim, x: Tensor, name: str) -> int:
+    if dim is not None:
+        return dim
+    guess = 0 if x.dim() in (0, 1, 3) else 1
+    warn_once(
+        (name, "dim"),
+        f"{name}: implicit dimension choice has been deprecated; dim={guess} is taken for {x.dim()} dims",
+        f"{name}(x, dim=-1), or dim={guess} if it was meant",
+    )
+    return guess
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
+    """A sample of the Gumbel-softmax distribution: softmax((logits + g) / tau), g = -log(-log(u)).
+
+    hard=True: the one-hot of the largest, whose gradient is that of the soft sample. Jang, Gu, Poole 2017.
+    """
+    x = tensor(logits, "gumbel_softmax", "logits")
+    if eps != 1e-10:
+        warn_once("gumbel_softmax eps", "gumbel_softmax: eps is deprecated and has no effect", "leave eps out")
+    gumbels = -Tensor._of(default_generator.exponential(x._array.shape, x._array.dtype, 1.0)).log()
+    soft = softmax((x + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    winner = soft.detach().argmax(dim, keepdim=True)
+    return zeros_like(soft).scatter_(dim, winner, 1.0) - soft.detach() + soft
+
+
+def logsigmoid(input) -> Tensor:
+    """y = log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), without overflow.   dx = dy sigmoid(-x)."""
+    x = tensor(input, "logsigmoid")
+    return -softplus(-x, threshold=float("inf"))
+
+
+def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
+    """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.   dx = dy sigmoid(beta x)."""
+    x = tensor(input, "softplus")
+    z = x * beta
+    y = z.logaddexp(z.new_zeros(())) / beta
+    return y if threshold == float("inf") else where(z > threshold, x, y)
+
+
+def mish(input, inplace=False) -> Tensor:
+    """y = x tanh(softplus(x)). Misra 2019."""
+    return placed(input * softplus(input).tanh(), input, inplace, "mish_")
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
+    """y = x between min_val and max_val, the nearer of the two beyond."""
+    if min_val > max_val:
+        raise ArgumentError(f"hardtanh: expected min_val <= max_val; got {min_val}, {max_val}", "swap them")
+    return placed(_between(input, min_val, max_val), input, inplace, "hardtanh_")
+
+
+def relu6(input, inplace=False) -> Tensor:
+    """y = min(max(x, 0), 6)."""
+    return placed(_between(input, 0.0, 6.0), input, inplace, "relu6_")
+
+
+def _between(x: Tensor, low: float, high: float) -> Tensor:
+    """x clamped; unlike clamp's, the slope at the two corners is 0, as in PyTorch's hardtanh."""
+    inside = (x > low) & (x < high)
+    return where(inside, x, x.detach().clamp(low, high))
+
+
+def hardsigmoid(input, inplace=False) -> Tensor:
+    """y = min(max(x + 3, 0), 6) / 6."""
+    return placed(_between(input + 3.0, 0.0, 6.0) / 6.0, input, inplace, "hardsigmoid_")
+
+
+def hardswish(input, inplace=False) -> Tensor:
+    """y = x min(max(x + 3, 0), 6) / 6. Howard et al. 2019."""
+    return placed(input * _between(input + 3.0, 0.0, 6.0) / 6.0, input, inplace, "hardswish_")
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
+    """y = x where x > 0, else negative_slope x."""
+    return placed(where(input > 0, input, input * negative_slope), input, inplace, "leaky_relu_")
+
+
+def prelu(input, weight) -> Tensor:
+    """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
+    x = tensor(input, "prelu")
+    if weight.numel() != 1:
+        channels = x.shape[1] if x.dim() > 1 else 1
+        if weight.dim() != 1 or weight.numel() != channels:
+            raise ShapeError(
+                f"prelu: expected weight of 1 or {channels} numbers; got weight={tuple(weight.shape)}, x={tuple(x.shape)}",
+                "num_parameters = the size of dim 1",
+            )
+        weight = weight.reshape(channels, *(1,) * (x.dim() - 2))
+    return where(x > 0, x, weight * x)
+
+
+def elu(input, alpha=1.0, inplace=False) -> Tensor:
+    """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
+    return placed(_exponential_below_zero(input, alpha, 1.0), input, inplace, "elu_")
+
+
+def celu(input, alpha=1.0, inplace=False) -> Tensor:
+    """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
+    return placed(_exponential_below_zero(input, alpha, 1.0 / alpha), input, inplace, "celu_")
+
+
+def selu(input, inplace=False) -> Tensor:
+    """y = scale elu(x, alpha), with the two constants that keep mean 0 and variance 1."""
+    return placed(_exponential_below_zero(input, SELU_ALPHA, 1.0) * SELU_SCALE, input, inplace, "selu_")
+
+
+def _exponential_below_zero(x: Tensor, alpha: float, rate: float) -> Tensor:
+    below = (x.clamp(max=0) * rate).expm1() * alpha  # clamped: exp of a large x would be inf, and inf * 0 NaN
+    return where(x > 0, x, below)
+
+
+def threshold(input, threshold, value, inplace=False) -> Tensor:
+    """y = x where x > threshold, else value."""
+    x = tensor(input, "threshold")
+    return placed(where(x > threshold, x, value), x, inplace, "threshold_")
+
+
+def glu(input, dim=-1) -> Tensor:
+    """y = a sigmoid(b), a and b the two halves of x along `dim`. Dauphin et al. 2017."""
+    x = tensor(input, "glu")
+    size = x.shape[dim]
+    if size % 2:
+        raise ShapeError(
+            f"glu: Halving dimension must be even, but dimension {dim} is size {size}", f"an input of {size + 1} there"
+        )
+    a, b = x.chunk(2, dim)
+    return a * b.sigmoid()
+
+
+def softsign(input) -> Tensor:
+    """y = x / (1 + |x|)."""
+    return input / (input.abs() + 1.0)
+
+
+def tanhshrink(input) -> Tensor:
+    """y = x - tanh(x)."""
+    return input - input.tanh()
+
+
+def hardshrink(input, lambd=0.5) -> Tensor:
+    """y = x where |x| > lambd, else 0."""
+    return where((input >= -lambd) & (input <= lambd), 0.0, input)
+
+
+def softshrink(input, lambd=0.5) -> Tensor:
+    """y = x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
+    if lambd < 0:
+        raise ArgumentError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.", "abs(lambd)")
+    return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, 0.0))
+
+
+def relu_(input) -> Tensor:
+    """relu, in place."""
+    return relu(input, True)
+
+
+def leaky_relu_(input, negative_slope=0.01) -> Tensor:
+    """leaky_relu, in place."""
+    return leaky_relu(input, negative_slope, True)
+
+
+def elu_(input, alpha=1.0) -> Tensor:
+    """elu, in place."""
+    return elu(input, alpha, True)
+
+
+def celu_(input, alpha=1.0) -> Tensor:
+    """celu, in place."""
+    return celu(input, alpha, True)
+
+
+def selu_(input) -> Tensor:
+    """selu, in place."""
+    return selu(input, True)
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0) -> Tensor:
+    """hardtanh, in place."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def threshold_(input, threshold, value) -> Tensor:
+    """threshold, in place."""
+    return placed(where(input > threshold, input, value), input, True, "threshold_")

@@ -1,0 +1,276 @@
+"""Attention: weights over the keys for every query, and the average of the values under them.
+
+    scores  = scale q k^T + bias, -inf where hidden        weights = softmax(scores) over the keys, then dropout
+    y       = weights v
+
+Source: Vaswani et al. 2017, "Attention is all you need", section 3.2. One operation, `ops/attention.py`.
+
+B batch, T queries, S keys, C channels, H heads, D head_dim.
+"""
+
+import math
+
+from ...errors import ArgumentError, DTypeError, ShapeError
+from ...ops.attention import Attention, mask_mismatch
+from ...tensor import Tensor, apply, broadcast_shapes, cat, ones
+from ...tensor import bool as bool_
+from ...tensor.random import default_generator
+from ._common import tensor
+from .linear import linear
+from .masks import question_mask, question_padding
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
+) -> Tensor:
+    """softmax(scale q k^T + mask) v.
+
+    query (..., H, T, D), key (..., H, S, D), value (..., H, S, E) -> (..., H, T, E); leading axes broadcast.
+
+    attn_mask    broadcasts to (..., H, T, S). bool: True = attend. float: added to the scores, with a gradient.
+    dropout_p    share of the weights that is dropped; also outside of training, as in PyTorch
+    is_causal    query i sees the keys 0..i; not together with attn_mask
+    scale        1 / sqrt(D) if None
+    enable_gqa   key and value may have fewer heads: query head h reads key head h // (H / G)
+
+    A query that sees no key gives zeros, and zero gradients. The (T, S) scores of the whole batch are never held.
+    """
+    q, k, v = tensor(query, "attention", "query"), tensor(key, "attention", "key"), tensor(value, "attention", "value")
+    if attn_mask is not None and is_causal:
+        raise ArgumentError(
+            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
+            "leave one of them out, or attn_mask & tril(ones(T, S, dtype=bool))",
+        )
+    _probability(dropout_p)
+    q, k, v, lead = _four_axes(q, k, v, enable_gqa)
+    keep, bias = _keep_or_bias(attn_mask, q, k, lead)
+    drop = _dropped(q, k, dropout_p)
+    causal = 0 if is_causal else None
+    y = apply(Attention, q, k, v, keep, bias, drop, causal=causal, scale=scale, p=dropout_p)
+    return y if len(lead) == 2 else y.reshape(*lead, *y.shape[2:])
+
+
+def _probability(p: float) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}", "dropout_p=0.1")
+
+
+def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
+    """q, k, v as (B, H, T, D), and the leading axes that they had together."""
+    if min(q.dim(), k.dim(), v.dim()) < 2:
+        raise ShapeError(
+            f"attention: query, key and value need at least 2 dims (length, head_dim); "
+            f"got {q.dim()}, {k.dim()} and {v.dim()}",
+            "(batch, heads, length, head_dim)",
+        )
+    leads = [tuple(x._array.shape[:-2]) for x in (q, k, v)]
+    if leads[0] == leads[1] == leads[2] and len(leads[0]) == 2:
+        return q, k, v, leads[0]
+    if enable_gqa and len(leads[0]) == 2:
+        return q, k, v, leads[0]  # heads differ by design; the operation checks the rest
+    if len(leads[0]) == 2 == len(leads[1]) and leads[0][0] == leads[1][0] and 1 not in (leads[0][1], leads[1][1]):
+        if leads[0][1] != leads[1][1]:
+            raise ShapeError(
+                f"attention: query has {leads[0][1]} heads, key {leads[1][1]} and value {leads[2][1]}; "
+                f"got query={tuple(q.shape)}, key={tuple(k.shape)}, value={tuple(v.shape)}",
+                "enable_gqa=True, if each key head serves several query heads",
+            )
+    lead = tuple(broadcast_shapes(*leads))
+    batch, heads = math.prod(lead[:-1]), lead[-1] if lead else 1
+    q, k, v = (x.expand(*lead, *x.shape[-2:]).reshape(batch, heads, *x.shape[-2:]) for x in (q, k, v))
+    return q, k, v, lead
+
+
+def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
+    """The mask as (keep, bias), one of them None, each fit to broadcast to (B, H, T, S)."""
+    if mask is None:
+        return None, None
+    (B, H, T, _), S = q.shape, k.shape[2]
+    if mask._array.dtype.kind not in "bfV":
+        raise DTypeError(
+            f"attention: Expected attn_mask dtype to be bool or float; got {mask.dtype}", "attn_mask=(mask != 0): True = attend"
+        )
+    full = (*lead, T, S)
+    if len(lead) != 2 and len(mask.shape) > 2:
+        if len(mask.shape) > len(full) or any(n not in (1, m) for n, m in zip(reversed(mask.shape), reversed(full))):
+            raise mask_mismatch(mask.shape, B, H, T, S)
+        mask = mask.expand(full).reshape(B, H, T, S)
+    question_mask(mask._array, False, "scaled_dot_product_attention", B)
+    if mask.dtype == bool_:
+        return mask, None
+    return None, mask.to(q.dtype)
+
+
+def _dropped(q: Tensor, k: Tensor, p: float) -> Tensor | None:
+    """The mask of dropout over (B, H, T, S), drawn in PyTorch's order."""
+    if p == 0.0:
+        return None
+    shape = (*q._array.shape[:3], k._array.shape[2])
+    return Tensor._of(default_generator.bernoulli(1 - p, shape))
+
+
+def multi_head_attention_forward(
+    query,
+    key,
+    value,
+    embed_dim_to_check,
+    num_heads,
+    in_proj_weight,
+    in_proj_bias,
+    bias_k,
+    bias_v,
+    add_zero_attn,
+    dropout_p,
+    out_proj_weight,
+    out_proj_bias,
+    training=True,
+    key_padding_mask=None,
+    need_weights=True,
+    attn_mask=None,
+    use_separate_proj_weight=False,
+    q_proj_weight=None,
+    k_proj_weight=None,
+    v_proj_weight=None,
+    static_k=None,
+    static_v=None,
+    average_attn_weights=True,
+    is_causal=False,
+) -> tuple[Tensor, Tensor | None]:
+    """Multi-head attention with all its weights as arguments: query (T, B, C) -> y (T, B, C), weights or None.
+
+    key (S, B, .), value (S, B, .); all three without B for a single sequence. In both masks True = hide and floats are
+    added to the scores: key_padding_mask (B, S), attn_mask (T, S) or (B H, T, S).
+
+    in_proj_weight (3 C, C), or with use_separate_proj_weight q_proj_weight, k_proj_weight, v_proj_weight; bias_k and
+    bias_v (1, 1, C) are one more key and value, add_zero_attn one of zeros; static_k and static_v (B H, S, D) take the
+    place of the projected ones. Weights come as (B, T, S), or (B, H, T, S) with average_attn_weights=False.
+
+    Parity: a query that sees no key gives y = out_proj_bias and weights 0 (PyTorch: NaN where weights are asked for).
+    """
+    _check_dim(query, embed_dim_to_check, num_heads)
+    batched = query.dim() == 3
+    if not batched:
+        query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    if use_separate_proj_weight:
+        weights = q_proj_weight, k_proj_weight, v_proj_weight
+    else:
+        weights = in_proj_weight.chunk(3)
+    biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+    q, k, v = (linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
+    q, k, v = _cut(q, num_heads), _static(static_k, k, num_heads), _static(static_v, v, num_heads)
+    keep, bias = _hidden(attn_mask, key_padding_mask, q, k, is_causal)
+    k, v, keep, bias = _more_keys(k, v, keep, bias, bias_k, bias_v, add_zero_attn)
+    p = dropout_p if training else 0.0
+    made = apply(Attention, q, k, v, keep, bias, _dropped(q, k, p), p=p, want_weights=need_weights)
+    y, weights = made if need_weights else (made, None)
+    y = linear(y.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)  # (T, B, C)
+    if weights is not None and average_attn_weights:
+        weights = weights.mean(dim=1)
+    if not batched:
+        y, weights = y.squeeze(1), None if weights is None else weights.squeeze(0)
+    return y, weights
+
+
+class _DimError(ShapeError, AssertionError):
+    """Wrong sizes at the door of multi-head attention, which PyTorch asserts."""
+
+
+def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:
+    if query.dim() not in (2, 3):
+        raise _DimError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor",
+            "(length, batch, embed_dim)",
+        )
+    if query.shape[-1] != embed_dim:
+        raise _DimError(
+            f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}", f"embed_dim={query.shape[-1]}"
+        )
+    if embed_dim % num_heads:
+        raise _DimError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}", "num_heads that divides it")
+
+
+def _cut(x: Tensor, heads: int) -> Tensor:
+    """(T, B, C) -> (B, H, T, D), a view."""
+    return x.unflatten(-1, (heads, x.shape[-1] // heads)).permute(1, 2, 0, 3)
+
+
+def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
+    """The keys or values of every head: those given as (B H, S, D), or x cut into heads."""
+    if given is None:
+        return _cut(x, heads)
+    B, D = x.shape[1], x.shape[-1] // heads
+    if given.dim() != 3 or given.shape[0] != B * heads or given.shape[2] != D:
+        raise _DimError(
+            f"expecting static_k and static_v of shape (batch heads, keys, head_dim) = ({B * heads}, S, {D}), "
+            f"but got {tuple(given.shape)}",
+            "k.reshape(batch * heads, S, head_dim)",
+        )
+    return given.reshape(B, heads, *given.shape[1:])
+
+
+def _hidden(attn_mask, key_padding_mask, q: Tensor, k: Tensor, is_causal: bool):
+    """PyTorch's two masks, True = hide, as keep and bias."""
+    (B, H, T, _), S = q.shape, k.shape[2]
+    masks = []
+    if attn_mask is not None:
+        question_mask(attn_mask._array, True, "MHA")
+        masks.append(_shaped(attn_mask, B, H, T, S))
+    elif is_causal:
+        masks.append(ones(T, S, dtype=bool_).triu(1))
+    if key_padding_mask is not None:
+        question_padding(key_padding_mask._array, True)
+        if tuple(key_padding_mask.shape) != (B, S):
+            raise _DimError(
+                f"expected key_padding_mask of shape (batch, keys) = {(B, S)}, but got {tuple(key_padding_mask.shape)}",
+                "one entry for each key of each sequence",
+            )
+        masks.append(key_padding_mask.reshape(B, 1, 1, S))
+    keep = bias = None
+    for mask in masks:
+        if mask.dtype == bool_:
+            keep = ~mask if keep is None else keep & ~mask
+        else:
+            bias = mask.to(q.dtype) if bias is None else bias + mask.to(q.dtype)
+    return keep, bias
+
+
+def _shaped(mask: Tensor, B: int, H: int, T: int, S: int) -> Tensor:
+    """attn_mask as (T, S) or (B, H, T, S)."""
+    shape = tuple(mask.shape)
+    if shape == (T, S):
+        return mask
+    if shape == (B * H, T, S):
+        return mask.reshape(B, H, T, S)
+    if shape == (B, S):
+        raise _DimError(
+            f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask",
+            f"key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {(B, 1, 1, S)}",
+        )
+    if len(shape) == 2 and shape == (B, B):
+        raise _DimError(
+            f"query is read as (length={T}, batch={B}) because batch_first=False, but attn_mask is {B}x{B}", "batch_first=True"
+        )
+    wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
+    raise _DimError(
+        f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {wanted}.",
+        f"(queries, keys) = {(T, S)} or (batch heads, queries, keys) = {(B * H, T, S)}",
+    )
+
+
+def _more_keys(k: Tensor, v: Tensor, keep, bias, bias_k, bias_v, add_zero_attn: bool):
+    """The keys that bias_k and add_zero_attn put at the end; every query sees them."""
+    (B, H, _, D), E = k.shape, v.shape[3]
+    if (bias_k is None) != (bias_v is None):
+        raise _DimError("bias_k and bias_v must be given together", "both, or neither")
+    extra = [] if bias_k is None else [(bias_k.reshape(1, H, 1, D), bias_v.reshape(1, H, 1, E))]
+    if add_zero_attn:
+        extra.append((k.new_zeros(1, H, 1, D), v.new_zeros(1, H, 1, E)))
+    for more_k, more_v in extra:
+        k = cat((k, more_k.expand(B, H, 1, D)), dim=2)
+        v = cat((v, more_v.expand(B, H, 1, E)), dim=2)
+        if keep is not None:
+            keep = cat((keep, keep.new_ones((*keep.shape[:-1], 1))), dim=-1)
+        if bias is not None:
+            bias = cat((bias, bias.new_zeros((*bias.shape[:-1], 1))), dim=-1)
+    return k, v, keep, bias

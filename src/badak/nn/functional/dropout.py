@@ -1,0 +1,75 @@
+"""Dropout: numbers, channels or statistics-preserving. The masks are PyTorch's for the same seed.
+
+Source: Srivastava et al. 2014; Tompson et al. 2015 for whole channels; Klambauer et al. 2017 for alpha dropout.
+"""
+
+import math
+
+from ...errors import ArgumentError
+from ...ops.dropout import Dropout
+from ...tensor import Tensor, apply
+from ...tensor.random import default_generator, dropout_mask
+from ._common import placed, tensor
+from .activation import SELU_ALPHA, SELU_SCALE
+
+
+def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
+    """y = x keep / (1 - p), keep True with probability 1 - p.   dx = dy keep / (1 - p).   Without training, x itself."""
+    x = _checked(input, p, "dropout")
+    if p == 0 or not training or x.numel() == 0:
+        return x
+    if p == 1:
+        return placed(x * 0.0, x, inplace, "dropout_")
+    keep = Tensor._of(dropout_mask(x._array, 1 - p))
+    return placed(apply(Dropout, x, keep, p=p), x, inplace, "dropout_")
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False) -> Tensor:
+    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    return _channels(input, p, training, inplace, 3, "dropout1d")
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False) -> Tensor:
+    """Dropout of whole channels of (N, C, H, W), or of (N, C, L) as PyTorch reads it."""
+    return _channels(input, p, training, inplace, None, "dropout2d")
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False) -> Tensor:
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    return _channels(input, p, training, inplace, 5, "dropout3d")
+
+
+def _channels(input, p: float, training: bool, inplace: bool, batched: int | None, name: str) -> Tensor:
+    x = _checked(input, p, name)
+    if batched is not None and x.dim() not in (batched - 1, batched):
+        raise ArgumentError(
+            f"{name}: Expected {batched - 1}D or {batched}D input, but received a {x.dim()}D input.", "dropout for any shape"
+        )
+    if p == 0 or not training or x.numel() == 0:
+        return x
+    if p == 1:
+        return placed(x * 0.0, x, inplace, name + "_")
+    lead = 1 if x.dim() == (batched or 0) - 1 else 2  # without a batch the channels come first
+    shape = (1, *x.shape[:1]) if lead == 1 else tuple(x.shape[:2])
+    keep = default_generator.bernoulli(1 - p, shape).reshape(*x.shape[:lead], *(1,) * (x.dim() - lead))
+    mask = Tensor._of(keep).expand(x.shape)
+    return placed(apply(Dropout, x, mask, p=p), x, inplace, name + "_")
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
+    """y = a (x keep + saturation (1 - keep)) + b, with a and b such that mean 0 and variance 1 stay (for SELU nets)."""
+    x = _checked(input, p, "alpha_dropout")
+    if p == 0 or not training or x.numel() == 0:
+        return x
+    if p == 1:
+        return placed(x * 0.0, x, inplace, "alpha_dropout_")
+    low = -SELU_ALPHA * SELU_SCALE
+    a = 1.0 / math.sqrt((low * low * p + 1.0) * (1.0 - p))
+    keep = Tensor._of(dropout_mask(x._array, 1 - p)).to(x.dtype)
+    return placed(x * keep * a + ((1.0 - keep) * (low * a) - low * a * p), x, inplace, "alpha_dropout_")
+
+
+def _checked(input, p: float, name: str) -> Tensor:
+    if not 0.0 <= p <= 1.0:
+        raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}", f"{name}(x, p=0.1)")
+    return tensor(input, name)

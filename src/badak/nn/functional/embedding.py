@@ -1,0 +1,62 @@
+"""Tables of vectors, and one-hot vectors."""
+
+import numpy as np
+
+from ...autograd import no_grad
+from ...errors import ArgumentError, DTypeError, RangeError
+from ...ops.embedding import Embedding
+from ...tensor import Tensor, apply
+from ...tensor.inplace import changed_
+from ._common import tensor
+
+
+def embedding(
+    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
+) -> Tensor:
+    """y[..., :] = weight[ids[...], :].   dweight[v] = sum of dy where ids == v.
+
+    ids int (...), weight (V, C) -> (..., C). The row `padding_idx` gets no gradient. With `max_norm`, rows that are used
+    and longer than that are first shortened to it, in place. `sparse` is accepted; the gradient is dense.
+    """
+    ids, weight = tensor(input, "embedding"), tensor(weight, "embedding", "weight")
+    if padding_idx is not None:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise RangeError(
+                f"embedding: Padding_idx must be within num_embeddings; got padding_idx={padding_idx}, {rows} rows",
+                f"padding_idx in 0..{rows - 1}",
+            )
+        padding_idx %= rows
+    if max_norm is not None:
+        _shorten(weight, ids, max_norm, norm_type)
+    return apply(Embedding, weight, ids, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+
+
+def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the rows that are used down to max_norm where they are longer."""
+    table, used = weight._array, np.unique(ids._array)
+    norms = np.linalg.norm(table[used], norm_type, axis=-1)
+    long = norms > max_norm
+    if long.any():
+        table[used[long]] *= (max_norm / (norms[long] + 1e-7))[:, None].astype(table.dtype)
+        with no_grad():
+            changed_(weight, "embedding with max_norm")
+
+
+def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of the argument)
+    """y[..., v] = [v == ids[...]], int64 (..., V). num_classes=-1: one more than the largest id."""
+    ids = tensor._array
+    if ids.dtype != np.int64:
+        raise DTypeError(f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()")
+    if ids.size and ids.min() < 0:
+        raise RangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
+    if num_classes == -1:
+        if ids.size == 0:
+            raise ArgumentError("one_hot: Can not infer total number of classes from empty tensor.", "num_classes=V")
+        num_classes = int(ids.max()) + 1
+    if ids.size and ids.max() >= num_classes:
+        raise RangeError(
+            f"one_hot: Class values must be smaller than num_classes; got id {int(ids.max())}, num_classes={num_classes}",
+            f"num_classes={int(ids.max()) + 1}",
+        )
+    return Tensor._of((ids[..., None] == np.arange(num_classes)).astype(np.int64))

@@ -1,0 +1,31 @@
+"""Affine maps."""
+
+from ...errors import ShapeError
+from ...ops.linear import Linear
+from ...tensor import Tensor, apply, einsum
+from ._common import tensor
+
+
+def linear(input, weight, bias=None) -> Tensor:
+    """y = x W^T + b.   dx = dy W, dW = sum dy^T x, db = sum dy.
+
+    x (..., K), weight (N, K) or (K,), bias (N,) or None -> (..., N), or (...) for a weight (K,).
+    """
+    x = tensor(input, "linear")
+    if weight.dim() == 1:
+        y = apply(Linear, x, weight.unsqueeze(0), None).squeeze(-1)
+        return y if bias is None else y + bias
+    return apply(Linear, x, weight, bias)
+
+
+def bilinear(input1, input2, weight, bias=None) -> Tensor:
+    """y[..., n] = x1 W[n] x2^T + b[n].   x1 (..., I), x2 (..., J), weight (N, I, J), bias (N,) -> (..., N)."""
+    sizes = input1.shape[-1], input2.shape[-1]
+    if weight.dim() != 3 or tuple(weight.shape[1:]) != sizes or input1.shape[:-1] != input2.shape[:-1]:
+        raise ShapeError(
+            f"bilinear: expected x1 (..., I), x2 (..., J), weight (N, I, J); got x1={tuple(input1.shape)}, "
+            f"x2={tuple(input2.shape)}, weight={tuple(weight.shape)}",
+            f"a weight of shape (N, {sizes[0]}, {sizes[1]})",
+        )
+    y = einsum("...i,nij,...j->...n", input1, weight, input2)
+    return y if bias is None else y + bias

@@ -1,0 +1,313 @@
+"""Losses. `reduction` is "mean", "sum" or "none"; `size_average` and `reduce` are PyTorch's older words for it.
+
+Terms of log-likelihoods are in nats. Those of the hot path are one operation each (see `ops/loss.py`).
+"""
+
+import numpy as np
+
+from ...errors import ArgumentError, ShapeError, user_line, warn_once
+from ...ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from ...tensor import Tensor, apply, broadcast_tensors, where
+from ._common import reduction_of, tensor
+
+
+def cross_entropy(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+) -> Tensor:
+    """-log softmax(logits)[target], in nats.
+
+        loss[n]      = log(sum_v exp(logits[n,v])) - logits[n, target[n]]
+        dlogits[n,v] = (softmax(logits)[n,v] - [v = target[n]]) / M        M = rows not ignored
+
+    input    logits (V,), (N, V) or (N, V, d1, ...): the classes are axis 1, as in PyTorch. Also (B, T, V) where target is
+             (B, T) and does not fit PyTorch's reading.
+    target   class ids, int, of input's shape without the axis of classes; or class probabilities of input's shape
+    weight   (V,), a factor for each class; "mean" then divides by the sum of the weights of the targets
+    label_smoothing e: the target becomes (1 - e) onehot + e / V. Szegedy et al. 2016.
+
+    Raises RangeError for a label outside 0..V-1 that is not `ignore_index`. Warns, once, of probabilities in place of
+    logits. Parity: where every label is ignored the loss is 0 with a warning (PyTorch: NaN).
+    """
+    logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
+    _look_for_probabilities(logits)
+    if target._array.dtype.kind == "f" and target.shape == logits.shape:
+        rows, shape = _rows(logits)
+        goal, _ = _rows(target.to(logits.dtype))
+        loss = apply(CrossEntropySoft, rows, goal, weight, smoothing=label_smoothing, reduction=reduction)
+        return loss.reshape(shape) if reduction == "none" else loss
+    return _of_classes(
+        "cross_entropy", CrossEntropy, logits, target, weight, reduction, ignore_index=ignore_index, smoothing=label_smoothing
+    )
+
+
+def nll_loss(
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+) -> Tensor:
+    """-x[target] for log-probabilities x; shapes, `weight` and `ignore_index` as in cross_entropy."""
+    logp, reduction = tensor(input, "nll_loss"), reduction_of(size_average, reduce, reduction)
+    return _of_classes("nll_loss", NLL, logp, target, weight, reduction, ignore_index=ignore_index)
+
+
+def _of_classes(where_: str, op, x: Tensor, target: Tensor, weight, reduction: str, **attributes) -> Tensor:
+    """A loss over class ids, brought to rows (N, V) and labels (N,)."""
+    shape, labels = tuple(x._array.shape), tuple(target._array.shape)
+    if len(shape) > 2 and labels != (shape[0], *shape[2:]) and labels == shape[:-1]:
+        rows = x.reshape(-1, shape[-1])  # (B, T, V) with (B, T)
+    elif shape and labels == (shape[:1] + shape[2:] if len(shape) > 1 else ()):
+        rows, _ = _rows(x)
+    else:
+        raise _axes_mismatch(where_, shape, labels)
+    loss = apply(op, rows, target.reshape(-1), weight, reduction=reduction, **attributes)
+    return loss.reshape(labels) if reduction == "none" else loss
+
+
+def _rows(x: Tensor):
+    """(V,), (N, V), (N, V, d1, ...) as (all rows, V), and the shape of their losses."""
+    shape = tuple(x._array.shape)
+    if len(shape) == 1:
+        return x.unsqueeze(0), ()
+    if len(shape) == 2:
+        return x, shape[:1]
+    rest = (shape[0], *shape[2:])
+    return x.movedim(1, -1).reshape(int(np.prod(rest)), shape[1]), rest
+
+
+def _axes_mismatch(where_: str, shape, labels) -> ShapeError:
+    expected = (shape[0], *shape[2:]) if len(shape) > 1 else ()
+    cause = (
+        f"{where_}: Expected target size {list(expected)}, got {list(labels)}: logits {shape} are read as "
+        f"({', '.join(_axis_names(len(shape)))}), target is {labels}"
+    )
+    if len(shape) == 2 and labels and labels[0] != shape[0] and len(labels) == 1:
+        return ShapeError(cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels")
+    if len(shape) > 2:
+        also = f", or of shape {shape[:-1]} for logits (batch, length, classes)"
+        return ShapeError(cause, f"a target of shape {expected}{also}")
+    return ShapeError(cause, f"a target of class ids of shape {expected}, or of probabilities of shape {shape}")
+
+
+def _axis_names(ndim: int) -> list[str]:
+    return ["classes"] if ndim == 1 else ["batch", "classes", *(f"d{i}" for i in range(1, ndim - 1))]
+
+
+def _look_for_probabilities(logits: Tensor) -> None:
+    """Warn where the logits are the output of a softmax: the loss would take the softmax of a softmax."""
+    node, x = logits._node, logits._array
+    made = node is not None and node.name == "softmax"
+    if not made:
+        if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] < 2 or x.dtype.kind != "f":
+            return
+        first = x[0]  # one row decides for nearly all batches that nothing is wrong
+        if not (first.min() >= 0 and abs(first.sum() - 1) < 1e-4):
+            return
+        if not ((x >= 0).all() and (abs(x.sum(axis=1) - 1) < 1e-4).all()):
+            return
+    place = f"made by softmax at {node.line}" if made and node.line else "made by softmax" if made else "as softmax makes"
+    line = user_line()
+    warn_once(
+        "probabilities for logits",
+        f"cross_entropy received probabilities (rows sum to 1, {place}){' at ' + line if line else ''}; it takes the "
+        "softmax itself",
+        "pass logits",
+    )
+
+
+def kl_div(
+    input, target, size_average=None, reduce=None, reduction="mean", log_target=False
+) -> Tensor:
+    """target (log target - x), for log-probabilities x; 0 where target = 0. "batchmean" divides the sum by the first axis.
+
+    log_target: target is given as its logarithm. "mean" divides by the number of terms, as in PyTorch, which is not the
+    divergence. Parity: PyTorch gives NaN where target = 0 and x = -inf.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    x, target = _pair("kl_div", input, target)
+    if reduction == "batchmean":
+        return apply(KLDiv, x, target, log_target=log_target, reduction="sum") / x.shape[0]
+    return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
+
+
+def mse_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", weight=None
+) -> Tensor:
+    """(x - target)^2.   dx = 2 (x - target) dloss.   `weight` multiplies the terms; "mean" then divides by its sum."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    x, target = _pair("mse_loss", input, target)
+    if weight is None:
+        return apply(MSE, x, target, reduction=reduction)
+    return _weighted(apply(MSE, x, target, reduction="none"), weight, reduction, "mse_loss")
+
+
+def l1_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", weight=None
+) -> Tensor:
+    """|x - target|.   dx = sign(x - target) dloss."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    x, target = _pair("l1_loss", input, target)
+    return _weighted((x - target).abs(), weight, reduction, "l1_loss")
+
+
+def smooth_l1_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", beta=1.0
+) -> Tensor:
+    """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    if beta < 0:
+        raise ArgumentError(f"smooth_l1_loss does not support negative values for beta; got {beta}", "beta=1.0")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    x, target = _pair("smooth_l1_loss", input, target)
+    d = (x - target).abs()
+    return _reduced(where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction, "smooth_l1_loss")
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tensor:
+    """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
+    if delta <= 0:
+        raise ArgumentError(f"huber_loss does not support non-positive values for delta; got {delta}", "delta=1.0")
+    x, target = _pair("huber_loss", input, target)
+    d = (x - target).abs()
+    loss = where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    return _reduced(loss if weight is None else loss * _same_size(weight, loss, "huber_loss"), reduction, "huber_loss")
+
+
+def binary_cross_entropy(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+) -> Tensor:
+    """-(target log x + (1 - target) log(1 - x)) for probabilities x; each logarithm is at least -100, as in PyTorch."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    x, target = tensor(input, "binary_cross_entropy"), tensor(target, "binary_cross_entropy", "target")
+    if x.shape != target.shape:
+        raise ShapeError(
+            f"binary_cross_entropy: Using a target size ({list(target.shape)}) that is different to the input size "
+            f"({list(x.shape)})",
+            f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "one target for each probability",
+        )
+    values = x._array
+    if values.size and not (values.min() >= 0 and values.max() <= 1):
+        raise ArgumentError(
+            f"binary_cross_entropy: all elements of input should be between 0 and 1; got {values.min()}..{values.max()}",
+            "binary_cross_entropy_with_logits takes logits",
+        )
+    target = target.to(x.dtype)
+    loss = -(target * x.log().clamp(min=-100.0) + (1.0 - target) * (-x).log1p().clamp(min=-100.0))
+    return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
+
+
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+) -> Tensor:
+    """binary_cross_entropy of sigmoid(x), without overflow.   dx = dloss w ((p t + 1 - t) sigmoid(x) - p t).
+
+    weight w and pos_weight p broadcast to x's shape; they get no gradient (parity: PyTorch gives weight one).
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    x, target = tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
+    return apply(BCEWithLogits, x, target, weight, pos_weight, reduction=reduction)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
+    """x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`; the two broadcast."""
+    a, b = broadcast_tensors(tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2"))
+    na, nb = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (a, b))
+    return ((a / na) * (b / nb)).sum(dim)
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) -> Tensor:
+    """|x1 - x2 + eps|_p along the last axis."""
+    return (tensor(x1, "pairwise_distance", "x1") - x2 + eps).norm(p, -1, keepdim)
+
+
+def cosine_embedding_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+) -> Tensor:
+    """1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    cos = cosine_similarity(input1, input2, -1)
+    loss = where(target == 1, 1.0 - cos, 0.0) + where(target == -1, (cos - margin).clamp(min=0.0), 0.0)
+    return _reduced(loss, reduction, "cosine_embedding_loss")
+
+
+def margin_ranking_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+) -> Tensor:
+    """max(0, -target (x1 - x2) + margin), target 1 or -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _reduced((-target * (input1 - input2) + margin).clamp(min=0.0), reduction, "margin_ranking_loss")
+
+
+def hinge_embedding_loss(
+    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
+) -> Tensor:
+    """x where target is 1, max(0, margin - x) where it is -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    loss = where(target == 1, input, 0.0) + where(target == -1, (margin - input).clamp(min=0.0), 0.0)
+    return _reduced(loss, reduction, "hinge_embedding_loss")
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
+    """log(1 + exp(-target x)), target 1 or -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    z = -(target * input)
+    return _reduced(z.logaddexp(z.new_zeros(())), reduction, "soft_margin_loss")
+
+
+def triplet_margin_loss(
+    anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
+) -> Tensor:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-distance. Balntas et al. 2016."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = far.minimum(pairwise_distance(positive, negative, p, eps))
+    return _reduced((near - far + margin).clamp(min=0.0), reduction, "triplet_margin_loss")
+
+
+def _pair(where_: str, x, target):
+    """x and target as floats of one shape; PyTorch's warning where they had to be stretched."""
+    x, target = tensor(x, where_), tensor(target, where_, "target")
+    if x.dtype is not target.dtype:
+        target = target.to(x.dtype) if x.is_floating_point() else target
+    if x._array.shape == target._array.shape:
+        return x, target
+    warn_once(
+        (where_, "stretched"),
+        f"{where_}: Using a target size ({list(target.shape)}) that is different to the input size ({list(x.shape)}): both "
+        "are stretched to one shape, which is rarely meant",
+        f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "targets of the shape of the input",
+    )
+    return broadcast_tensors(x, target)
+
+
+def _reduced(loss: Tensor, reduction: str, where_: str) -> Tensor:
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction != "none":
+        raise ArgumentError(f"{where_}: {reduction!r} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+    return loss
+
+
+def _weighted(loss: Tensor, weight, reduction: str, where_: str) -> Tensor:
+    """The reduction of loss times weight; "mean" divides by the sum of the weights."""
+    if weight is None:
+        return _reduced(loss, reduction, where_)
+    loss = loss * _same_size(weight, loss, where_)
+    return loss.sum() / weight.sum() if reduction == "mean" else _reduced(loss, reduction, where_)
+
+
+def _same_size(weight: Tensor, loss: Tensor, where_: str) -> Tensor:
+    if weight.shape != loss.shape:
+        raise ShapeError(
+            f"{where_}: Weights and input must have the same size; got weight={tuple(weight.shape)}, input={tuple(loss.shape)}",
+            "weight.expand(input.shape)",
+        )
+    return weight

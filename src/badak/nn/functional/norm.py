@@ -1,0 +1,64 @@
+"""Normalisation."""
+
+from ...errors import ArgumentError, ShapeError
+from ...ops.norm import LayerNorm, RMSNorm
+from ...tensor import Tensor, apply, finfo
+from ...tensor.inplace import write_
+from ._common import tensor
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor:
+    """y = weight (x - mean) / sqrt(var + eps) + bias over the last axes, whose sizes are `normalized_shape`.
+
+    The variance is the biased one. Ba, Kiros, Hinton 2016.
+    """
+    x = tensor(input, "layer_norm")
+    return apply(LayerNorm, x, weight, bias, eps=eps, axes=_axes("layer_norm", x, normalized_shape))
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
+    """y = weight x / sqrt(mean(x^2) + eps) over the last axes. eps=None is the machine epsilon of x's dtype.
+
+    Zhang, Sennrich 2019.
+    """
+    x = tensor(input, "rms_norm")
+    eps = finfo(x.dtype).eps if eps is None else eps
+    return apply(RMSNorm, x, weight, eps=eps, axes=_axes("rms_norm", x, normalized_shape))
+
+
+def _axes(where: str, x: Tensor, normalized_shape) -> int:
+    wanted = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not wanted or tuple(x._array.shape[-len(wanted) :]) != wanted:
+        raise ShapeError(
+            f"{where}: Given normalized_shape={list(wanted)}, expected input with shape "
+            f"[*{''.join(f', {n}' for n in wanted)}], but got input of size {list(x.shape)}",
+            f"normalized_shape={tuple(x.shape[-len(wanted) :])}" if wanted else "at least one axis",
+        )
+    return len(wanted)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
+    """Layer norm of each of `num_groups` groups of channels of x (N, C, ...); weight and bias (C,). Wu, He 2018."""
+    x = tensor(input, "group_norm")
+    if x.dim() < 2 or x.shape[1] % num_groups:
+        raise ShapeError(
+            f"group_norm: Expected number of channels in input to be divisible by num_groups; "
+            f"got input={tuple(x.shape)}, num_groups={num_groups}",
+            "num_groups that divides the size of dim 1",
+        )
+    N, C = x.shape[:2]
+    flat = x.reshape(N, num_groups, x.numel() // max(N * num_groups, 1))
+    y = layer_norm(flat, flat.shape[-1:], eps=eps).reshape(x.shape)
+    channels = (C, *(1,) * (x.dim() - 2))
+    if weight is not None:
+        y = y * weight.reshape(channels)
+    return y if bias is None else y + bias.reshape(channels)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None) -> Tensor:
+    """y = x / max(|x|_p, eps) along `dim`."""
+    if eps < 0:
+        raise ArgumentError(f"normalize: expected eps >= 0; got {eps}", "eps=1e-12")
+    x = tensor(input, "normalize")
+    y = x / x.norm(p, dim, keepdim=True).clamp(min=eps).expand(x.shape)
+    return y if out is None else write_(out, y, "normalize")
