@@ -116,8 +116,8 @@ def test_names_that_cannot_be_registered(lib, method, name, error, words):
 
 @pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
 def test_registered_things_are_of_their_kind(lib):
-    module = lib.nn.Module()
-    for method, value in (("register_parameter", lib.ones(1)), ("register_parameter", 3), ("register_buffer", 3), ("add_module", 3)):
+    module, tensor = lib.nn.Module(), lib.ones(1)
+    for method, value in (("register_parameter", tensor), ("register_parameter", 3), ("register_buffer", 3), ("add_module", 3)):
         with pytest.raises(TypeError):
             getattr(module, method)("q", value)
 

@@ -9,7 +9,9 @@ import badak
 
 MODELS = {
     "folded list": lambda nn: nn.ModuleList([nn.Linear(2, 2)] * 3 + [nn.ReLU()] + [nn.Sequential(nn.Tanh(), nn.Tanh())] * 2),
-    "nested": lambda nn: nn.Sequential(OrderedDict(a=nn.ModuleDict({"x": nn.ModuleList([nn.ReLU(), nn.ReLU()])}), b=nn.Sequential())),
+    "nested": lambda nn: nn.Sequential(
+        OrderedDict(a=nn.ModuleDict({"x": nn.ModuleList([nn.ReLU(), nn.ReLU()])}), b=nn.Sequential())
+    ),
     "encoder": lambda nn: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 3, nn.LayerNorm(4)),
     "decoder": lambda nn: nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8, activation=nn.GELU()), 2),
     "attention": lambda nn: nn.MultiheadAttention(4, 2, bias=False, add_bias_kv=True),
@@ -50,6 +52,7 @@ def test_extra_repr_stands_where_pytorch_puts_it(lines, children):
 
 def test_a_parameter_prints_as_in_pytorch():
     def text(lib):
-        return repr(lib.nn.Parameter(lib.ones(2))), repr(lib.nn.Parameter(lib.ones(1), requires_grad=False)), str(lib.nn.Parameter())
+        make = lib.nn.Parameter
+        return repr(make(lib.ones(2))), repr(make(lib.ones(1), requires_grad=False)), str(make())
 
     assert text(badak) == text(torch)

@@ -258,7 +258,6 @@ def test_an_unknown_activation():
     assert text.startswith("activation should be relu/gelu, not swish\nfix: any function of a tensor")
 
 
-@pytest.mark.filterwarnings("ignore:.*no visible key:badak.errors.BadakWarning")
 def test_a_batch_of_padding_only_is_warned_of():
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(C, **SMALL), 1)
     with pytest.warns(BadakWarning, match=r"every position in this batch is padding \(src_key_padding_mask all True\)"):

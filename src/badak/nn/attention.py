@@ -5,19 +5,18 @@
     weights   = softmax(scores) over S, then dropout
     y         = (weights v, heads side by side) Wo^T + bo                 (B, T, C)
 
-Source: Vaswani et al. 2017, "Attention is all you need", section 3.2. The inner part, from q, k, v to weights v, is one
-operation, `ops/attention.py`, with its backward derived by hand; what is here leads to it and from it.
+Source: Vaswani et al. 2017, "Attention is all you need", section 3.2. What is here are the weights and the order of the
+steps; each step is a few lines of `functional/heads.py`, and the inner one, from q, k, v to weights v, is one operation,
+`ops/attention.py`, with its backward derived by hand.
 
 B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
 """
 
-from ..ops.attention import Attention
-from ..tensor import Tensor, apply, cat, empty
-from ..tensor.random import default_generator
+from ..tensor import Tensor, empty
 from . import functional as F
 from . import init
 from .attention_checks import check_inputs, check_sizes
-from .attention_masks import Visible, visible
+from .functional.heads import add_keys, attend, cut_heads, join_heads, visible
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 from .parameter import Parameter
@@ -110,16 +109,26 @@ class MultiheadAttention(Module):
         batched = query.dim() == 3
         if not batched:
             query, key, value = self._with_batch(query, key, value)
-        q, k, v = self._project(query, key, value)  # (B, H, T, D), (B, H, S, D), (B, H, S, D)
-        seen = visible(attn_mask, key_padding_mask, is_causal, q, k)
-        k, v, seen = self._add_keys(k, v, seen)
-        y, weights = self._attend(q, k, v, seen, need_weights)
-        y = self.out_proj(self._join_heads(y))  # (T, B, C)
+        q, k, v = (cut_heads(x, self.num_heads, self.batch_first) for x in self._project(query, key, value))
+        seen = visible(attn_mask, key_padding_mask, is_causal, q, k)  # q (B, H, T, D), k and v (B, H, S, D)
+        k, v, seen = add_keys(k, v, seen, self.bias_k, self.bias_v, self.add_zero_attn)
+        y, weights = attend(q, k, v, seen, self.dropout if self.training else 0.0, need_weights)
+        y = self.out_proj(join_heads(y, self.batch_first))  # (T, B, C)
         if weights is not None and average_attn_weights:
             weights = weights.mean(dim=1)  # (B, T, S)
         if not batched:
             y, weights = y.squeeze(self._batch_axis), None if weights is None else weights.squeeze(0)
         return y, weights
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor] | tuple[Tensor, ...]:
+        """q, k and v, all heads side by side; in self-attention by one matrix product for all three."""
+        if self._qkv_same_embed_dim and query is key and key is value:
+            return F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, dim=-1)
+        weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        if self._qkv_same_embed_dim:
+            weights = self.in_proj_weight.chunk(3)
+        biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+        return [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
 
     @property
     def _batch_axis(self) -> int:
@@ -129,49 +138,3 @@ class MultiheadAttention(Module):
         """The three with a batch of one; what was one tensor stays one."""
         made = {id(x): x.unsqueeze(self._batch_axis) for x in (query, key, value)}
         return made[id(query)], made[id(key)], made[id(value)]
-
-    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """q, k and v, each cut into heads; in self-attention by one matrix product for all three."""
-        if self._qkv_same_embed_dim and query is key and key is value:
-            qkv = F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, dim=-1)
-        else:
-            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-            if self._qkv_same_embed_dim:
-                weights = self.in_proj_weight.chunk(3)
-            biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-            qkv = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
-        q, k, v = (self._cut_heads(x) for x in qkv)
-        return q, k, v
-
-    def _cut_heads(self, x: Tensor) -> Tensor:
-        """(T, B, C), or (B, T, C) with batch_first -> (B, H, T, D), a view."""
-        heads = x.unflatten(-1, (self.num_heads, self.head_dim))
-        return heads.transpose(1, 2) if self.batch_first else heads.permute(1, 2, 0, 3)
-
-    def _join_heads(self, y: Tensor) -> Tensor:
-        """The inverse of `_cut_heads`."""
-        return (y.transpose(1, 2) if self.batch_first else y.permute(2, 0, 1, 3)).flatten(-2)
-
-    def _add_keys(self, k: Tensor, v: Tensor, seen: Visible) -> tuple[Tensor, Tensor, Visible]:
-        """The keys that add_bias_kv and add_zero_attn put at the end; every query sees them."""
-        B, H, S, D = k.shape
-        for wanted, more_k, more_v in (
-            (self.bias_k is not None, self.bias_k, self.bias_v),
-            (self.add_zero_attn, k.new_zeros(1, 1, self.embed_dim), v.new_zeros(1, 1, self.embed_dim)),
-        ):
-            if wanted:
-                k = cat((k, more_k.view(1, H, 1, D).expand(B, H, 1, D)), dim=2)
-                v = cat((v, more_v.view(1, H, 1, D).expand(B, H, 1, D)), dim=2)
-        return k, v, seen.with_more_keys(k.shape[2] - S)
-
-    def _attend(
-        self, q: Tensor, k: Tensor, v: Tensor, seen: Visible, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        """weights v (B, H, T, D), and the weights (B, H, T, S) if needed."""
-        p = self.dropout if self.training else 0.0
-        shape = (*q.shape[:3], k.shape[2])
-        drop = Tensor._of(default_generator.bernoulli(1 - p, shape)) if p else None
-        made = apply(
-            Attention, q, k, v, seen.keep, seen.bias, drop, causal=seen.causal, p=p, want_weights=need_weights
-        )
-        return made if need_weights else (made, None)

@@ -18,10 +18,11 @@ from . import init
 from .attention import MultiheadAttention
 from .containers import ModuleList
 from .dropout import Dropout
+from .functional.masks import question_padding
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm
-from .transformer_checks import check_batch, check_features, warn_of_padding_only
+from .transformer_checks import check_batch, check_features
 
 _ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 
@@ -195,7 +196,8 @@ class TransformerEncoder(Module):
 
         is_causal None: found out from the mask. True: position t sees t and what is before it, whatever the mask holds.
         """
-        warn_of_padding_only("src_key_padding_mask", src_key_padding_mask)
+        if src_key_padding_mask is not None:
+            question_padding(src_key_padding_mask._array, True, "src_key_padding_mask")
         is_causal = _is_causal(mask, is_causal)
         x = src
         for layer in self.layers:

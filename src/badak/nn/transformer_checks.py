@@ -1,8 +1,7 @@
 """What can be wrong with what the Transformer is given, in words that say how to put it right."""
 
-from ..errors import ShapeError, warn_once
+from ..errors import ShapeError
 from ..tensor import Tensor
-from ..tensor import bool as bool_
 
 
 def check_batch(batch_first: bool, **two: Tensor) -> None:
@@ -28,13 +27,3 @@ def check_features(d_model: int, **tensors: Tensor) -> None:
                 f"{x.shape[-1]} features, d_model={d_model}",
                 f"Transformer(d_model={x.shape[-1]}, ...), or nn.Linear({x.shape[-1]}, {d_model}) before it",
             )
-
-
-def warn_of_padding_only(name: str, mask: Tensor | None) -> None:
-    """Say, once, that a padding mask leaves nothing: a batch that teaches nothing."""
-    if mask is not None and mask.dtype == bool_ and mask.numel() and bool(mask.all()):
-        warn_once(
-            ("padding only", name),
-            f"every position in this batch is padding ({name} all True).",
-            "check the padding id that the mask was made with; True = padding",
-        )

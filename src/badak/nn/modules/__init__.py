@@ -14,6 +14,7 @@ from .activation import CELU as CELU
 from .activation import ELU as ELU
 from .activation import GELU as GELU
 from .activation import GLU as GLU
+from .activation import SELU as SELU
 from .activation import Hardshrink as Hardshrink
 from .activation import Hardsigmoid as Hardsigmoid
 from .activation import Hardswish as Hardswish
@@ -26,9 +27,8 @@ from .activation import MultiheadAttention as MultiheadAttention
 from .activation import PReLU as PReLU
 from .activation import ReLU as ReLU
 from .activation import ReLU6 as ReLU6
-from .activation import SELU as SELU
-from .activation import SiLU as SiLU
 from .activation import Sigmoid as Sigmoid
+from .activation import SiLU as SiLU
 from .activation import Softmax as Softmax
 from .activation import Softmax2d as Softmax2d
 from .activation import Softmin as Softmin
