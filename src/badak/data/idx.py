@@ -1,0 +1,69 @@
+"""IDX files, the format of MNIST, gzipped or not: untrusted bytes in, one array out.
+
+    2 bytes 0, 1 byte element type, 1 byte number of axes, 4 bytes big-endian per size, then the elements, big-endian
+
+Source: Y. LeCun, C. Cortes, C. Burges, "The MNIST database", section on file formats.
+"""
+
+import gzip
+import math
+import os
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ..errors import FileError
+from ..io.atomic import unreadable
+
+_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_LARGEST = 1 << 32  # bytes: a header that promises more is damaged, or an attack
+_AGAIN = "download the file again"
+
+
+def read_idx(path: str | os.PathLike) -> np.ndarray:
+    """The array that the file holds, in the machine's byte order.
+
+    Raises FileError with the file and the damage: absent, not gzip though named so, broken gzip, wrong magic number, unknown
+    element type, sizes beyond reason, truncated, trailing bytes.
+    """
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            start = file.read(2)
+            file.seek(0)
+            if start != b"\x1f\x8b":
+                if path.suffix == ".gz":
+                    raise FileError(f"{path}: is named .gz but is not gzip (it starts with {start.hex(' ') or 'nothing'})", _AGAIN)
+                return _parse(file, path)
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                return _parse(unpacked, path)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileError(f"{path}: the gzip data is damaged ({error})", _AGAIN) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _parse(file: BinaryIO, path: Path) -> np.ndarray:
+    magic = file.read(4)
+    if len(magic) < 4 or magic[:2] != b"\0\0":
+        raise FileError(f"{path}: not an IDX file: expected magic number 00 00 TT NN; got {magic.hex(' ') or 'nothing'}", _AGAIN)
+    if magic[2] not in _TYPES:
+        known = ", ".join(f"{code:02x}" for code in _TYPES)
+        raise FileError(f"{path}: unknown IDX element type {magic[2]:02x}; known are {known}", _AGAIN)
+    dtype, axes = np.dtype(_TYPES[magic[2]]), magic[3]
+    header = file.read(4 * axes)
+    if len(header) < 4 * axes:
+        raise FileError(f"{path}: truncated: the header says {axes} axes and ends after {len(header) // 4}", _AGAIN)
+    shape = tuple(int(size) for size in np.frombuffer(header, ">u4"))
+    expected = math.prod(shape) * dtype.itemsize
+    if expected > _LARGEST or axes > 32:
+        raise FileError(f"{path}: the header says sizes {shape}, that is {expected:,} bytes; the limit is {_LARGEST:,}", _AGAIN)
+    values = file.read(expected + 1)
+    if len(values) < expected:
+        raise FileError(f"{path}: truncated: sizes {shape} need {expected:,} bytes of values, {len(values):,} are there", _AGAIN)
+    if len(values) > expected:
+        raise FileError(f"{path}: trailing bytes after the {expected:,} that sizes {shape} need", _AGAIN)
+    array = np.frombuffer(values, dtype, math.prod(shape)).reshape(shape)
+    return array.astype(dtype.newbyteorder("="))

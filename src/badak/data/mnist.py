@@ -1,0 +1,110 @@
+"""MNIST: 60,000 and 10,000 pictures of handwritten digits, 28 x 28, with their labels.
+
+Source: LeCun, Bottou, Bengio, Haffner, "Gradient-based learning applied to document recognition", 1998.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pooch
+
+from ..errors import ArgumentError, FileError
+from ..tensor import Tensor
+from .idx import read_idx
+
+_PREFIX = {"train": "train", "test": "t10k"}
+_SHA256 = {
+    "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+}
+MIRRORS = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+)
+_PLACES = ("", "MNIST/raw", "raw", "mnist")  # below the folder that the user names
+
+
+def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str], None] | None = None) -> tuple[Tensor, Tensor]:
+    """Pictures, float32 (N, 28, 28) in [0, 1], and labels, int64 (N,) in 0 .. 9, of split "train" or "test".
+
+    From the IDX files (gz or not) in `folder`; where that is None, from the user's cache, into which they are downloaded
+    once, with checksum, and `log` hears how far that is. Raises FileError with file and cause, and offline with the folder
+    into which to put the files by hand.
+    """
+    if split not in _PREFIX:
+        raise ArgumentError(f"load_mnist: expected split 'train' or 'test'; got {split!r}")
+    names = [f"{_PREFIX[split]}-images-idx3-ubyte.gz", f"{_PREFIX[split]}-labels-idx1-ubyte.gz"]
+    if folder is None:
+        files = [_download(name, log or (lambda text: None)) for name in names]
+    else:
+        files = [_find(Path(folder), name) for name in names]
+    pictures, labels = (read_idx(file) for file in files)
+    _check(pictures, labels, *files)
+    return Tensor._of(pictures.astype(np.float32) / np.float32(255)), Tensor._of(labels.astype(np.int64))
+
+
+def cache_folder() -> Path:
+    """Where downloaded MNIST files lie: BADAK_CACHE/mnist where that variable is set, else below the user's cache folder."""
+    return Path(os.environ.get("BADAK_CACHE") or pooch.os_cache("badak")) / "mnist"
+
+
+def _find(folder: Path, name: str) -> Path:
+    plain = name.removesuffix(".gz")
+    dotted = plain.replace("-idx", ".idx")  # as some archives name them
+    for place in _PLACES:
+        for candidate in (name, plain, f"{dotted}.gz", dotted):
+            if (folder / place / candidate).is_file():
+                return folder / place / candidate
+    cause = f"{folder}: no {plain} there, gzipped or not" if folder.is_dir() else f"{folder}: no such folder"
+    raise FileError(cause, f"put the four MNIST files ({', '.join(_SHA256)}) into one folder and name it")
+
+
+def _check(pictures, labels, picture_file, label_file) -> None:
+    if pictures.dtype != np.uint8 or pictures.ndim != 3 or pictures.shape[1:] != (28, 28):
+        raise FileError(f"{picture_file}: expected uint8 pictures (N, 28, 28); got {pictures.dtype} {pictures.shape}",
+                        "download the file again")  # fmt: skip
+    if labels.dtype != np.uint8 or labels.shape != pictures.shape[:1]:
+        raise FileError(f"{label_file}: expected uint8 labels ({len(pictures)},); got {labels.dtype} {labels.shape}",
+                        "take pictures and labels from one source")  # fmt: skip
+    if labels.size and labels.max() > 9:
+        raise FileError(f"{label_file}: label {labels.max()} is no digit", "download the file again")
+
+
+class _Progress:
+    """What pooch calls while it downloads: says so at every tenth."""
+
+    def __init__(self, name: str, log: Callable[[str], None]):
+        self.name, self.log, self.total, self.done, self.said = name, log, 0, 0, -1
+
+    def update(self, size: int) -> None:
+        self.done += size
+        tenth = 10 * self.done // max(self.total, 1)
+        if tenth > self.said:
+            self.said = tenth
+            self.log(f"{self.name}: {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB")
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def close(self) -> None:
+        pass
+
+
+def _download(name: str, log: Callable[[str], None]) -> Path:
+    """The file in the cache, fetched from the first mirror that has it right."""
+    folder, causes = cache_folder(), []
+    pooch.get_logger().setLevel("ERROR")
+    for mirror in MIRRORS:
+        try:
+            fetch = pooch.HTTPDownloader(progressbar=_Progress(name, log), timeout=30)
+            return Path(pooch.retrieve(mirror + name, f"sha256:{_SHA256[name]}", name, folder, downloader=fetch))
+        except Exception as error:  # requests' many, a wrong checksum, a full disk: the next mirror may do
+            causes.append(f"{mirror} ({type(error).__name__})")
+    raise FileError(
+        f"MNIST could not be downloaded: {name} from {', '.join(causes)}",
+        f"put the four files ({', '.join(_SHA256)}) into {folder}, or name their folder with --data",
+    )

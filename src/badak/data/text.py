@@ -1,0 +1,166 @@
+"""Text to token numbers and back: vocabularies of characters and of words, and the corpora that need no file."""
+
+import json
+import os
+import pydoc_data.topics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, FileError, RangeError
+from ..io.atomic import unreadable, write_file
+
+_RESTORE = "restore the file, or train anew"
+PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")
+
+
+class Vocabulary:
+    """Distinct tokens in a fixed order: token `tokens[i]` has number i."""
+
+    kind = ""
+
+    def __init__(self, tokens: Iterable[str]):
+        self.tokens = tuple(tokens)
+        self.ids = {token: i for i, token in enumerate(self.tokens)}
+        if len(self.ids) < len(self.tokens):
+            twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
+            raise ArgumentError(f"{type(self).__name__}: expected distinct tokens; {twice!r} stands there twice")
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __eq__(self, other) -> bool:
+        return type(other) is type(self) and other.tokens == self.tokens
+
+    __hash__ = None
+
+    def _token(self, number) -> str:
+        if not 0 <= number < len(self.tokens):
+            raise RangeError(f"decode: token {number} is outside of this vocabulary of {len(self.tokens)} tokens")
+        return self.tokens[number]
+
+    def to_dict(self) -> dict[str, Any]:
+        """{"kind": ..., "tokens": [...]}, for JSON."""
+        return {"kind": self.kind, "tokens": list(self.tokens)}
+
+    @classmethod
+    def from_dict(cls, saved: Any) -> "Vocabulary":
+        """What `to_dict` gave; FileError for anything else."""
+        found = saved.get("tokens") if isinstance(saved, dict) else None
+        if not isinstance(found, list) or not all(isinstance(token, str) for token in found) or saved.get("kind") != cls.kind:
+            got = f"kind {saved.get('kind')!r}" if isinstance(saved, dict) else type(saved).__name__
+            raise FileError(f"not a vocabulary of {cls.kind}: expected kind and a list of tokens; got {got}")
+        try:
+            return cls(found)
+        except ArgumentError as error:
+            raise FileError(error.cause) from error
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write it as JSON (UTF-8)."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=0)
+        write_file(path, lambda file: file.write(text.encode()) and None)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Vocabulary":
+        """What `save` wrote; FileError names the file and its damage."""
+        try:
+            return cls.from_dict(json.loads(read_text(path)))
+        except json.JSONDecodeError as error:
+            raise FileError(f"{path}: damaged JSON at line {error.lineno}: {error.msg}", _RESTORE) from error
+        except RecursionError as error:
+            raise FileError(f"{path}: damaged JSON: nested too deeply", _RESTORE) from error
+        except FileError as error:
+            raise error if str(path) in error.cause else FileError(f"{path}: {error.cause}", error.fix) from error
+
+
+class CharVocabulary(Vocabulary):
+    """Every character is a token."""
+
+    kind = "characters"
+
+    def __init__(self, tokens: Iterable[str]):
+        super().__init__(tokens)
+        long = next((token for token in self.tokens if len(token) != 1), None)
+        if long is not None:
+            raise ArgumentError(f"CharVocabulary: expected single characters; got {long!r}")
+
+    @classmethod
+    def from_text(cls, text: str) -> "CharVocabulary":
+        """The characters of `text`, sorted."""
+        return cls(sorted(set(text)))
+
+    def encode(self, text: str) -> np.ndarray:
+        """Numbers of the characters, int64 (T,). ArgumentError for a character that the vocabulary lacks."""
+        if not text:
+            return np.empty(0, np.int64)
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        distinct, where = np.unique(codes, return_inverse=True)
+        absent = [chr(code) for code in distinct.tolist() if chr(code) not in self.ids]
+        if absent:
+            raise ArgumentError(
+                f"encode: {absent[0]!r} (at character {text.index(absent[0])}) is not among the {len(self)} characters known",
+                "use the characters of the training text only",
+            )
+        return np.array([self.ids[chr(code)] for code in distinct.tolist()], np.int64)[where]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of these numbers."""
+        return "".join(self._token(i) for i in _numbers(ids))
+
+
+class WordVocabulary(Vocabulary):
+    """Tokens are what white space separates, after the five special ones: <pad> <sos> <eos> <unk> [MASK] are 0 to 4."""
+
+    kind = "words"
+    pad, sos, eos, unk, mask = range(5)
+
+    def __init__(self, tokens: Iterable[str]):
+        super().__init__(tokens)
+        if self.tokens[:5] != SPECIALS:
+            raise ArgumentError(f"WordVocabulary: expected the tokens {' '.join(SPECIALS)} first; got {self.tokens[:5]}")
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str]) -> "WordVocabulary":
+        """The special tokens, then the words of `texts` in the order in which they first appear."""
+        words = dict.fromkeys(word for text in texts for word in text.split() if word not in SPECIALS)
+        return cls((*SPECIALS, *words))
+
+    def encode(self, text: str) -> np.ndarray:
+        """Numbers of the words, int64 (T,); words never seen are <unk>, and special tokens may be written out."""
+        return np.array([self.ids.get(word, self.unk) for word in text.split()], np.int64)
+
+    def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
+        """The words of these numbers, with spaces between; skip_special leaves out <pad>, <sos> and <eos>."""
+        hidden = {self.pad, self.sos, self.eos} if skip_special else set()
+        return " ".join(self._token(i) for i in _numbers(ids) if i not in hidden)
+
+    def frame(self, text: str, length: int | None = None) -> np.ndarray:
+        """<sos> words <eos>, and <pad> up to `length`, int64. ArgumentError where the text is longer than that."""
+        ids = [self.sos, *self.encode(text).tolist(), self.eos]
+        if length is not None and len(ids) > length:
+            raise ArgumentError(f"frame: {len(ids)} tokens with <sos> and <eos> do not fit into length={length}: {text!r}")
+        return np.array(ids + [self.pad] * ((length or 0) - len(ids)), np.int64)
+
+
+def _numbers(ids: Any) -> Sequence[int]:
+    return ids.tolist() if hasattr(ids, "tolist") else [int(i) for i in ids]
+
+
+def read_text(path: str | os.PathLike) -> str:
+    """The text of a UTF-8 file, line ends as \\n. FileError where it is absent or not UTF-8."""
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start} is {error.object[error.start]:#04x}"
+        raise FileError(f"{path}: not UTF-8 text: {byte}", "save it as UTF-8") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def python_topics() -> str:
+    """English prose that every Python brings along: the chapters of its help system, about 460,000 characters."""
+    topics = pydoc_data.topics.topics
+    return "\n\n".join(topics[name].strip() for name in sorted(topics)) + "\n"
