@@ -1,6 +1,5 @@
 """Automatic differentiation, as PyTorch names it. The walk itself is `badak.graph`."""
 
-from ..tensor import Variable as Variable
 from . import anomaly_mode as anomaly_mode
 from . import function as function
 from . import grad_mode as grad_mode
@@ -19,3 +18,4 @@ from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
 from .gradcheck import GradcheckError as GradcheckError
 from .gradcheck import gradcheck as gradcheck
+from .variable import Variable as Variable

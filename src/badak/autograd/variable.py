@@ -1,0 +1,15 @@
+"""Variable: what a tensor with a gradient was called before tensors had one themselves."""
+
+from ..tensor import Tensor
+
+
+class _AnyTensor(type):
+    def __instancecheck__(cls, x) -> bool:
+        return isinstance(x, Tensor)
+
+
+class Variable(metaclass=_AnyTensor):
+    """Variable(x, requires_grad): x itself, as a leaf. PyTorch's old name; every tensor is an instance of it."""
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False):
+        return data.detach().requires_grad_() if requires_grad else data
