@@ -1,8 +1,9 @@
 """Functions of one number, applied to each element; and choices between elements."""
 
 from ..errors import ArgumentError, DTypeError
-from ..ops import activation, select, softmax as _softmax, trigonometry
+from ..ops import activation, select, trigonometry
 from ..ops import elementwise as ops
+from ..ops import softmax as _softmax
 from ..ops._broadcast import stretched
 from . import dtype as dtypes
 from .apply import apply

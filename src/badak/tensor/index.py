@@ -116,7 +116,9 @@ def scatter_add(input, dim: int, index, src) -> Tensor:
 
 def _same_dtype(name: str, input, src) -> None:
     if input._array.dtype != src._array.dtype:
-        raise DTypeError(f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}", "src.to(x.dtype)")
+        raise DTypeError(
+            f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}", "src.to(x.dtype)"
+        )
 
 
 def _rows(name: str, input, dim, index):

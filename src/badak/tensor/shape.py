@@ -5,7 +5,8 @@ from operator import index as as_int
 import numpy as np
 
 from ..errors import ArgumentError, KindError, RangeError, ShapeError
-from ..ops import rearrange, shape as ops
+from ..ops import rearrange
+from ..ops import shape as ops
 from ..ops._check import axis_of
 from .apply import apply
 from .dtype import Size

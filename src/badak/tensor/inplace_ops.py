@@ -1,0 +1,158 @@
+"""The in-place twins of functions, named with a trailing underscore: x.add_(y) makes x hold x + y, history included.
+
+The result must have x's shape, and a dtype that may go into x's: not a float into an integer, for one.
+"""
+
+import numpy as np
+
+from ..errors import DTypeError, GraphError, ShapeError
+from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
+from .inplace import changed_, write_
+from .promote import can_cast, operand
+from .tensor import Tensor
+
+
+def store(x: Tensor, y: Tensor, name: str) -> Tensor:
+    """Make x hold y, where y may go there."""
+    if y._array.dtype is not x._array.dtype and not can_cast(y.dtype, x.dtype):
+        raise DTypeError(
+            f"result type {y.dtype} can't be cast to the desired output type {x.dtype}",
+            f"x = x.{name.rstrip('_')}(...), or x.to({y.dtype}) first",
+        )
+    return write_(x, y, name)
+
+
+def _twin(function, name: str):
+    def in_place(input, *args, **named):
+        return store(input, function(input, *args, **named), name)
+
+    in_place.__name__ = in_place.__qualname__ = name
+    in_place.__doc__ = f"{name[:-1]}, in place."
+    return in_place
+
+
+def add_(input, *args, alpha=1, other=None) -> Tensor:
+    """input += alpha other. The old form add_(alpha, other) is accepted too."""
+    if len(args) == 2:
+        alpha, other = args
+    elif args:
+        (other,) = args
+    return store(input, arithmetic.add(input, other, alpha=alpha), "add_")
+
+
+def sub_(input, *args, alpha=1, other=None) -> Tensor:
+    """input -= alpha other. The old form sub_(alpha, other) is accepted too."""
+    if len(args) == 2:
+        alpha, other = args
+    elif args:
+        (other,) = args
+    return store(input, arithmetic.sub(input, other, alpha=alpha), "sub_")
+
+
+def addcmul_(input, *args, value=1, **named) -> Tensor:
+    """input += value tensor1 tensor2. The old form addcmul_(value, tensor1, tensor2) is accepted too."""
+    if len(args) == 3:
+        value, *args = args
+    return store(input, arithmetic.addcmul(input, *args, value=value, **named), "addcmul_")
+
+
+def addcdiv_(input, *args, value=1, **named) -> Tensor:
+    """input += value tensor1 / tensor2. The old form addcdiv_(value, tensor1, tensor2) is accepted too."""
+    if len(args) == 3:
+        value, *args = args
+    return store(input, arithmetic.addcdiv(input, *args, value=value, **named), "addcdiv_")
+
+
+def fill_(input, value) -> Tensor:
+    """Every entry = value, a number or a 0-d tensor."""
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise ShapeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions.",
+                "x.copy_(value)",
+            )
+        return write_(input, value.to(input.dtype), "fill_")
+    value = operand(value, "fill_")
+    if input.requires_grad:
+        return write_(input, Tensor._of(np.full(input._array.shape, value, input._array.dtype)), "fill_")
+    input._array.fill(value)
+    return changed_(input, "fill_")
+
+
+def zero_(input) -> Tensor:
+    """Every entry = 0."""
+    return fill_(input, 0)
+
+
+def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
+    """The main diagonal = fill_value."""
+    fill_(shape.diagonal(input), fill_value)
+    return input
+
+
+def copy_(input, src, non_blocking: bool = False) -> Tensor:
+    """input = src, broadcast to input's shape and cast to its dtype."""
+    return write_(input, operand(src, "copy_"), "copy_")
+
+
+def swap_shape(name: str, function):
+    """The in-place form of a view function: the tensor itself takes the other shape. Not for tensors with a history."""
+
+    def in_place(input, *args, **named):
+        if input.requires_grad and input._node is not None:
+            raise GraphError(
+                f"{name}: badak does not change the shape of a tensor with a history in place", f"x = x.{name[:-1]}(...)"
+            )
+        seen = function(input.detach(), *args, **named)
+        input._array = seen._array
+        return changed_(input, name) if not input.requires_grad else input
+
+    in_place.__name__ = in_place.__qualname__ = name
+    in_place.__doc__ = f"{name[:-1]}, in place."
+    return in_place
+
+
+def resize_(input, *size, memory_format=None) -> Tensor:
+    """Another shape, with as many of the values as fit and whatever lay in memory after them."""
+    wanted = shape.sizes(size)
+    grown = np.empty(wanted, input._array.dtype)
+    kept = min(grown.size, input._array.size)
+    grown.reshape(-1)[:kept] = input._array.reshape(-1)[:kept]
+    input._array = grown
+    return changed_(input, "resize_")
+
+
+_FAMILIES = {
+    arithmetic: "mul multiply div divide true_divide subtract pow neg negative remainder fmod floor_divide lerp",
+    elementwise: "exp exp2 expm1 log log1p log2 log10 sqrt rsqrt reciprocal square abs sign frac erf sin cos tan asin acos "
+    "atan sinh cosh asinh acosh atanh tanh sigmoid relu floor ceil round trunc clamp clip clamp_min clamp_max nan_to_num "
+    "masked_fill atan2",
+    compare: "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not "
+    "bitwise_left_shift bitwise_right_shift eq ne lt le gt ge",
+    index: "scatter scatter_add index_fill index_copy index_add index_put masked_scatter",
+    join: "tril triu",
+    reduce: "cumsum cumprod",
+    products: "addmm addmv addbmm baddbmm addr",
+}
+METHODS = {
+    f"{word}_": _twin(getattr(family, word), f"{word}_") for family, words in _FAMILIES.items() for word in words.split()
+}
+METHODS |= {
+    f"{word}_": swap_shape(f"{word}_", getattr(shape, word))
+    for word in "unsqueeze squeeze transpose t swapaxes swapdims".split()
+}
+METHODS |= dict(
+    add_=add_,
+    sub_=sub_,
+    addcmul_=addcmul_,
+    addcdiv_=addcdiv_,
+    fill_=fill_,
+    zero_=zero_,
+    fill_diagonal_=fill_diagonal_,
+    copy_=copy_,
+    resize_=resize_,
+)
+
+mul_, div_, pow_, remainder_, floor_divide_ = (METHODS[n] for n in ("mul_", "div_", "pow_", "remainder_", "floor_divide_"))
+bitwise_and_, bitwise_or_, bitwise_xor_ = (METHODS[f"bitwise_{n}_"] for n in ("and", "or", "xor"))
+bitwise_left_shift_, bitwise_right_shift_ = METHODS["bitwise_left_shift_"], METHODS["bitwise_right_shift_"]

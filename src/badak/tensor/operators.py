@@ -1,0 +1,91 @@
+"""What +, -, *, @, ==, &, +=, ... mean between tensors, numbers and NumPy arrays. Anything else is not ours to answer."""
+
+import numpy as np
+
+from . import arithmetic, compare, elementwise, inplace_ops, products
+from .tensor import Tensor
+
+_OPERANDS = (Tensor, int, float, complex, np.generic, np.ndarray)
+
+
+def _right(function):
+    """self op other."""
+
+    def operator(self, other):
+        return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return operator
+
+
+def _left(function):
+    """other op self, where other is no tensor."""
+
+    def operator(self, other):
+        return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return operator
+
+
+def _matmul_left(self, other):
+    return products.matmul(Tensor._of(other), self) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def _same(function):
+    """A product whose order does not matter."""
+    return _right(function), _right(function)
+
+
+add, radd = _same(arithmetic.add)
+mul, rmul = _same(arithmetic.mul)
+and_, rand = _same(compare.bitwise_and)
+or_, ror = _same(compare.bitwise_or)
+xor, rxor = _same(compare.bitwise_xor)
+
+METHODS = {
+    "__add__": add,
+    "__radd__": radd,
+    "__sub__": _right(arithmetic.sub),
+    "__rsub__": _left(arithmetic.sub),
+    "__mul__": mul,
+    "__rmul__": rmul,
+    "__truediv__": _right(arithmetic.div),
+    "__rtruediv__": _left(arithmetic.div),
+    "__floordiv__": _right(arithmetic.floor_divide),
+    "__rfloordiv__": _left(arithmetic.floor_divide),
+    "__mod__": _right(arithmetic.remainder),
+    "__rmod__": _left(arithmetic.remainder),
+    "__pow__": _right(arithmetic.pow),
+    "__rpow__": _left(arithmetic.pow),
+    "__matmul__": _right(products.matmul),
+    "__rmatmul__": _matmul_left,
+    "__neg__": arithmetic.neg,
+    "__pos__": arithmetic.positive,
+    "__abs__": elementwise.abs,
+    "__invert__": compare.bitwise_not,
+    "__and__": and_,
+    "__rand__": rand,
+    "__or__": or_,
+    "__ror__": ror,
+    "__xor__": xor,
+    "__rxor__": rxor,
+    "__lshift__": _right(compare.bitwise_left_shift),
+    "__rshift__": _right(compare.bitwise_right_shift),
+    "__eq__": _right(compare.eq),
+    "__ne__": _right(compare.ne),
+    "__lt__": _right(compare.lt),
+    "__le__": _right(compare.le),
+    "__gt__": _right(compare.gt),
+    "__ge__": _right(compare.ge),
+    "__iadd__": _right(inplace_ops.add_),
+    "__isub__": _right(inplace_ops.sub_),
+    "__imul__": _right(inplace_ops.mul_),
+    "__itruediv__": _right(inplace_ops.div_),
+    "__ifloordiv__": _right(inplace_ops.floor_divide_),
+    "__imod__": _right(inplace_ops.remainder_),
+    "__ipow__": _right(inplace_ops.pow_),
+    "__iand__": _right(inplace_ops.bitwise_and_),
+    "__ior__": _right(inplace_ops.bitwise_or_),
+    "__ixor__": _right(inplace_ops.bitwise_xor_),
+    "__ilshift__": _right(inplace_ops.bitwise_left_shift_),
+    "__irshift__": _right(inplace_ops.bitwise_right_shift_),
+}
