@@ -1,5 +1,7 @@
 """Where tensors meet operations: the one function that runs an Op and records it."""
 
+from ..errors import GraphError
+from ..errors import GraphError
 from ..graph import Node, Saved, modes
 from .anomaly import look_for_nonfinite
 from .tensor import Tensor
@@ -32,7 +34,7 @@ def apply(op, *inputs, **attributes):
         for y in outputs:
             y._inference = True
     if modes.anomaly:
-        look_for_nonfinite(op, arrays, outputs)
+        look_for_nonfinite(op, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
 
@@ -47,6 +49,12 @@ def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
     for value in saved.__dict__.values():
         for i, array in enumerate(arrays):
             if value is array and value is not None:
+                if inputs[i]._inference:
+                    raise GraphError(
+                        "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+                        f"tensor and use it in autograd ({op.name} needs its input {i} for the gradient)",
+                        "x.clone() outside inference_mode, or make it under no_grad() instead",
+                    )
                 version = inputs[i]._watch()
                 watched.append((version, version.count, f"input {i}"))
         for y in outputs:
@@ -55,6 +63,13 @@ def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
                 watched.append((version, version.count, "output"))
     if watched:
         node.watched = watched
+
+
+def _inference_error(op) -> GraphError:
+    return GraphError(
+        f"Inference tensors cannot be saved for backward; {op.name} needs one that was made in inference_mode()",
+        "x.clone() outside inference_mode() gives a tensor that can be used, or make it under no_grad()",
+    )
 
 
 def _share(op, x: Tensor, outputs, attributes) -> None:

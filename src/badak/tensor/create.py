@@ -156,7 +156,7 @@ def _shape(size, options) -> tuple:
     try:
         shape = tuple([n.__index__() for n in size])
     except (AttributeError, TypeError):
-        raise KindError(f"expected a shape of ints; got {tuple(size)!r}", "zeros(2, 3) or zeros((2, 3))") from None
+        raise KindError(f"expected a shape of ints; got {size!r}", "zeros(2, 3) or zeros((2, 3))") from None
     if any(n < 0 for n in shape):
         raise ShapeError(
             f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}", "sizes are 0 or more"
@@ -212,7 +212,7 @@ def full(size, fill_value, **options) -> Tensor:
             if type(value) in (bool, int, float)
             else dtypes.of_numpy(as_array(value).dtype)
         )
-    return _new(np.full, (size,) if not hasattr(size, "__index__") else (size,), options, value)
+    return _new(np.full, (size,), options, value)
 
 
 def _like(make, x: Tensor, options, *value) -> Tensor:

@@ -41,6 +41,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     recording = modes.grad and (x.requires_grad or value.requires_grad)
     if recording:
         _refuse_leaf(x)
+        _keep_original(value, x)
     array = x._array
     if value._array.shape != array.shape:
         _check_broadcast(value._array.shape, array.shape, name)
@@ -50,11 +51,21 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         value = value.to(x.dtype)
     if recording and value._node is None and value.requires_grad:
         value = value.clone()  # a leaf's history is the leaf itself, which x does not become
+    if recording and value._node is not None:
+        _save_old_values(x, value._node)
     array[...] = value._array
     x._watch().bump(name)
     if recording:
         _rewrite(x, value)
     return x
+
+
+def _save_old_values(x: Tensor, node) -> None:
+    """Where the operation whose result replaces x's values has itself saved x, let it keep a copy of the old ones."""
+    for name, saved in vars(node.saved).items():
+        if saved is x._array:
+            setattr(node.saved, name, saved.copy())
+            node.watched = [watch for watch in node.watched if watch[0] is not x._counter]
 
 
 def changed_(x: Tensor, name: str) -> Tensor:
@@ -63,6 +74,20 @@ def changed_(x: Tensor, name: str) -> Tensor:
         _refuse_leaf(x)
     x._watch().bump(name)
     return x
+
+
+def _keep_original(value: Tensor, x: Tensor) -> None:
+    """Give the operation that made `value` a copy of what it saved of x, which its own result is about to overwrite."""
+    node, old = value._node, x._array
+    if node is None or not node.watched:
+        return
+    saved = node.saved.__dict__
+    names = [name for name, array in saved.items() if array is old]
+    if names:
+        saved.update(dict.fromkeys(names, old.copy()))
+        if not any(isinstance(array, np.ndarray) and np.may_share_memory(array, old) for array in saved.values()):
+            version = x._watch()
+            node.watched = [entry for entry in node.watched if entry[0] is not version]
 
 
 def _refuse_leaf(x: Tensor) -> None:
