@@ -39,12 +39,12 @@ class Twister:
 
     def words32(self, n):
         """The next n words, uint32 (n,)."""
-        self._untouched = False
+        self._untouched &= n == 0
         return self._words.randint(0, 1 << 32, n, dtype=np.uint32)
 
     def words64(self, n):
         """The next 2 n words as n numbers (first << 32) | second, uint64 (n,)."""
-        self._untouched = False
+        self._untouched &= n == 0
         return self._words.randint(0, 1 << 64, n, dtype=np.uint64)
 
     def state(self):
