@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from badak import optim
+import badak
+from badak import nn, optim
 from badak.errors import ArgumentError, BadakWarning, KindError, MissingError
 from badak.optim.optimizer import Optimizer, required
 from badak.tensor import Tensor
@@ -309,3 +310,36 @@ def test_old_import_paths_exist():
 
     assert (Adam, AdamW, SGD) == (optim.Adam, optim.AdamW, optim.SGD)
     assert issubclass(_LRScheduler, optim.lr_scheduler.LRScheduler)
+
+
+class Forgetful(nn.Module):
+    """A model whose layers are only local names."""
+
+    def __init__(self):
+        super().__init__()
+        hidden = nn.Linear(4, 4)
+        output = nn.Linear(4, 2)
+        self.sizes = (hidden.in_features, output.out_features)
+
+
+def test_a_model_that_forgot_self_is_told_what_is_missing():
+    with pytest.raises(ValueError) as caught:
+        optim.Adam(Forgetful().parameters())
+    assert str(caught.value) == (
+        "no parameters: model Forgetful has none registered. Found 2 Linear layers in local names of __init__ (missing self.?).\n"
+        "fix: self.hidden = ..."
+    )
+
+
+def test_a_small_model_learns_a_sum():
+    badak.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 1))
+    optimizer = optim.AdamW(model.parameters(), lr=1e-2)
+    x = badak.randn(32, 4)
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    assert loss.item() < 0.01

@@ -154,7 +154,7 @@ class Optimizer:
         return (p for group in self.param_groups for p in group["params"])
 
     def _trainable(self) -> Iterator[tuple[Tensor, Any, dict[str, Any]]]:
-        """(parameter, its gradient's array, its group) for every parameter with a gradient; the parameter counts as changed afterwards."""
+        """(parameter, its gradient's array, its group) wherever there is a gradient; the parameter counts as changed after."""
         name = f"{type(self).__name__}.step"
         for group in self.param_groups:
             for p in group["params"]:

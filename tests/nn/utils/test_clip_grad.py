@@ -37,7 +37,7 @@ def assert_same_gradients(mine, theirs, rtol):
 
 @pytest.mark.parametrize("norm_type", [2, 2.0, 1.0, 3.5, 0.5, math.inf, -math.inf, 0.0])
 @pytest.mark.parametrize("limit", [0.5, 1e9])
-@pytest.mark.parametrize("dtype, rtol", [("float32", 3e-6), ("float64", 1e-13)])
+@pytest.mark.parametrize("dtype, rtol", [("float32", 2e-5), ("float64", 1e-13)])
 def test_clip_grad_norm_agrees_with_pytorch(norm_type, limit, dtype, rtol):
     mine, theirs = twins(dtype)
     total = ours.clip_grad_norm_(iter(mine), limit, norm_type)
@@ -45,6 +45,15 @@ def test_clip_grad_norm_agrees_with_pytorch(norm_type, limit, dtype, rtol):
     assert total._array.shape == () and total._array.dtype == expected.numpy().dtype
     np.testing.assert_allclose(total._array, expected.numpy(), rtol=rtol)
     assert_same_gradients(mine, theirs, 2 * rtol)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, 3.5])
+def test_the_norm_of_single_floats_is_exact_to_their_rounding(norm_type):
+    """PyTorch's own float32 sum over 70,001 elements is off by 1e-5 where ours, in blocks, keeps 6 digits and more."""
+    mine, theirs = twins("float32")
+    exact = torch.nn.utils.get_total_norm([q.grad.double() for q in theirs[:-1]], norm_type)
+    found = ours.get_total_norm([p.grad for p in mine[:-1]], norm_type)
+    assert float(found._array) == pytest.approx(float(exact), rel=3e-7)
 
 
 def test_gradients_below_the_limit_keep_every_bit():

@@ -71,9 +71,10 @@ def clip_grads_with_norm_(
     factor = float(max_norm) / (total_norm._array + total_norm._array.dtype.type(1e-6))
     if factor >= 1.0:  # False for NaN, which is to spread
         return
-    for grad in _grads(parameters):
-        grad._array *= factor.astype(grad._array.dtype)
-        grad._watch().bump("clip_grad_norm_")
+    with np.errstate(invalid="ignore"):  # an infinite gradient times 0 is to be NaN
+        for grad in _grads(parameters):
+            grad._array *= factor.astype(grad._array.dtype)
+            grad._watch().bump("clip_grad_norm_")
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
