@@ -317,6 +317,7 @@ def backward_story(lib, of_inputs):
     return story, linear.weight.grad.tolist(), None if x.grad is None else x.grad.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")
 @pytest.mark.parametrize("of_inputs", [True, False])
 def test_backward_hooks_see_what_pytorch_shows(of_inputs):
     ours, theirs = backward_story(badak, of_inputs), backward_story(torch, of_inputs)

@@ -11,8 +11,8 @@ import badak
 OWN = {
     "Module.load_state_dict": {"strip_prefix": "the remedy that its own error message names"},
 }
-# older parts of PyTorch that are not there: devices badak has not, TorchScript, older hooks, private machinery
-ABSENT = {"ipu", "xpu", "mtia"}
+# devices that badak has not, and a helper of PyTorch's inference path
+ABSENT = {"ipu", "xpu", "mtia", "merge_masks"}
 
 CLASSES = [
     name

@@ -85,6 +85,7 @@ def test_padding_is_invisible():
     assert_same(padded[:, :4], short, 1e-6, "padded")
 
 
+@pytest.mark.filterwarnings("ignore:.*no visible key:badak.errors.BadakWarning")
 def test_a_query_that_sees_nothing_gives_the_bias_of_the_output_and_no_gradient():
     attention, x = nn.MultiheadAttention(C, H), tensor(T, B, C).requires_grad_()
     with badak.no_grad():
@@ -231,7 +232,7 @@ WRONG = [
     ({"query": (T, B, 9)}, "was expecting embedding dimension of 8, but got 9"),
     ({"value": (4, B, C)}, "key shape (5, 3, 8) does not match value shape (4, 3, 8)"),
     ({"key_padding_mask": (B, 4)}, "expected key_padding_mask of shape (batch, keys) = (3, 5), but got (3, 4)"),
-    ({"key_padding_mask": (T, B)}, "key_padding_mask=mask.T"),
+    ({"key_padding_mask": (T, B)}, "batch_first=True if query (5, 3, 8) is (batch, length, dim), else mask.T"),
     ({"attn_mask": (2, 2)}, "The shape of the 2D attn_mask is (2, 2), but should be (queries, keys) = (5, 5)."),
     ({"attn_mask": (B, T, T)}, "mask.repeat_interleave(num_heads, dim=0)"),
     ({"attn_mask": (1, 1, T, T)}, "attn_mask must be None, 2-D or 3-D, found 4-D (1, 1, 5, 5)"),

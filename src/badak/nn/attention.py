@@ -107,18 +107,19 @@ class MultiheadAttention(Module):
         """
         check_inputs(self, query, key, value, key_padding_mask, attn_mask)
         batched = query.dim() == 3
+        batch_first = self.batch_first and batched
         if not batched:
-            query, key, value = self._with_batch(query, key, value)
-        q, k, v = (cut_heads(x, self.num_heads, self.batch_first) for x in self._project(query, key, value))
+            query, key, value = _with_batch(query, key, value)
+        q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
         seen = visible(attn_mask, key_padding_mask, is_causal, q, k)  # q (B, H, T, D), k and v (B, H, S, D)
         k, v, seen = add_keys(k, v, seen, self.bias_k, self.bias_v, self.add_zero_attn)
         y, weights = attend(q, k, v, seen, self.dropout if self.training else 0.0, need_weights)
-        y = self.out_proj(join_heads(y, self.batch_first))  # (T, B, C)
+        y = self.out_proj(join_heads(y))  # (T, B, C), also where batch_first: a dropout after it draws in this order
         if weights is not None and average_attn_weights:
             weights = weights.mean(dim=1)  # (B, T, S)
         if not batched:
-            y, weights = y.squeeze(self._batch_axis), None if weights is None else weights.squeeze(0)
-        return y, weights
+            return y.squeeze(1), None if weights is None else weights.squeeze(0)
+        return y.transpose(0, 1) if batch_first else y, weights
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor] | tuple[Tensor, ...]:
         """q, k and v, all heads side by side; in self-attention by one matrix product for all three."""
@@ -130,11 +131,8 @@ class MultiheadAttention(Module):
         biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         return [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
 
-    @property
-    def _batch_axis(self) -> int:
-        return 0 if self.batch_first else 1
 
-    def _with_batch(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The three with a batch of one; what was one tensor stays one."""
-        made = {id(x): x.unsqueeze(self._batch_axis) for x in (query, key, value)}
-        return made[id(query)], made[id(key)], made[id(value)]
+def _with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(T, C), (S, kdim), (S, vdim) with a batch of one at axis 1; what was one tensor stays one."""
+    made = {id(x): x.unsqueeze(1) for x in (query, key, value)}
+    return made[id(query)], made[id(key)], made[id(value)]

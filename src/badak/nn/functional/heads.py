@@ -21,9 +21,9 @@ def cut_heads(x: Tensor, heads: int, batch_first: bool) -> Tensor:
     return parts.transpose(1, 2) if batch_first else parts.permute(1, 2, 0, 3)
 
 
-def join_heads(y: Tensor, batch_first: bool) -> Tensor:
-    """The inverse of `cut_heads`."""
-    return (y.transpose(1, 2) if batch_first else y.permute(2, 0, 1, 3)).flatten(-2)
+def join_heads(y: Tensor) -> Tensor:
+    """(B, H, T, D) -> (T, B, C), a copy."""
+    return y.permute(2, 0, 1, 3).flatten(-2)
 
 
 class Visible(NamedTuple):
