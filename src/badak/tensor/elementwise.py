@@ -1,6 +1,6 @@
 """Functions of one number, applied to each element; and choices between elements."""
 
-from ..errors import ArgumentError, DTypeError
+from ..errors import ArgumentError, DTypeError, MissingError
 from ..ops import activation, select, trigonometry
 from ..ops import elementwise as ops
 from ..ops import softmax as _softmax
@@ -39,7 +39,7 @@ def _same_kind_function(name: str, op):
         except AttributeError:
             raise not_a_tensor(name, input) from None
         if kind == "b":
-            raise DTypeError(f"{name}: not defined for booleans", "x.int() or x.float() first")
+            raise MissingError(f"{name}: not defined for booleans", "x.int() or x.float() first")
         y = apply(op, input)
         return y if out is None else into(out, y)
 
@@ -103,9 +103,14 @@ def round(input, *, decimals: int = 0, out=None) -> Tensor:
 
 def relu(input) -> Tensor:
     """max(x, 0).   dx = dy where y > 0, else 0."""
-    if input._array.dtype.kind == "f" and input._array.dtype.itemsize > 2:
+    kind, size = input._array.dtype.kind, input._array.dtype.itemsize
+    if kind == "f" and size > 2:
         return apply(activation.ReLU, input)
-    return clamp(input, min=0)
+    if kind == "b":
+        raise DTypeError("Boolean inputs not supported for relu", "x.float()")
+    if size > 2 or kind in "iu":
+        return clamp(input, min=0)
+    return cast(apply(activation.ReLU, cast(input, dtypes.float32)), input.dtype)
 
 
 def softmax(input, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:

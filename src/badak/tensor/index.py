@@ -210,9 +210,8 @@ def take(input, index) -> Tensor:
 
 def nonzero(input, *, as_tuple: bool = False, out=None):
     """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
-    found = np.nonzero(input._array if input._array.ndim or not as_tuple else input._array.reshape(1))
     if as_tuple:
-        return tuple(Tensor._of(i) for i in found)
+        return tuple(Tensor._of(i) for i in np.nonzero(np.atleast_1d(input._array)))
     y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))
     return y if out is None else into(out, y)
 

@@ -73,8 +73,9 @@ def fill_(input, value) -> Tensor:
             )
         return write_(input, value.to(input.dtype), "fill_")
     value = operand(value, "fill_")
-    if input.requires_grad:
-        return write_(input, Tensor._of(np.full(input._array.shape, value, input._array.dtype)), "fill_")
+    if input.requires_grad:  # with the history, so that the gradient is 0 and not absent
+        everywhere = Tensor._of(np.ones((), np.bool_))
+        return write_(input, elementwise.masked_fill(input, everywhere, value), "fill_")
     input._array.fill(value)
     return changed_(input, "fill_")
 

@@ -116,7 +116,9 @@ def number(x: Tensor, c):
 
 
 def tensor_of(c, like: DType) -> Tensor:
-    """The number c as a 0-d tensor."""
+    """The number c as a 0-d tensor; a whole number goes around the end of a small dtype, as in PyTorch."""
+    if like.kind in ("int", "uint"):
+        return Tensor._of(np.asarray(c, np.int64).astype(like.numpy))
     return Tensor._of(np.asarray(c, like.numpy))
 
 

@@ -174,7 +174,7 @@ def aminmax(input, *, dim=None, keepdim=False):
 
 
 def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:
-    """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y)."""
+    """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
     x = cast(input, dtypes.default_dtype()) if input._array.dtype.kind in "iub" else input
     return _reduced(ops.LogSumExp, x, dim, keepdim, None, out)
 
