@@ -1,0 +1,130 @@
+"""Rows of the operations that layers are made of."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
+from badak.ops.attention import Attention
+from badak.ops.dropout import Dropout
+from badak.ops.embedding import Embedding
+from badak.ops.linear import Linear
+from badak.ops.matmul import MatMul
+from badak.ops.norm import LayerNorm, RMSNorm
+from badak.ops.softmax import LogSoftmax, Softmax
+from tests.samples import Sample, bools, case, ints
+
+EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 30.0, -30.0, 88.0, -88.0, 1e4, -1e4, np.nan])
+SHAPES = [(3, 5), (2, 3, 4), (0, 4), (1,), (33,)]
+BIG = [(257, 65), (70_000,)]
+
+
+def layer_norm(x, w, b, eps, axes):
+    return F.layer_norm(x, x.shape[x.ndim - axes :], w, b, eps)
+
+
+def rms_norm(x, w, eps, axes):
+    return F.rms_norm(x, x.shape[x.ndim - axes :], w, eps)
+
+
+def embedding(w, ids, padding_idx, scale_grad_by_freq):
+    return F.embedding(ids, w, padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+
+
+def attention(q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):
+    """The formula, with zeros where a query sees nothing."""
+    heads = q.shape[1] // max(k.shape[1], 1)
+    k, v = k.repeat_interleave(heads, 1), v.repeat_interleave(heads, 1)
+    s = q @ k.transpose(-1, -2) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    visible = torch.ones(s.shape, dtype=torch.bool)
+    if keep is not None:
+        visible = visible & keep
+    if causal is not None:
+        visible = visible & torch.ones(s.shape[-2:], dtype=torch.bool).tril(causal)
+    s = (s if bias is None else s + bias).masked_fill(~visible, -math.inf)
+    weights = torch.softmax(s, -1) if s.shape[-1] else s
+    if drop is not None:
+        weights = weights * drop / (1 - p)
+    return (weights @ v, weights) if want_weights else weights @ v
+
+
+def heads(B, H, G, T, S, D, E, keep=None, bias=None, drop=None, **attributes):
+    """A case of Attention: q, k, v, keep, bias, drop."""
+    return case(
+        (B, H, T, D),
+        (B, G, S, D),
+        (B, G, S, E),
+        None if keep is None else bools(*keep),
+        bias,
+        None if drop is None else bools(B, H, T, S, p=drop),
+        **attributes,
+    )
+
+
+ATTENTION = [
+    heads(2, 2, 2, 3, 4, 5, 3),
+    heads(1, 1, 1, 1, 1, 1, 1),
+    heads(0, 2, 2, 3, 4, 5, 3),
+    heads(2, 2, 2, 3, 3, 4, 4, causal=0),
+    heads(2, 2, 2, 2, 5, 4, 4, causal=3, want_weights=True),
+    heads(2, 4, 2, 3, 4, 4, 2, keep=(2, 1, 3, 4), scale=0.3),
+    heads(2, 4, 1, 3, 4, 4, 2, keep=(2, 1, 1, 4), bias=(3, 4)),
+    heads(2, 2, 2, 3, 4, 4, 4, bias=(2, 2, 3, 4), want_weights=True),
+    heads(2, 2, 2, 3, 4, 4, 4, bias=(2, 1, 1, 4), drop=0.6, p=0.4),
+    heads(2, 4, 2, 3, 5, 4, 2, keep=(3, 5), bias=(4, 1, 5), drop=0.6, p=0.4, causal=2, want_weights=True),
+]
+NORMS = [
+    case((7, 5), (5,), (5,)),
+    case((2, 3, 8), (8,), None),
+    case((3, 4), None, None),
+    case((4,), (4,), (4,)),
+    case((0, 4), (4,), (4,)),
+    case((2, 3, 4), (3, 4), (3, 4), axes=2),
+    case((2, 3, 4), None, None, axes=3),
+]
+# One channel has no spread: dx and dw are differences of equal numbers, 0 here, rounding errors of PyTorch's unless x = 0.
+ONE_CHANNEL = case(np.zeros((1, 1)), (1,), (1,))
+
+
+def without_bias(item):
+    return case(item.inputs[0], item.inputs[1], **item.attributes)
+
+
+ROWS = [
+    Sample(GELU, lambda x, approximate: F.gelu(x, approximate=approximate), SHAPES, approximate=["none", "tanh"],
+           extremes=[EXTREME], threads=BIG),
+    Sample(ReLU, F.relu, SHAPES, extremes=[EXTREME], threads=BIG),
+    Sample(SiLU, F.silu, SHAPES, extremes=[EXTREME], threads=BIG),
+    Sample(Tanh, torch.tanh, SHAPES, extremes=[EXTREME], threads=BIG),
+    Sample(Sigmoid, torch.sigmoid, SHAPES, extremes=[EXTREME], threads=BIG),
+    Sample(Softmax, lambda x, dim: torch.softmax(x, dim), SHAPES, dim=[-1, 0], threads=BIG,
+           extremes=[np.array([[1e4, 0.0, -1e4], [0.0, -np.inf, -np.inf], [1e30, 1e30, 0.0], [np.nan, 0.0, 1.0]])]),
+    Sample(LogSoftmax, lambda x, dim: torch.log_softmax(x, dim), SHAPES, dim=[-1, 0], threads=BIG,
+           extremes=[np.array([[1e4, 0.0, -1e4], [0.0, -np.inf, -np.inf], [1e30, 1e30, 0.0], [np.nan, 0.0, 1.0]])]),
+    Sample(MatMul, torch.matmul,
+           [((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 3)), ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)),
+            ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((5, 3, 4), (5, 4, 2)), ((1, 1), (1, 1)), ((0, 4), (4, 3)),
+            ((2, 0), (0, 3)), ((3, 2, 4), (1, 4, 2)), ((2, 4), (3, 4, 5))],
+           threads=[((300, 70), (70, 90)), ((6, 40, 30), (6, 30, 20)), ((6, 40, 30), (30, 20))]),
+    Sample(Linear, F.linear,
+           [((7, 4), (5, 4), (5,)), ((2, 3, 4), (5, 4), None), ((4,), (5, 4), (5,)), ((1, 1), (1, 1), (1,)),
+            ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,))],
+           threads=[((400, 96), (130, 96), (130,)), ((4, 100, 64), (64, 64), None)]),
+    # A gradient that leaves out a row or divides by a count is not the derivative: against the twin only, as extremes.
+    Sample(Embedding, embedding,
+           [((10, 4), ints(10, 2, 7)), ((3, 1), ints(3, 9)), ((4, 3), ints(4, 0)), ((1, 1), ints(1, 1)), ((5, 2), ints(5))],
+           padding_idx=None, scale_grad_by_freq=False, threads=[((50, 33), ints(50, 8, 64))],
+           extremes=[case((10, 4), ints(10, 2, 17), padding_idx=p, scale_grad_by_freq=f)
+                     for p, f in [(3, False), (None, True), (0, True)]]),
+    Sample(LayerNorm, layer_norm, [*NORMS, ONE_CHANNEL], axes=1, eps=[1e-5, 1e-1], threads=[((257, 65), (65,), (65,))]),
+    Sample(RMSNorm, rms_norm, [without_bias(item) for item in NORMS] + [case((1, 1), (1,), eps=1.0)], axes=1,
+           eps=[1e-5, 1e-1], threads=[((257, 65), (65,))]),
+    Sample(Dropout, lambda x, keep, p: x * keep / (1 - p),
+           [((3, 4), bools(3, 4)), ((0, 4), bools(0, 4)), ((1,), bools(1)), ((2, 3, 4), bools(2, 3, 4))],
+           p=[0.0, 0.1, 0.5], threads=[((257, 65), bools(257, 65))]),
+    Sample(Attention, attention, ATTENTION,
+           threads=[heads(3, 4, 2, 70, 90, 16, 16, keep=(3, 1, 70, 90), bias=(70, 90)),
+                    heads(2, 2, 2, 130, 130, 32, 32, causal=0, drop=0.9, p=0.1, want_weights=True)]),
+]  # fmt: skip
