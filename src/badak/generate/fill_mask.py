@@ -10,7 +10,9 @@ def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5) -> list[li
     """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability)."""
     places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
     if not places:
-        raise ArgumentError("fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".')
+        raise ArgumentError(
+            "fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".'
+        )
     with answering(model):
         chances = model(ids[None])[0].softmax(dim=-1)  # (T, V)
     rankings = []

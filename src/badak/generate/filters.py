@@ -5,20 +5,20 @@ A token that a filter removes gets -inf and so probability 0.
 
 from dataclasses import dataclass
 
-from badak.models.config import Config, setting
+from badak.io.config import option
 from badak.tensor import Tensor, full_like, where
 
 
 @dataclass(frozen=True)
-class SampleConfig(Config):
+class SampleConfig:
     """How the next token is chosen; temperature 0 is greedy: always the most likely one."""
 
-    new_tokens: int = setting(300, "tokens to write at most", unit="tokens", within="[0, inf)")
-    temperature: float = setting(0.8, "below 1 bolder, above 1 wilder, 0 always the most likely", within="[0, inf)")
-    top_k: int = setting(40, "draw only from the k most likely; 0 is all", unit="tokens", within="[0, inf)")
-    top_p: float = setting(1.0, "draw only from the fewest that hold this probability", within="(0, 1]")
-    repetition_penalty: float = setting(1.0, "divide the odds of what was written already; 1 is off", within="[1, inf)")
-    seed: int = setting(0, "seed of the draws", within="[0, inf)")
+    new_tokens: int = option(300, "tokens to write at most", unit="tokens", at_least=0)
+    temperature: float = option(0.8, "below 1 bolder, above 1 wilder, 0 always the most likely", at_least=0)
+    top_k: int = option(40, "draw only from the k most likely; 0 is all", unit="tokens", at_least=0)
+    top_p: float = option(1.0, "draw only from the fewest that hold this probability", above=0, at_most=1)
+    repetition_penalty: float = option(1.0, "divide the odds of what was written already; 1 is off", at_least=1)
+    seed: int = option(0, "seed of the draws", at_least=0)
 
 
 def scale_temperature(logits: Tensor, temperature: float) -> Tensor:

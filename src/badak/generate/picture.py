@@ -26,7 +26,10 @@ def read_picture(path: str | Path) -> np.ndarray:
     ink = np.clip((ink - background(ink)) / max(ink.max() - background(ink), 1e-6), 0, 1)
     rows, columns = np.nonzero(ink > 0.2)
     if rows.size == 0 or np.ptp(grey) < 0.05:
-        raise ArgumentError(f"{path}: the picture is of one colour, there is nothing to read", fix="draw a digit darker or brighter than its ground.")
+        raise ArgumentError(
+            f"{path}: the picture is of one colour, there is nothing to read",
+            fix="draw a digit darker or brighter than its ground.",
+        )
     return centre(ink[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
 
 
@@ -38,7 +41,9 @@ def read_grey(path: Path) -> np.ndarray:
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such picture", fix="check the path.") from None
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise FileError(f"{path}: not a picture that can be read ({error})", fix="give a PNG, JPEG, GIF, BMP or WebP file.") from None
+        raise FileError(
+            f"{path}: not a picture that can be read ({error})", fix="give a PNG, JPEG, GIF, BMP or WebP file."
+        ) from None
     ground = Image.new("RGBA", picture.size, "white")
     return np.asarray(Image.alpha_composite(ground, picture).convert("L"), dtype=np.float32) / 255
 
@@ -58,7 +63,12 @@ def centre(ink: np.ndarray) -> np.ndarray:
     height, width = ink.shape
     scale = INK_SIDE / max(height, width)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    small = np.asarray(Image.fromarray((ink * 255).astype(np.uint8)).resize(size, Image.Resampling.LANCZOS), dtype=np.float32) / 255
+    small = (
+        np.asarray(
+            Image.fromarray((ink * 255).astype(np.uint8)).resize(size, Image.Resampling.LANCZOS), dtype=np.float32
+        )
+        / 255
+    )
     weight = small.sum() + 1e-6
     down = round((SIDE - 1) / 2 - float((small.sum(1) * np.arange(size[1])).sum() / weight))
     right = round((SIDE - 1) / 2 - float((small.sum(0) * np.arange(size[0])).sum() / weight))

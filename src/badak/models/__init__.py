@@ -6,7 +6,5 @@ from badak.models.classifier import Classifier as Classifier
 from badak.models.classifier import ClassifierConfig as ClassifierConfig
 from badak.models.classifier import ClsClassifier as ClsClassifier
 from badak.models.classifier import build_classifier as build_classifier
-from badak.models.config import Config as Config
-from badak.models.config import setting as setting
 from badak.models.gpt import GPT as GPT
 from badak.models.gpt import GPTConfig as GPTConfig

@@ -11,27 +11,28 @@ from dataclasses import dataclass
 
 from badak import nn
 from badak.errors import RangeError
-from badak.models.config import Config, check_heads, setting
+from badak.io.config import check, option
+from badak.models.heads import check_heads
 from badak.nn import functional as F
 from badak.tensor import Tensor, zeros
 
 
 @dataclass(frozen=True)
-class BERTConfig(Config):
+class BERTConfig:
     """The sizes of a BERT; the defaults are those of the thirty proverbs."""
 
-    vocab_size: int = setting(200, "number of distinct tokens V (taken from the data)", unit="tokens", within="[1, inf)")
-    context: int = setting(32, "longest sentence with its marks T", unit="tokens", within="[3, inf)")
-    d_model: int = setting(128, "width of the encoder C", unit="channels", within="[1, inf)")
-    heads: int = setting(8, "attention heads H in each layer; H divides C", unit="heads", within="[1, inf)")
-    layers: int = setting(2, "encoder layers L", unit="layers", within="[1, inf)")
-    feedforward_ratio: int = setting(4, "width of the feed-forward part", unit="x d_model", within="[1, inf)")
-    dropout: float = setting(0.1, "probability that a value is dropped in training", within="[0, 1)")
-    pad_id: int = setting(0, "id of the token that fills short sentences up (taken from the data)", within="[0, inf)")
+    vocab_size: int = option(200, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(32, "longest sentence with its marks T", unit="tokens", at_least=3)
+    d_model: int = option(128, "width of the encoder C", unit="channels", at_least=1)
+    heads: int = option(8, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
+    layers: int = option(2, "encoder layers L", unit="layers", at_least=1)
+    feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
+    dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
+    pad_id: int = option(0, "id of the token that fills short sentences up (taken from the data)", at_least=0)
 
     def __post_init__(self):
-        super().__post_init__()
-        check_heads(self)
+        check(self)
+        check_heads(type(self).__name__, self.d_model, self.heads)
 
 
 class MaskedHead(nn.Module):

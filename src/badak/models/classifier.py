@@ -11,32 +11,36 @@ Source: Vaswani et al., "Attention Is All You Need", 2017; the class token: Devl
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from badak import nn
 from badak.errors import ShapeError
-from badak.models.config import Config, check_heads, setting
+from badak.io.config import check, option
+from badak.models.heads import check_heads
 from badak.tensor import Tensor, cat, zeros
 
 
 @dataclass(frozen=True)
-class ClassifierConfig(Config):
+class ClassifierConfig:
     """The sizes of a picture classifier; the defaults are those of the small MNIST experiment."""
 
-    rows: int = setting(28, "rows of a picture, each one token", unit="rows", within="[1, inf)")
-    row_width: int = setting(28, "pixels in a row", unit="pixels", within="[1, inf)")
-    classes: int = setting(10, "number of classes", unit="classes", within="[2, inf)")
-    d_model: int = setting(32, "width of the model C (hidden size)", unit="channels", within="[1, inf)")
-    heads: int = setting(4, "attention heads H in each layer; H divides C", unit="heads", within="[1, inf)")
-    encoder_layers: int = setting(1, "encoder layers", unit="layers", within="[1, inf)")
-    decoder_layers: int = setting(1, "decoder layers", unit="layers", within="[1, inf)")
-    feedforward_ratio: int = setting(4, "width of the feed-forward part", unit="x d_model", within="[1, inf)")
-    dropout: float = setting(0.1, "probability that a value is dropped in training", within="[0, 1)")
-    norm_first: bool = setting(True, "layer norm before each part (pre-norm) instead of after it")
-    readout: str = setting("flatten", "what the class is read from: all rows, or one learned token", choices=("flatten", "cls"))
+    rows: int = option(28, "rows of a picture, each one token", unit="rows", at_least=1)
+    row_width: int = option(28, "pixels in a row", unit="pixels", at_least=1)
+    classes: int = option(10, "number of classes", unit="classes", at_least=2)
+    d_model: int = option(32, "width of the model C (hidden size)", unit="channels", at_least=1)
+    heads: int = option(4, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
+    encoder_layers: int = option(1, "encoder layers", unit="layers", at_least=1)
+    decoder_layers: int = option(1, "decoder layers", unit="layers", at_least=1)
+    feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
+    dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
+    norm_first: bool = option(True, "layer norm before each part (pre-norm) instead of after it")
+    readout: Literal["flatten", "cls"] = option(
+        "flatten", "what the class is read from: all rows, or one learned token"
+    )
 
     def __post_init__(self):
-        super().__post_init__()
-        check_heads(self)
+        check(self)
+        check_heads(type(self).__name__, self.d_model, self.heads)
 
 
 class Classifier(nn.Module):
@@ -46,7 +50,7 @@ class Classifier(nn.Module):
         super().__init__()
         self.config, C = config, config.d_model
         self.rows = nn.Linear(config.row_width, C)
-        self.position = nn.PositionalEncoding(C, max_len=config.rows + 1)
+        self.position = nn.PositionalEncoding(C, dropout=0.0, max_len=config.rows + 1, batch_first=True)
         self.transformer = nn.Transformer(
             C, config.heads, config.encoder_layers, config.decoder_layers, config.feedforward_ratio * C, config.dropout,
             batch_first=True, norm_first=config.norm_first,

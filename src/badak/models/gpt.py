@@ -17,26 +17,27 @@ from dataclasses import dataclass
 
 from badak import nn
 from badak.errors import RangeError
-from badak.models.config import Config, check_heads, setting
+from badak.io.config import check, option
+from badak.models.heads import check_heads
 from badak.nn import functional as F
 from badak.tensor import Tensor
 
 
 @dataclass(frozen=True)
-class GPTConfig(Config):
+class GPTConfig:
     """The sizes of a GPT; the defaults are a small model for a CPU (0.8 M parameters at 100 characters)."""
 
-    vocab_size: int = setting(100, "number of distinct tokens V (taken from the data)", unit="tokens", within="[1, inf)")
-    context: int = setting(64, "longest text that the model sees at once T", unit="tokens", within="[1, inf)")
-    d_model: int = setting(128, "width of the residual stream C", unit="channels", within="[1, inf)")
-    heads: int = setting(4, "attention heads H in each layer; H divides C", unit="heads", within="[1, inf)")
-    layers: int = setting(4, "blocks L, one after the other", unit="layers", within="[1, inf)")
-    feedforward_ratio: int = setting(4, "width of the feed-forward part", unit="x d_model", within="[1, inf)")
-    dropout: float = setting(0.0, "probability that a value is dropped in training", within="[0, 1)")
+    vocab_size: int = option(100, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(64, "longest text that the model sees at once T", unit="tokens", at_least=1)
+    d_model: int = option(128, "width of the residual stream C", unit="channels", at_least=1)
+    heads: int = option(4, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
+    layers: int = option(4, "blocks L, one after the other", unit="layers", at_least=1)
+    feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
+    dropout: float = option(0.0, "probability that a value is dropped in training", at_least=0, below=1)
 
     def __post_init__(self):
-        super().__post_init__()
-        check_heads(self)
+        check(self)
+        check_heads(type(self).__name__, self.d_model, self.heads)
 
 
 class Attention(nn.Module):
@@ -95,7 +96,9 @@ class GPT(nn.Module):
         self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
         self.norm = nn.LayerNorm(config.d_model)
         self.apply(start)
-        for block in self.blocks:  # 2 L parts add into the residual stream: keep the variance of their sum at one part's
+        for (
+            block
+        ) in self.blocks:  # 2 L parts add into the residual stream: keep the variance of their sum at one part's
             for last in (block.attention.out, block.feed_forward.down):
                 nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
 

@@ -1,0 +1,71 @@
+"""The command line: a table of commands, each imported only when it is chosen."""
+
+import importlib
+import sys
+import warnings
+
+import click
+
+from badak.errors import BadakError, BadakWarning
+
+COMMANDS = {  # name: module below badak.cli, what it does
+    "train": ("train", "Train a model on a task and keep it in a run folder."),
+    "predict": ("predict", "Say which digit a picture shows."),
+    "generate": ("generate", "Write on from a prompt."),
+    "fill-mask": ("fill_mask", "Say which words could stand for [MASK]."),
+    "info": ("info", "Say which kernels, BLAS, threads and versions are in use."),
+    "warmup": ("warmup", "Compile all fast kernels now, so that nothing waits later."),
+}
+
+
+class Table(click.Group):
+    """A group whose commands are the rows of COMMANDS."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"badak.cli.{COMMANDS[name][0]}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):  # from the table: help need not import a command
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="badak", message="badak %(version)s")
+def commands() -> None:
+    """badak: Transformers from the bottom up."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit code. A mistake is two lines on stderr, what is wrong and what helps, and code 2."""
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        try:
+            done = commands.main(arguments, prog_name="badak", standalone_mode=False)
+            return done if isinstance(done, int) else 0
+        except BadakError as error:
+            return complain(error.cause, error.fix)
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else "badak"
+            return complain(error.format_message().replace("\n", " "), f"{path} --help lists what it takes")
+        except (click.Abort, KeyboardInterrupt):
+            return complain("stopped", None, code=130)
+        except BrokenPipeError:  # the reader of our output has gone, e.g. `badak generate ... | head`
+            sys.stderr.close()
+            return 0
+
+
+def complain(cause: str, fix: str | None, code: int = 2) -> int:
+    """Say what is wrong and what helps, on stderr."""
+    click.echo(f"error: {cause}" + (f"\nfix: {fix}" if fix else ""), err=True)
+    return code
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """Warnings of badak without the place in the source: at the command line nobody can change it there."""
+    name = "warning" if issubclass(category, BadakWarning) else category.__name__
+    click.echo(f"{name}: {message}", err=True)

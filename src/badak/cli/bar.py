@@ -1,0 +1,48 @@
+"""The progress bar of a training: loss, accuracy or perplexity, speed and time left; a line for each evaluation."""
+
+from collections.abc import Callable
+
+from tqdm import tqdm
+
+from badak.train.loop import Progress
+from badak.train.metrics import Row
+from badak.train.setups import Setup
+
+FORMAT = "{desc}{percentage:3.0f}%|{bar:24}| {n_fmt}/{total_fmt} [{elapsed}, {remaining} left{postfix}]"
+
+
+class Bar:
+    """Show every update on a terminal, every evaluation anywhere."""
+
+    def __init__(self, setup: Setup, show: Callable[[str], None]):
+        self.metric, self.counted, self.tell = setup.metric, setup.counted, show
+        self.bar = tqdm(bar_format=FORMAT, disable=None, dynamic_ncols=True, leave=False)  # None: only on a terminal
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *problem) -> None:
+        self.bar.close()
+
+    def show(self, progress: Progress) -> None:
+        """One update; with a row, its line above the bar."""
+        if self.bar.total is None:
+            self.bar.reset(progress.last_step)
+            self.bar.initial = progress.step - 1
+        score = progress.score
+        if score.count:
+            value = score.accuracy if self.metric == "accuracy" else score.perplexity
+            text = f"loss {score.loss:.3f}, {self.metric} {value:.3g}, {progress.per_second:,.0f} {self.counted}/s"
+            self.bar.set_postfix_str(text, refresh=False)
+        self.bar.update(progress.step - self.bar.n)
+        if progress.row is not None:
+            with self.bar.external_write_mode():
+                self.tell(self.line(progress.row))
+
+    def line(self, row: Row) -> str:
+        """An evaluation in one line."""
+        value = row.valid_accuracy if self.metric == "accuracy" else row.valid_perplexity
+        return (
+            f"step {row.step:>6}   loss {row.train_loss:7.4f}   held out {row.valid_loss:7.4f}   "
+            f"{self.metric} {value:7.4g}   {row.per_second:,.0f} {self.counted}/s   {row.seconds:.0f} s"
+        )

@@ -1,0 +1,22 @@
+"""badak fill-mask RUN SENTENCE"""
+
+import click
+
+from badak.generate.text import fill_sentence
+from badak.train.session import open_model
+
+
+@click.command()
+@click.argument("run")
+@click.argument("sentence")
+@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many words to list")
+def command(run: str, sentence: str, top: int) -> None:
+    """Say which words could stand for each [MASK] in SENTENCE, with the model of the folder RUN (from badak train bert)."""
+    trained = open_model(run, "bert")
+    filled, rankings = fill_sentence(trained.model, trained.vocabulary, sentence, top)
+    click.echo(filled)
+    for number, ranking in enumerate(rankings, start=1):
+        click.echo(f"\n  [MASK] {number}" if len(rankings) > 1 else "")
+        width = max(len(word) for word, _ in ranking)
+        for word, chance in ranking:
+            click.echo(f"  {word:<{width}}  {chance:7.2%}  {'█' * round(40 * chance)}".rstrip())

@@ -1,0 +1,32 @@
+"""badak generate RUN --prompt TEXT"""
+
+from typing import Any
+
+import click
+
+from badak.cli.options import SectionedCommand, given, options_of
+from badak.generate.filters import SampleConfig
+from badak.generate.text import write_on
+from badak.train.session import open_model
+
+DEFAULTS = SampleConfig()
+
+
+def run_generate(run: str, prompt: str, **values: Any) -> None:
+    """Print the prompt and what the model writes after it, as it comes."""
+    trained, config = open_model(run, "gpt"), SampleConfig(**given(DEFAULTS, values))
+    for piece in write_on(trained.model, trained.vocabulary, prompt, config, trained.eos):
+        click.echo(piece, nl=False)
+    click.echo()
+
+
+command = SectionedCommand(
+    "generate",
+    params=[
+        click.Argument(["run"]),
+        click.Option(["--prompt"], default="", metavar="TEXT", help="what the text begins with"),
+        *options_of(DEFAULTS, "Choice of the next token"),
+    ],
+    callback=run_generate,
+    help="Write on from --prompt with the model of the folder RUN (from badak train gpt).",
+)

@@ -1,0 +1,76 @@
+"""Command line options made from settings: each field of a config dataclass becomes one option."""
+
+import dataclasses
+import typing
+from typing import Any
+
+import click
+
+from badak.io.config import LIMITS
+
+FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes"}  # the data says these, not the user
+NAMES = {"path": "data"}  # where the option is called differently from the field
+
+
+class Section(click.Option):
+    """An option that stands under a heading of its own in --help."""
+
+    def __init__(self, *args: Any, section: str, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose --help groups the options by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
+        for name, records in sections.items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+
+
+def options_of(config: Any, section: str) -> list[Section]:
+    """The options of a config, its values the defaults that --help shows."""
+    hints = typing.get_type_hints(type(config))
+    return [
+        option_of(field, hints[field.name], getattr(config, field.name), section)
+        for field in dataclasses.fields(config)
+        if field.name not in FROM_DATA
+    ]
+
+
+def option_of(field: dataclasses.Field, kind: Any, default: Any, section: str) -> Section:
+    """One option; where it is not given its value is None, so that a preset can decide."""
+    name = NAMES.get(field.name, field.name).replace("_", "-")
+    flags = f"--{name}/--no-{name}" if kind is bool else f"--{name}"
+    kinds = {int: click.INT, float: click.FLOAT, str: click.STRING, bool: click.BOOL}
+    choice = click.Choice(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else kinds.get(kind)
+    metavar = {int: "N", float: "X", str: "PATH"}.get(kind)
+    return Section(
+        [flags, field.name], type=choice, default=None, section=section, help=describe(field, default), metavar=metavar
+    )
+
+
+def describe(field: dataclasses.Field, default: Any) -> str:
+    """What --help says of a field: its meaning, then limits with the unit, and the default."""
+    limits = [f"{LIMITS[word][0]} {field.metadata[word]:g}" for word in LIMITS if word in field.metadata]
+    shown = (
+        {True: "yes", False: "no"}[default]
+        if isinstance(default, bool)
+        else f"{default:g}"
+        if isinstance(default, float)
+        else default
+    )
+    notes = [", ".join(limits), f"default {shown}" if shown != "" else ""]
+    unit = f" {field.metadata['unit']}" if field.metadata["unit"] else ""
+    return f"{field.metadata['help']}  [{'; '.join(note for note in notes if note)}{unit}]"
+
+
+def given(config: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Those of `values` that are fields of `config` and were given on the command line."""
+    return {f.name: values[f.name] for f in dataclasses.fields(config) if values.get(f.name) is not None}

@@ -1,0 +1,101 @@
+"""badak train classify | gpt | bert"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from badak.cli.bar import Bar
+from badak.cli.options import NAMES, Section, SectionedCommand, given, options_of
+from badak.errors import ArgumentError
+from badak.train.experiment import Experiment
+from badak.train.loop import train
+from badak.train.run import Run
+from badak.train.session import resume as resume_run
+from badak.train.session import start
+from badak.train.setups import PRESETS, Setup, change
+
+SECTIONS = {"data": "Data", "model": "Model", "train": "Training"}
+ABOUT = {
+    "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",
+    "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
+    "bert": "Train a BERT to guess hidden words: in thirty proverbs, or in --data FILE, a sentence in each line.",
+}
+NEXT = {
+    "classify": "badak predict {run} PICTURE.png",
+    "gpt": 'badak generate {run} --prompt "The"',
+    "bert": 'badak fill-mask {run} "Great minds [MASK] alike, but they also think differently"',
+}
+
+
+def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:
+    """Start or resume a run, train it, draw its curves and say what can be done with it."""
+    opened, experiment = open_run(kind, preset, run, resume, values)
+    click.echo(f"run folder {opened.folder}")
+    with Bar(opened.setup, show=click.echo) as bar:
+        finished = train(experiment, opened.setup.train, opened, bar.show)
+    opened.draw(log=click.echo)
+    if finished:
+        click.echo("\n".join([*experiment.closing_words(), "next: " + NEXT[kind].format(run=opened.folder)]))
+    else:
+        click.echo(f"stopped and saved; go on with: badak train {kind} --resume {opened.folder}")
+
+
+def open_run(
+    kind: str, preset: str | None, run: str | None, resume: str | None, values: dict[str, Any]
+) -> tuple[Run, Experiment]:
+    """The run to go on with, or a new one made of a preset and the options given."""
+    if resume is None:
+        setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]))]
+        return start(run or free_folder(kind), choose_setup(setup, values), log=click.echo)
+    asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
+    if asked:
+        flag = NAMES.get(asked[0], asked[0]).replace("_", "-")
+        raise ArgumentError(
+            f"--resume goes on with the settings of {resume}; got --{flag} too",
+            "leave it out, or start a new run without --resume",
+        )
+    found = Run.open(resume).setup.experiment
+    if found != kind:
+        raise ArgumentError(f"{resume} is a run of badak train {found}", f"badak train {found} --resume {resume}")
+    return resume_run(resume, log=click.echo)
+
+
+def default_preset(kind: str, has_data: bool) -> str:
+    """The first one; for a text of the user's own the one for characters, which knows nothing of the language."""
+    return "characters" if kind == "gpt" and has_data else next(iter(PRESETS[kind]))
+
+
+def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
+    """A preset with the options given in place of its values."""
+    for section in SECTIONS:
+        setup = change(setup, section, given(getattr(setup, section), values))
+    return setup
+
+
+def free_folder(kind: str) -> Path:
+    """runs/gpt, or runs/gpt-2, runs/gpt-3, ... where that exists."""
+    names = [kind, *(f"{kind}-{number}" for number in range(2, 10_000))]
+    return next(folder for name in names if not (folder := Path("runs") / name).exists())
+
+
+def make_command(kind: str) -> click.Command:
+    """`badak train KIND` with an option for each setting."""
+    presets = PRESETS[kind]
+    first = next(iter(presets))
+    options = [
+        Section(["--preset"], type=click.Choice(list(presets)), section="Run",
+                help=f"settings to start from; options below change them  [default {first}]"),
+        Section(["--run"], metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
+        Section(["--resume"], metavar="DIR", section="Run", help="go on with this run where it stopped"),
+    ]  # fmt: skip
+    for name, heading in SECTIONS.items():
+        options += options_of(getattr(presets[first], name), heading)
+    return SectionedCommand(
+        kind, params=options, callback=lambda **values: run_training(kind, **values), help=ABOUT[kind]
+    )
+
+
+command = click.Group(
+    "train", commands={kind: make_command(kind) for kind in PRESETS}, help="Train a model and keep it in a run folder."
+)

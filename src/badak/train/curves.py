@@ -1,0 +1,38 @@
+"""curves.png: loss on the left, accuracy or perplexity on the right."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from badak.train.metrics import Row
+
+TRAIN, VALID = "#8da0cb", "#d95f02"
+
+
+def draw_curves(
+    rows: list[Row], metric: str, path: Path, title: str = "", log: Callable[[str], None] = lambda line: None
+) -> bool:
+    """Draw the curves of `rows` into `path`; without matplotlib say so in one line and return False."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        log('no curves.png: matplotlib is not installed (pip install "badak[plot]"); the numbers are in metrics.csv')
+        return False
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    steps = [row.step for row in rows]
+    left.plot(steps, [row.train_loss for row in rows], color=TRAIN, label="training")
+    left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="held out")
+    left.set(xlabel="step", ylabel="loss (nats)", ylim=(0, None))
+    if metric == "accuracy":
+        right.plot(steps, [row.train_accuracy for row in rows], color=TRAIN, label="training")
+        right.plot(steps, [row.valid_accuracy for row in rows], color=VALID, label="held out")
+        right.set(xlabel="step", ylabel="accuracy", ylim=(None, 1))
+    else:
+        right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="held out")
+        right.set(xlabel="step", ylabel="perplexity", yscale="log")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+    figure.suptitle(title)
+    figure.savefig(path, dpi=120)
+    return True

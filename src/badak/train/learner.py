@@ -1,0 +1,78 @@
+"""All that changes while a model learns, and therefore all that a run has to save."""
+
+from typing import Any
+
+from badak.errors import StateError
+from badak.io.checkpoint import Checkpoint
+from badak.nn import Module
+from badak.optim import SGD, Adam, AdamW, Optimizer
+from badak.optim.lr_scheduler import LambdaLR
+from badak.tensor.random import get_rng_state, set_rng_state
+from badak.train.config import TrainConfig
+from badak.train.experiment import Experiment
+from badak.train.run import Run
+from badak.train.score import Score
+
+
+class Learner:
+    """Model, optimizer, schedule, position in the data, and what was counted since the last row."""
+
+    def __init__(self, experiment: Experiment, config: TrainConfig):
+        self.experiment, self.config = experiment, config
+        self.batches_per_epoch = len(experiment.loader)
+        self.last_step = config.last_step(self.batches_per_epoch)
+        self.eval_every = config.eval_every or self.batches_per_epoch
+        self.optimizer = build_optimizer(experiment.model, config)
+        self.schedule = LambdaLR(self.optimizer, lambda step: config.rate(step, self.last_step))
+        self.step, self.score = 0, Score()
+        self._batches = iter(())
+
+    def next_batch(self) -> Any:
+        """The batch after the last one, over the ends of epochs."""
+        while (batch := next(self._batches, None)) is None:
+            self._batches = iter(self.experiment.loader)
+        return batch
+
+    def save(self, run: Run) -> None:
+        """Write everything that decides what comes next."""
+        run.save(
+            Checkpoint(
+                step=self.step,
+                model=self.experiment.model.state_dict(),
+                optimizer=self.optimizer.state_dict(),
+                scheduler=self.schedule.state_dict(),
+                generator=get_rng_state(),
+                data=self.experiment.loader.state_dict(),
+                counters=vars(self.score),
+            )
+        )
+
+    def restore(self, run: Run) -> None:
+        """Go back to what `save` wrote, if anything was."""
+        saved = run.load()
+        if saved is None:
+            return
+        try:
+            self.experiment.model.load_state_dict(saved.model)
+            self.optimizer.load_state_dict(saved.optimizer)
+            self.schedule.load_state_dict(saved.scheduler)
+            self.experiment.loader.load_state_dict(saved.data)
+            set_rng_state(saved.generator)
+            self.step, self.score = saved.step, Score(**saved.counters)
+        except (KeyError, TypeError) as error:
+            raise StateError(
+                f"{run.folder}: the saved state is not one of this experiment ({error!r})", "start a new run"
+            ) from error
+
+
+def build_optimizer(model: Module, config: TrainConfig) -> Optimizer:
+    """The optimizer that `config` names; biases and norms are not shrunk, only matrices are."""
+    parameters = list(model.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    if config.optimizer == "sgd":
+        return SGD(groups, lr=config.lr, momentum=0.9)
+    rule = {"adam": Adam, "adamw": AdamW}[config.optimizer]
+    return rule(groups, lr=config.lr, betas=(0.9, config.beta2))

@@ -1,0 +1,34 @@
+"""Task 1: which digit is it? MNIST, each row of pixels a token."""
+
+from collections.abc import Callable
+
+from badak.data import DataLoader, TensorDataset
+from badak.data.mnist import load_mnist
+from badak.models.classifier import build_classifier
+from badak.tensor import Tensor
+from badak.tensor.random import Generator
+from badak.train.experiment import Experiment, judge
+from badak.train.score import Score
+from badak.train.setups import ClassifySetup
+
+TEST_BATCH = 500
+
+
+class Pictures(Experiment):
+    """Learn from the first `train_images`, test with the first `test_images`."""
+
+    def __init__(self, setup: ClassifySetup, log: Callable[[str], None]):
+        self.setup, data = setup, setup.data
+        train, test = load_mnist(data.path or None, "train", log), load_mnist(data.path or None, "test", log)
+        learned = TensorDataset(*(part[: data.train_images] for part in train))
+        self.model = build_classifier(setup.model)
+        order = Generator().manual_seed(setup.train.seed)
+        self.loader = DataLoader(learned, setup.train.batch_size, shuffle=True, generator=order)
+        self.tests = DataLoader(TensorDataset(*(part[: data.test_images] for part in test)), TEST_BATCH)
+
+    def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
+        pictures, labels = batch
+        return judge(self.model(pictures), labels, len(labels), smoothing)
+
+    def evaluate(self) -> Score:
+        return sum((self.loss(batch)[1] for batch in self.tests), Score())

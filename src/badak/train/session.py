@@ -1,0 +1,97 @@
+"""From settings to something that can be trained, and from a run folder to something that answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from badak.data.pieces import PieceVocabulary
+from badak.data.text import CharVocabulary, Vocabulary, WordVocabulary
+from badak.errors import ArgumentError, BadakError, FileError, StateError
+from badak.models.bert import BERT
+from badak.models.classifier import build_classifier
+from badak.models.gpt import GPT
+from badak.nn import Module
+from badak.tensor.random import manual_seed
+from badak.train.experiment import Experiment
+from badak.train.guessing import Guessing
+from badak.train.pictures import Pictures
+from badak.train.run import CONFIG, Run
+from badak.train.setups import Setup
+from badak.train.writing import Writing, end_of_line
+
+TASKS = {"classify": Pictures, "gpt": Writing, "bert": Guessing}
+MODELS = {"classify": build_classifier, "gpt": GPT, "bert": BERT}
+VOCABULARIES = {"characters": CharVocabulary, "pieces": PieceVocabulary, "words": WordVocabulary}
+
+
+def quiet(line: str) -> None:
+    """Where nobody listens."""
+
+
+def build(setup: Setup, log: Callable[[str], None] = quiet) -> Experiment:
+    """The task that `setup` describes, its model with first weights from the seed."""
+    manual_seed(setup.train.seed)
+    experiment = TASKS[setup.experiment](setup, log)
+    log(f"{sum(p.numel() for p in experiment.model.parameters()):,} parameters")
+    return experiment
+
+
+def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) -> tuple[Run, Experiment]:
+    """A new run in `folder`."""
+    experiment = build(setup, log)
+    return Run.create(folder, experiment.setup), experiment
+
+
+def resume(folder: str | Path, log: Callable[[str], None] = quiet) -> tuple[Run, Experiment]:
+    """An earlier run, to go on with; StateError where its data is not what it was."""
+    run = Run.open(folder)
+    experiment = build(run.setup, log)
+    if experiment.setup != run.setup:
+        raise StateError(
+            f"{folder}: the text is not the one that this run began with, its vocabulary differs",
+            "bring the old text back, or start a new run with this one",
+        )
+    return run, experiment
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run has learned, ready to answer."""
+
+    setup: Setup
+    model: Module
+    vocabulary: Vocabulary | None = None
+    eos: int | None = None  # where the text of one answer ends
+
+
+def open_model(folder: str | Path, experiment: str) -> Trained:
+    """The model of a run of `badak train EXPERIMENT`."""
+    run = Run.open(folder)
+    if run.setup.experiment != experiment:
+        raise ArgumentError(
+            f"{folder} is a run of badak train {run.setup.experiment}; this needs one of badak train {experiment}",
+            f"badak train {experiment}",
+        )
+    vocabulary = open_vocabulary(run)
+    model = MODELS[experiment](run.setup.model)
+    run.load_weights(model)
+    lines = experiment == "gpt" and run.setup.data.lines
+    return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if lines else None)
+
+
+def open_vocabulary(run: Run) -> Vocabulary | None:
+    """The vocabulary that config.json holds, if it has one."""
+    if run.setup.experiment == "classify":
+        return None
+    kind = run.setup.data.tokens if run.setup.experiment == "gpt" else "words"
+    where = run.folder / CONFIG
+    try:
+        vocabulary = VOCABULARIES[kind](run.setup.vocabulary)
+    except BadakError as error:
+        raise FileError(f"{where}: {error.cause}", "restore the file from a copy, or train anew") from None
+    if len(vocabulary) != run.setup.model.vocab_size:
+        raise FileError(
+            f"{where}: {len(vocabulary)} tokens stand under vocabulary, but model.vocab_size is {run.setup.model.vocab_size}",
+            "restore the file from a copy, or train anew",
+        )
+    return vocabulary

@@ -1,0 +1,153 @@
+"""The settings of each experiment in one place: model, training, data. They are the config.json of a run.
+
+`PRESETS` holds settings by name; the first of each experiment is what `badak train` does when nothing else is asked.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from badak.io.config import check, option
+from badak.models.bert import BERTConfig
+from badak.models.classifier import ClassifierConfig
+from badak.models.gpt import GPTConfig
+from badak.train.config import TrainConfig
+
+
+@dataclass(frozen=True)
+class PictureData:
+    """MNIST: 60,000 and 10,000 pictures of handwritten digits."""
+
+    path: str = option("", "folder with the four IDX files (gz or not); without it they are downloaded once")
+    train_images: int = option(
+        60_000, "pictures to learn from, the first of 60,000", unit="pictures", at_least=1, at_most=60_000
+    )
+    test_images: int = option(
+        10_000, "pictures to test with, the first of 10,000", unit="pictures", at_least=1, at_most=10_000
+    )
+
+    def __post_init__(self):
+        check(self)
+
+
+@dataclass(frozen=True)
+class TextData:
+    """A text, as one stream or line by line."""
+
+    path: str = option("", "text file (UTF-8); without it the corpus")
+    corpus: Literal["topics", "sentences"] = option(
+        "topics", "text that comes with badak: Python's help topics, or ten sentences"
+    )
+    tokens: Literal["pieces", "characters", "words"] = option("pieces", "what a token is")
+    pieces: int = option(
+        1_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0
+    )
+    lines: bool = option(False, "each line is one example, learned whole, instead of windows of the stream")
+    held_out: float = option(
+        0.1,
+        "part of the text, at its end, that is only tested with; 0: test with what was learned",
+        at_least=0.0,
+        below=1.0,
+    )
+
+    def __post_init__(self):
+        check(self)
+
+
+@dataclass(frozen=True)
+class SentenceData:
+    """Sentences whose words are hidden and guessed."""
+
+    path: str = option("", "text file (UTF-8), one sentence in a line; without it thirty proverbs")
+    masked: float = option(0.3, "part of the words that is hidden in training", above=0.0, at_most=1.0)
+
+    def __post_init__(self):
+        check(self)
+
+
+@dataclass(frozen=True)
+class ClassifySetup:
+    """Pictures in, digits out."""
+
+    metric: ClassVar = "accuracy"
+    counted: ClassVar = "pictures"
+
+    experiment: Literal["classify"] = "classify"
+    model: ClassifierConfig = ClassifierConfig()
+    train: TrainConfig = TrainConfig()
+    data: PictureData = PictureData()
+
+
+@dataclass(frozen=True)
+class GPTSetup:
+    """Text in, the next token out."""
+
+    metric: ClassVar = "perplexity"
+    counted: ClassVar = "tokens"
+
+    experiment: Literal["gpt"] = "gpt"
+    model: GPTConfig = GPTConfig()
+    train: TrainConfig = TrainConfig()
+    data: TextData = TextData()
+    vocabulary: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BERTSetup:
+    """Sentences with holes in, the hidden words out."""
+
+    metric: ClassVar = "accuracy"
+    counted: ClassVar = "tokens"
+
+    experiment: Literal["bert"] = "bert"
+    model: BERTConfig = BERTConfig()
+    train: TrainConfig = TrainConfig()
+    data: SentenceData = SentenceData()
+    vocabulary: tuple[str, ...] = ()
+
+
+Setup = ClassifySetup | GPTSetup | BERTSetup
+SETUPS: dict[str, type] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup}
+
+PLAIN = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
+
+STREAM = TrainConfig(steps=2_000, batch_size=12, lr=2e-3, beta2=0.99, weight_decay=0.1, clip=1.0, eval_every=250)
+
+PRESETS: dict[str, dict[str, Setup]] = {
+    "classify": {
+        "digits": ClassifySetup(
+            model=ClassifierConfig(d_model=64, feedforward_ratio=2),
+            train=TrainConfig(epochs=6, lr=2e-3, beta2=0.99),
+        ),
+        "small": ClassifySetup(  # protocol A: 5,000 and 1,000 pictures, post-norm, hidden 32
+            model=ClassifierConfig(norm_first=False),
+            train=TrainConfig(epochs=10, batch_size=64, **PLAIN),
+            data=PictureData(train_images=5_000, test_images=1_000),
+        ),
+        "wide": ClassifySetup(  # the same data at hidden 256, with the settings that do best there
+            model=ClassifierConfig(d_model=256, feedforward_ratio=2),
+            train=TrainConfig(epochs=10, batch_size=64, final_lr=0.0),
+            data=PictureData(train_images=5_000, test_images=1_000),
+        ),
+    },
+    "gpt": {
+        "topics": GPTSetup(train=STREAM),  # two minutes on two cores
+        "characters": GPTSetup(train=STREAM, data=TextData(tokens="characters")),  # what --data FILE begins with
+        "sentences": GPTSetup(
+            model=GPTConfig(d_model=256, heads=4, layers=3, context=32, dropout=0.1),
+            train=TrainConfig(epochs=50, batch_size=10, lr=1e-4, eval_every=10, **PLAIN),
+            data=TextData(corpus="sentences", tokens="words", lines=True, held_out=0.0),
+        ),
+    },
+    "bert": {
+        "proverbs": BERTSetup(
+            train=TrainConfig(epochs=100, batch_size=10, lr=1e-3, eval_every=30, **{**PLAIN, "warmup_steps": 20}),
+        ),
+    },
+}
+
+
+def change(setup: Setup, section: str, values: dict) -> Setup:
+    """`setup` with some values of one section changed, checked again; epochs alone take the place of steps."""
+    if section == "train" and "epochs" in values and "steps" not in values:
+        values = {**values, "steps": 0}
+    return replace(setup, **{section: replace(getattr(setup, section), **values)}) if values else setup

@@ -1,0 +1,128 @@
+"""The three models: shapes, causality, padding, and the settings that they refuse."""
+
+import numpy as np
+import pytest
+
+import badak
+from badak import nn
+from badak.errors import ArgumentError, RangeError, ShapeError
+from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, build_classifier
+
+SMALL = GPTConfig(vocab_size=11, context=12, d_model=16, heads=4, layers=2)
+
+
+def gpt(**changes) -> GPT:
+    badak.manual_seed(0)
+    return GPT(GPTConfig(**{**vars(SMALL), **changes})).eval()
+
+
+def bits(tensor) -> bytes:
+    return np.ascontiguousarray(tensor.detach().numpy()).tobytes()
+
+
+@pytest.mark.parametrize("place", [0, 1, 5, 11])
+def test_gpt_is_causal_to_the_last_bit(place):
+    model = gpt()
+    ids = badak.randint(11, (3, 12))
+    changed = ids.clone()
+    changed[:, place] = (changed[:, place] + 1) % 11
+    before, after = model(ids), model(changed)
+    assert bits(before[:, :place]) == bits(after[:, :place])
+    assert all(bits(before[:, t]) != bits(after[:, t]) for t in range(place, 12))
+
+
+def test_the_decoder_of_nn_with_a_causal_mask_is_causal_to_the_last_bit():
+    badak.manual_seed(0)
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(16, 4, 32, batch_first=True), 2).eval()
+    mask = nn.Transformer.generate_square_subsequent_mask(9)
+    x, memory = badak.randn(2, 9, 16), badak.randn(2, 5, 16)
+    changed = x.clone()
+    changed[:, 6] += badak.randn(16)
+    before, after = decoder(x, memory, tgt_mask=mask), decoder(changed, memory, tgt_mask=mask)
+    assert bits(before[:, :6]) == bits(after[:, :6])
+    assert bits(before[:, 6]) != bits(after[:, 6])
+
+
+def test_gpt_shares_the_token_table_with_its_output():
+    model = gpt()
+    assert sum(p.numel() for p in model.parameters()) == 11 * 16 + 12 * 16 + 2 * (16 * 12 * 16 + 13 * 16) + 2 * 16
+    model(badak.randint(11, (1, 4))).sum().backward()
+    assert (model.token.weight.grad != 0).all()
+
+
+def test_gpt_begins_without_a_preference():
+    model = gpt(vocab_size=100, d_model=64, context=32)
+    logits, ids = model(badak.randint(100, (8, 32))), badak.randint(100, (8, 32))
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), ids.flatten())
+    assert loss.item() == pytest.approx(np.log(100), abs=0.05)
+
+
+def test_gpt_refuses_a_text_longer_than_its_context():
+    with pytest.raises(RangeError, match=r"GPT: length 13 > context 12\nfix: give the last 12 tokens"):
+        gpt()(badak.zeros(1, 13, dtype=badak.int64))
+
+
+def bert() -> BERT:
+    badak.manual_seed(0)
+    return BERT(BERTConfig(vocab_size=11, context=12, d_model=16, heads=4, layers=2)).eval()
+
+
+def test_bert_does_not_see_padding():
+    model = bert()
+    ids = badak.randint(1, 11, (2, 7))
+    padded = badak.cat([ids, badak.zeros(2, 5, dtype=badak.int64)], dim=1)
+    np.testing.assert_allclose(model(ids).detach().numpy(), model(padded)[:, :7].detach().numpy(), atol=1e-6)
+
+
+def test_bert_sees_both_sides():
+    model = bert()
+    ids = badak.randint(1, 11, (1, 7))
+    for place in (0, 6):
+        changed = ids.clone()
+        changed[0, place] = changed[0, place] % 10 + 1
+        assert not badak.allclose(model(ids)[0, 3], model(changed)[0, 3])
+
+
+def test_bert_refuses_a_sentence_longer_than_its_context():
+    with pytest.raises(RangeError, match=r"BERT: length 13 > context 12\nfix: shorten the sentence to 10 words"):
+        bert()(badak.ones(1, 13, dtype=badak.int64))
+
+
+@pytest.mark.parametrize("readout", ["flatten", "cls"])
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_a_classifier_gives_ten_logits_and_trains_every_weight(readout, norm_first):
+    model = build_classifier(ClassifierConfig(d_model=16, readout=readout, norm_first=norm_first))
+    logits = model(badak.rand(3, 28, 28))
+    assert logits.shape == (3, 10)
+    logits.square().sum().backward()
+    assert [name for name, p in model.named_parameters() if p.grad is None or not p.grad.any()] == []
+
+
+def test_the_class_token_has_no_row_of_pixels():
+    model = build_classifier(ClassifierConfig(d_model=16, readout="cls")).eval()
+    assert isinstance(model, ClsClassifier)
+    assert model.tokens(badak.zeros(2, 28, 16)).shape == (2, 29, 16)
+
+
+def test_a_classifier_refuses_pictures_of_another_size():
+    with pytest.raises(ShapeError, match=r"expected pictures \(B, rows=28, row_width=28\); got \(28, 28\)\nfix:"):
+        build_classifier(ClassifierConfig(d_model=16))(badak.zeros(28, 28))
+
+
+@pytest.mark.parametrize("kind", [GPTConfig, BERTConfig, ClassifierConfig])
+def test_heads_that_do_not_divide_the_width_are_refused_with_those_that_do(kind):
+    with pytest.raises(ArgumentError, match=r"d_model=10 is not divisible by heads=4\nfix: heads in \{1, 2, 5, 10\}"):
+        kind(d_model=10, heads=4)
+
+
+@pytest.mark.parametrize("kind", [GPTConfig, BERTConfig, ClassifierConfig])
+@pytest.mark.parametrize("values", [{"dropout": 1.0}, {"d_model": 0}, {"heads": 2.5}, {"dropout": float("nan")}])
+def test_a_config_refuses_values_outside_their_range(kind, values):
+    (name,) = values
+    with pytest.raises(ArgumentError, match=rf"{kind.__name__}: expected {name}"):
+        kind(**values)
+
+
+def test_a_config_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        GPTConfig().d_model = 3
