@@ -12,44 +12,10 @@ from tests.parity.compare import RTOL, array, assert_same, assert_same_run, copy
 
 BOTH_DTYPES = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
-# those that tests/parity does not hold against PyTorch
-MORE = [
-    ("Bilinear", (3, 4, 2), {}, [(5, 3), (5, 4)]),
-    ("Bilinear", (3, 4, 2), {"bias": False}, [(2, 5, 3), (2, 5, 4)]),
-    ("GroupNorm", (2, 6), {}, [(3, 6, 4)]),
-    ("GroupNorm", (3, 6), {"affine": False}, [(3, 6, 5)]),
-    ("GroupNorm", (3, 6), {"bias": False, "eps": 1e-2}, [(3, 6, 2, 2)]),
-    ("Dropout1d", (), {"p": 0.4}, [(3, 4, 5)]),
-    ("Dropout2d", (), {"p": 0.4}, [(3, 4, 5, 2)]),
-    ("SELU", (), {}, [(4, 6)]),
-    ("CELU", (), {"alpha": 0.5}, [(4, 6)]),
-    ("Hardsigmoid", (), {}, [(4, 6)]),
-    ("Hardtanh", (), {"min_val": -0.5, "max_val": 0.7}, [(4, 6)]),
-    ("Threshold", (0.1, 20.0), {}, [(4, 6)]),
-    ("Softshrink", (), {}, [(4, 6)]),
-    ("Hardshrink", (0.3,), {}, [(4, 6)]),
-    ("Softsign", (), {}, [(4, 6)]),
-    ("Tanhshrink", (), {}, [(4, 6)]),
-    ("Softmin", (), {"dim": -1}, [(4, 6)]),
-    ("Softmax2d", (), {}, [(2, 3, 4, 5)]),
-    ("PReLU", (6,), {}, [(4, 6)]),
-    ("CosineEmbeddingLoss", (), {"margin": 0.2}, [(4, 6), (4, 6), np.array([1, -1, 1, -1])]),
-    ("CosineSimilarity", (), {"dim": 0}, [(4, 6), (4, 6)]),
-    ("HuberLoss", ("sum", 0.3), {}, [(4, 6), (4, 6)]),
-]
-
-
-COARSE = {"Hardsigmoid": 1e-7}  # PyTorch's gradient has 1/6 in float32, in float64 too
-
-
-@pytest.mark.parametrize("name, args, options, specs", MORE, ids=lambda value: "" if isinstance(value, list) else str(value))
-@BOTH_DTYPES
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-def test_layer_agrees_with_pytorch(name, args, options, specs, dtype, training):
-    theirs, ours = twins(lambda lib: getattr(lib.nn, name)(*args, **options).train(training), dtype)
-    copy_state(theirs, ours)
-    assert repr(ours) == repr(theirs)
-    assert_same_run(ours, theirs, draw(specs, dtype), max(RTOL[dtype], COARSE.get(name, 0.0)), name)
+def test_hardsigmoid_agrees_with_pytorch():
+    x = draw([(4, 6)], "float64")
+    # 1e-7: PyTorch's gradient has 1/6 in float32, in float64 too
+    assert_same_run(nn.Hardsigmoid(), torch.nn.Hardsigmoid(), x, 1e-7, "Hardsigmoid")
 
 
 # ------------------------------------------------------------------ Embedding
