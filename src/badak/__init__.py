@@ -63,6 +63,7 @@ from .tensor import bitwise_right_shift as bitwise_right_shift
 from .tensor import bitwise_xor as bitwise_xor
 from .tensor import bmm as bmm
 from .tensor import bool as bool
+from .tensor import bool_ as bool_
 from .tensor import BoolTensor as BoolTensor
 from .tensor import broadcast_shapes as broadcast_shapes
 from .tensor import broadcast_tensors as broadcast_tensors
@@ -263,6 +264,7 @@ from .tensor import remainder as remainder
 from .tensor import repeat_interleave as repeat_interleave
 from .tensor import reshape as reshape
 from .tensor import result_type as result_type
+from .tensor import return_types as return_types
 from .tensor import roll as roll
 from .tensor import round as round
 from .tensor import row_stack as row_stack
@@ -276,6 +278,7 @@ from .tensor import seed as seed
 from .tensor import select as select
 from .tensor import set_default_dtype as set_default_dtype
 from .tensor import set_default_tensor_type as set_default_tensor_type
+from .tensor import set_printoptions as set_printoptions
 from .tensor import set_rng_state as set_rng_state
 from .tensor import sgn as sgn
 from .tensor import short as short

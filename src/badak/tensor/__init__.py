@@ -216,6 +216,7 @@ from .join import tile as tile
 from .join import tril as tril
 from .join import triu as triu
 from .join import vstack as vstack
+from .printing import set_printoptions as set_printoptions
 from .products import addbmm as addbmm
 from .products import addmm as addmm
 from .products import addmv as addmv

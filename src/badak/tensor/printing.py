@@ -12,6 +12,16 @@ import numpy as np
 from .dtype import bool_, default_dtype, int64
 
 _PREFIX = "tensor("
+_SHOWN_AS = {
+    "Scale": "Mul",
+    "Shift": "Add",
+    "SubFrom": "Rsub",
+    "Cast": "ToCopy",
+    "DivBy": "Div",
+    "DivInto": "Div",
+    "PowBy": "Pow",
+    "PowOf": "Pow",
+}  # what PyTorch calls them
 
 
 @dataclass
@@ -49,7 +59,7 @@ class Formatter:
 
     def __init__(self, values: np.ndarray):
         self.floating = values.dtype.kind not in "iub"
-        self.whole = self.scientific = False
+        self.whole, self.scientific = True, False
         self.width = 1
         if not self.floating:
             self.width = max((len(str(value)) for value in values.ravel().tolist()), default=1)
@@ -170,4 +180,4 @@ def _with_notes(text: str, notes: list[str], indent: int) -> str:
 
 def _backward_name(node) -> str:
     op = getattr(node, "op", None)
-    return "AccumulateGrad" if op is None else f"{op.__name__}Backward0"
+    return "AccumulateGrad" if op is None else f"{_SHOWN_AS.get(op.__name__, op.__name__)}Backward0"
