@@ -5,7 +5,7 @@ A token that a filter removes gets -inf and so probability 0.
 
 from dataclasses import dataclass
 
-from badak.io.config import option
+from badak.io.config import check, option
 from badak.tensor import Tensor, full_like, where
 
 
@@ -19,6 +19,9 @@ class SampleConfig:
     top_p: float = option(1.0, "draw only from the fewest that hold this probability", above=0, at_most=1)
     repetition_penalty: float = option(1.0, "divide the odds of what was written already; 1 is off", at_least=1)
     seed: int = option(0, "seed of the draws", at_least=0)
+
+    def __post_init__(self):
+        check(self)
 
 
 def scale_temperature(logits: Tensor, temperature: float) -> Tensor:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from badak.io.config import option
+from badak.io.config import check, option
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,9 @@ class TrainConfig:
     label_smoothing: float = option(0.0, "probability spread over all classes", at_least=0, below=1)
     seed: int = option(0, "seed of weights, order and dropout", at_least=0)
     eval_every: int = option(0, "steps between evaluations; 0: after each epoch", unit="steps", at_least=0)
+
+    def __post_init__(self):
+        check(self)
 
     def last_step(self, batches: int) -> int:
         """The number of updates, where an epoch has `batches` batches."""

@@ -8,11 +8,12 @@ Everything that decides what comes next is in the saved state: weights, moments,
 the data. A run that was interrupted and resumed therefore equals one that was not, bit for bit.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from badak.autograd import no_grad
-from badak.errors import GraphError
+from badak.errors import ArgumentError
 from badak.nn.utils import clip_grad_norm_
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment
@@ -63,8 +64,8 @@ def update(learner: Learner) -> Score:
     experiment, optimizer = learner.experiment, learner.optimizer
     experiment.model.train()
     loss, score = experiment.loss(learner.next_batch(), learner.config.label_smoothing)
-    if not score.loss_sum - score.loss_sum == 0:
-        raise GraphError(
+    if not math.isfinite(score.loss_sum):
+        raise ArgumentError(
             f"training: the loss is {score.loss_sum} at step {learner.step + 1}",
             "a smaller --lr, a longer --warmup-steps or --clip 1",
         )
