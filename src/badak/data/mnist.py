@@ -44,7 +44,8 @@ def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str]
         files = [_find(Path(folder), name) for name in names]
     pictures, labels = (read_idx(file) for file in files)
     _check(pictures, labels, *files)
-    return Tensor._of(pictures.astype(np.float32) / np.float32(255)), Tensor._of(labels.astype(np.int64))
+    shades = np.divide(pictures, np.float32(255), dtype=np.float32)
+    return Tensor._of(shades), Tensor._of(labels.astype(np.int64))
 
 
 def cache_folder() -> Path:
