@@ -12,12 +12,12 @@ import math
 
 from ...errors import ArgumentError, DTypeError, ShapeError
 from ...ops.attention import Attention, mask_mismatch
-from ...tensor import Tensor, apply, broadcast_shapes, cat, ones
+from ...tensor import Tensor, apply, broadcast_shapes
 from ...tensor import bool as bool_
-from ...tensor.random import default_generator
 from ._common import tensor
+from .heads import add_keys, attend, cut_heads, dropped, join_heads, visible
 from .linear import linear
-from .masks import question_mask, question_padding
+from .masks import question_mask
 
 
 def scaled_dot_product_attention(
@@ -44,7 +44,7 @@ def scaled_dot_product_attention(
     _probability(dropout_p)
     q, k, v, lead = _four_axes(q, k, v, enable_gqa)
     keep, bias = _keep_or_bias(attn_mask, q, k, lead)
-    drop = _dropped(q, k, dropout_p)
+    drop = dropped(q, k, dropout_p)
     causal = 0 if is_causal else None
     y = apply(Attention, q, k, v, keep, bias, drop, causal=causal, scale=scale, p=dropout_p)
     return y if len(lead) == 2 else y.reshape(*lead, *y.shape[2:])
@@ -88,7 +88,8 @@ def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
     (B, H, T, _), S = q.shape, k.shape[2]
     if mask._array.dtype.kind not in "bfV":
         raise DTypeError(
-            f"attention: Expected attn_mask dtype to be bool or float; got {mask.dtype}", "attn_mask=(mask != 0): True = attend"
+            f"attention: Expected attn_mask dtype to be bool or float; got {mask.dtype}",
+            "attn_mask=(mask != 0): True = attend",
         )
     full = (*lead, T, S)
     if len(lead) != 2 and len(mask.shape) > 2:
@@ -99,14 +100,6 @@ def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
     if mask.dtype == bool_:
         return mask, None
     return None, mask.to(q.dtype)
-
-
-def _dropped(q: Tensor, k: Tensor, p: float) -> Tensor | None:
-    """The mask of dropout over (B, H, T, S), drawn in PyTorch's order."""
-    if p == 0.0:
-        return None
-    shape = (*q._array.shape[:3], k._array.shape[2])
-    return Tensor._of(default_generator.bernoulli(1 - p, shape))
 
 
 def multi_head_attention_forward(
@@ -158,13 +151,13 @@ def multi_head_attention_forward(
         weights = in_proj_weight.chunk(3)
     biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
     q, k, v = (linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
-    q, k, v = _cut(q, num_heads), _static(static_k, k, num_heads), _static(static_v, v, num_heads)
-    keep, bias = _hidden(attn_mask, key_padding_mask, q, k, is_causal)
-    k, v, keep, bias = _more_keys(k, v, keep, bias, bias_k, bias_v, add_zero_attn)
-    p = dropout_p if training else 0.0
-    made = apply(Attention, q, k, v, keep, bias, _dropped(q, k, p), p=p, want_weights=need_weights)
-    y, weights = made if need_weights else (made, None)
-    y = linear(y.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)  # (T, B, C)
+    q, k, v = cut_heads(q, num_heads, False), _static(static_k, k, num_heads), _static(static_v, v, num_heads)
+    _check_masks(attn_mask, key_padding_mask, q, k)
+    _check_together(bias_k, bias_v)
+    seen = visible(attn_mask, key_padding_mask, is_causal, q, k)
+    k, v, seen = add_keys(k, v, seen, bias_k, bias_v, add_zero_attn)
+    y, weights = attend(q, k, v, seen, dropout_p if training else 0.0, need_weights)
+    y = linear(join_heads(y), out_proj_weight, out_proj_bias)  # (T, B, C)
     if weights is not None and average_attn_weights:
         weights = weights.mean(dim=1)
     if not batched:
@@ -184,21 +177,17 @@ def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:
         )
     if query.shape[-1] != embed_dim:
         raise _DimError(
-            f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}", f"embed_dim={query.shape[-1]}"
+            f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}",
+            f"embed_dim={query.shape[-1]}",
         )
     if embed_dim % num_heads:
         raise _DimError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}", "num_heads that divides it")
 
 
-def _cut(x: Tensor, heads: int) -> Tensor:
-    """(T, B, C) -> (B, H, T, D), a view."""
-    return x.unflatten(-1, (heads, x.shape[-1] // heads)).permute(1, 2, 0, 3)
-
-
 def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
     """The keys or values of every head: those given as (B H, S, D), or x cut into heads."""
     if given is None:
-        return _cut(x, heads)
+        return cut_heads(x, heads, False)
     B, D = x.shape[1], x.shape[-1] // heads
     if given.dim() != 3 or given.shape[0] != B * heads or given.shape[2] != D:
         raise _DimError(
@@ -209,68 +198,35 @@ def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
     return given.reshape(B, heads, *given.shape[1:])
 
 
-def _hidden(attn_mask, key_padding_mask, q: Tensor, k: Tensor, is_causal: bool):
-    """PyTorch's two masks, True = hide, as keep and bias."""
+def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: Tensor, k: Tensor) -> None:
     (B, H, T, _), S = q.shape, k.shape[2]
-    masks = []
-    if attn_mask is not None:
-        question_mask(attn_mask._array, True, "MHA")
-        masks.append(_shaped(attn_mask, B, H, T, S))
-    elif is_causal:
-        masks.append(ones(T, S, dtype=bool_).triu(1))
-    if key_padding_mask is not None:
-        question_padding(key_padding_mask._array, True)
-        if tuple(key_padding_mask.shape) != (B, S):
-            raise _DimError(
-                f"expected key_padding_mask of shape (batch, keys) = {(B, S)}, but got {tuple(key_padding_mask.shape)}",
-                "one entry for each key of each sequence",
-            )
-        masks.append(key_padding_mask.reshape(B, 1, 1, S))
-    keep = bias = None
-    for mask in masks:
-        if mask.dtype == bool_:
-            keep = ~mask if keep is None else keep & ~mask
-        else:
-            bias = mask.to(q.dtype) if bias is None else bias + mask.to(q.dtype)
-    return keep, bias
-
-
-def _shaped(mask: Tensor, B: int, H: int, T: int, S: int) -> Tensor:
-    """attn_mask as (T, S) or (B, H, T, S)."""
-    shape = tuple(mask.shape)
-    if shape == (T, S):
-        return mask
-    if shape == (B * H, T, S):
-        return mask.reshape(B, H, T, S)
-    if shape == (B, S):
+    if key_padding_mask is not None and tuple(key_padding_mask.shape) != (B, S):
         raise _DimError(
+            f"expected key_padding_mask of shape (batch, keys) = {(B, S)}, but got {tuple(key_padding_mask.shape)}",
+            "one entry for each key of each sequence",
+        )
+    if attn_mask is not None and tuple(attn_mask.shape) not in ((T, S), (B * H, T, S)):
+        raise _mask_error(tuple(attn_mask.shape), B, H, T, S)
+
+
+def _mask_error(shape: tuple, B: int, H: int, T: int, S: int) -> _DimError:
+    if shape == (B, S):
+        return _DimError(
             f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask",
             f"key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {(B, 1, 1, S)}",
         )
     if len(shape) == 2 and shape == (B, B):
-        raise _DimError(
-            f"query is read as (length={T}, batch={B}) because batch_first=False, but attn_mask is {B}x{B}", "batch_first=True"
+        return _DimError(
+            f"query is read as (length={T}, batch={B}) because batch_first=False, but attn_mask is {B}x{B}",
+            "batch_first=True",
         )
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
-    raise _DimError(
+    return _DimError(
         f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {wanted}.",
         f"(queries, keys) = {(T, S)} or (batch heads, queries, keys) = {(B * H, T, S)}",
     )
 
 
-def _more_keys(k: Tensor, v: Tensor, keep, bias, bias_k, bias_v, add_zero_attn: bool):
-    """The keys that bias_k and add_zero_attn put at the end; every query sees them."""
-    (B, H, _, D), E = k.shape, v.shape[3]
+def _check_together(bias_k: Tensor | None, bias_v: Tensor | None) -> None:
     if (bias_k is None) != (bias_v is None):
         raise _DimError("bias_k and bias_v must be given together", "both, or neither")
-    extra = [] if bias_k is None else [(bias_k.reshape(1, H, 1, D), bias_v.reshape(1, H, 1, E))]
-    if add_zero_attn:
-        extra.append((k.new_zeros(1, H, 1, D), v.new_zeros(1, H, 1, E)))
-    for more_k, more_v in extra:
-        k = cat((k, more_k.expand(B, H, 1, D)), dim=2)
-        v = cat((v, more_v.expand(B, H, 1, E)), dim=2)
-        if keep is not None:
-            keep = cat((keep, keep.new_ones((*keep.shape[:-1], 1))), dim=-1)
-        if bias is not None:
-            bias = cat((bias, bias.new_zeros((*bias.shape[:-1], 1))), dim=-1)
-    return k, v, keep, bias
