@@ -141,30 +141,66 @@ def run_optimizer(kind, dtype, steps, **options):
 
 
 @each_dtype
-@pytest.mark.parametrize("options", [
-    {}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True}, {"momentum": 0.8, "dampening": 0.3},
-    {"weight_decay": 0.1}, {"momentum": 0.9, "weight_decay": 0.1, "maximize": True},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"momentum": 0.9},
+        {"momentum": 0.9, "nesterov": True},
+        {"momentum": 0.8, "dampening": 0.3},
+        {"weight_decay": 0.1},
+        {"momentum": 0.9, "weight_decay": 0.1, "maximize": True},
+    ],
+)
 def test_sgd_follows_pytorch_step_by_step(options, dtype):
     momentum = options.get("momentum", 0.0)
     for x, grad, state, step, expected in run_optimizer(torch.optim.SGD, dtype, 5, lr=0.1, **options):
         buffer = state.setdefault("buffer", np.zeros_like(x)) if momentum else None
-        plain.sgd(x, grad, buffer, 0.1, momentum, options.get("dampening", 0.0), options.get("weight_decay", 0.0),
-                  options.get("nesterov", False), options.get("maximize", False), step == 1)
+        plain.sgd(
+            x,
+            grad,
+            buffer,
+            0.1,
+            momentum,
+            options.get("dampening", 0.0),
+            options.get("weight_decay", 0.0),
+            options.get("nesterov", False),
+            options.get("maximize", False),
+            step == 1,
+        )
         assert_close(x, expected, 8)
 
 
 @each_dtype
 @pytest.mark.parametrize("decoupled", [False, True])
-@pytest.mark.parametrize("options", [
-    {}, {"weight_decay": 0.1}, {"amsgrad": True}, {"betas": (0.3, 0.5)}, {"eps": 1e-3, "maximize": True, "weight_decay": 0.01},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight_decay": 0.1},
+        {"amsgrad": True},
+        {"betas": (0.3, 0.5)},
+        {"eps": 1e-3, "maximize": True, "weight_decay": 0.01},
+    ],
+)
 def test_adam_follows_pytorch_step_by_step(options, decoupled, dtype):
     kind = torch.optim.AdamW if decoupled else torch.optim.Adam
     given = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0, "amsgrad": False, "maximize": False} | options
     for x, grad, state, step, expected in run_optimizer(kind, dtype, 6, lr=0.01, **given):
         m, v = state.setdefault("m", np.zeros_like(x)), state.setdefault("v", np.zeros_like(x))
         largest = state.setdefault("max", np.zeros_like(x)) if given["amsgrad"] else None
-        plain.adam(x, grad, m, v, largest, step, 0.01, *given["betas"], given["eps"], given["weight_decay"], decoupled,
-                   given["maximize"])
+        plain.adam(
+            x,
+            grad,
+            m,
+            v,
+            largest,
+            step,
+            0.01,
+            *given["betas"],
+            given["eps"],
+            given["weight_decay"],
+            decoupled,
+            given["maximize"],
+        )
         assert_close(x, expected, 8)

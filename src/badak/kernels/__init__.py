@@ -79,8 +79,10 @@ def _decide() -> ModuleType:
         _active, _reason = importlib.import_module("badak.kernels.fast"), "default"
     except ImportError as error:
         _active, _reason = plain, f"fast kernels not available: {error}"
-        sys.stderr.write(f"badak: computing with the plain NumPy kernels ({error}). For the fast ones: "
-                         f"{INSTALL}; BADAK_KERNELS=plain silences this line.\n")
+        sys.stderr.write(
+            f"badak: computing with the plain NumPy kernels ({error}). For the fast ones: "
+            f"{INSTALL}; BADAK_KERNELS=plain silences this line.\n"
+        )
     return _active
 
 
@@ -93,5 +95,6 @@ def _load(name: str, where: str) -> ModuleType:
     try:
         return importlib.import_module("badak.kernels.fast")
     except ImportError as error:
-        raise ArgumentError(f"{where}: the fast kernels cannot be imported ({error})",
-                            f'{INSTALL}, or choose "plain"') from error
+        raise ArgumentError(
+            f"{where}: the fast kernels cannot be imported ({error})", f'{INSTALL}, or choose "plain"'
+        ) from error

@@ -15,8 +15,8 @@ CUBIC = 0.044715
 def gelu(x: Array, approximate: str) -> Array:
     """y = x Phi(x), Phi the distribution function of the standard normal.
 
-        "none":  y = x/2 (1 + erf(x / sqrt 2))
-        "tanh":  y = x/2 (1 + tanh(u)),  u = sqrt(2/pi) (x + 0.044715 x^3)
+    "none":  y = x/2 (1 + erf(x / sqrt 2))
+    "tanh":  y = x/2 (1 + tanh(u)),  u = sqrt(2/pi) (x + 0.044715 x^3)
     """
     if approximate == "tanh":
         return 0.5 * x * (1 + array_namespace(x).tanh(ROOT_2_OVER_PI * (x + CUBIC * x * x * x)))
@@ -26,9 +26,9 @@ def gelu(x: Array, approximate: str) -> Array:
 @quiet
 def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
     """
-        "none":  dx = dy (Phi(x) + x phi(x)),  phi(x) = exp(-x^2/2) / sqrt(2 pi)
-        "tanh":  dx = dy ((1 + t)/2 + x/2 (1 - t^2) du/dx),  t = tanh(u),  du/dx = sqrt(2/pi) (1 + 3 *
-        0.044715 x^2)
+    "none":  dx = dy (Phi(x) + x phi(x)),  phi(x) = exp(-x^2/2) / sqrt(2 pi)
+    "tanh":  dx = dy ((1 + t)/2 + x/2 (1 - t^2) du/dx),  t = tanh(u),  du/dx = sqrt(2/pi) (1 + 3 *
+    0.044715 x^2)
     """
     xp = array_namespace(x)
     if approximate == "tanh":

@@ -15,9 +15,18 @@ BLOCK = 1 << 22  # scores held at once: whole batch elements, at least one
 
 
 @quiet
-def attention(q: Array, k: Array, v: Array, keep: Array | None = None, bias: Array | None = None, causal: int
-              | None = None, scale: float | None = None, drop: Array | None = None, p: float = 0.0,
-              want_weights: bool = False) -> tuple[Array, Array, Array | None]:
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    keep: Array | None = None,
+    bias: Array | None = None,
+    causal: int | None = None,
+    scale: float | None = None,
+    drop: Array | None = None,
+    p: float = 0.0,
+    want_weights: bool = False,
+) -> tuple[Array, Array, Array | None]:
     """out (B, H, T, E), lse (B, H, T), weights (B, H, T, S) or None.    q (B, H, T, D), k (B, G, S, D), v (B,
     G, S, E).
 
@@ -48,9 +57,22 @@ def attention(q: Array, k: Array, v: Array, keep: Array | None = None, bias: Arr
 
 
 @quiet
-def attention_backward(dout: Array, dweights: Array | None, q: Array, k: Array, v: Array, out: Array, lse:
-                       Array, keep: Array | None, bias: Array | None, causal: int | None, scale: float | None,
-                       drop: Array | None, p: float, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+def attention_backward(
+    dout: Array,
+    dweights: Array | None,
+    q: Array,
+    k: Array,
+    v: Array,
+    out: Array,
+    lse: Array,
+    keep: Array | None,
+    bias: Array | None,
+    causal: int | None,
+    scale: float | None,
+    drop: Array | None,
+    p: float,
+    needs: tuple[bool, ...],
+) -> tuple[Array | None, ...]:
     """dq, dk, dv, dbias.    dout (B, H, T, E); dweights (B, H, T, S) or None.
 
         dv = A^T dout                       dA = dout v^T + dweights

@@ -7,8 +7,9 @@ from badak.kernels.plain._arrays import Array, array_namespace, quiet
 
 
 @quiet
-def cross_entropy(logits: Array, target: Array, weight: Array | None = None, ignore_index: int = -100,
-                  smoothing: float = 0.0) -> tuple[Array, Array]:
+def cross_entropy(
+    logits: Array, target: Array, weight: Array | None = None, ignore_index: int = -100, smoothing: float = 0.0
+) -> tuple[Array, Array]:
     """loss (N,), lse (N,).    logits (N, V), target int (N,), weight (V,) or None.
 
         lse[n]  = log sum_v exp(logits[n, v])        logp[n, v] = logits[n, v] - lse[n]
@@ -32,8 +33,9 @@ def cross_entropy(logits: Array, target: Array, weight: Array | None = None, ign
 
 
 @quiet
-def cross_entropy_backward(dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None,
-                           ignore_index: int, smoothing: float) -> Array:
+def cross_entropy_backward(
+    dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None, ignore_index: int, smoothing: float
+) -> Array:
     """dlogits (N, V).    dloss (N,), the rows already scaled by the reduction.
 
     The loss is linear in logp with coefficients -c[n, v], c = (1 - e) w[v] [v = target[n]] + e/V w[v], and
@@ -58,8 +60,9 @@ def cross_entropy_backward(dloss: Array, logits: Array, target: Array, lse: Arra
 
 
 @quiet
-def cross_entropy_soft(logits: Array, target: Array, weight: Array | None = None,
-                       smoothing: float = 0.0) -> tuple[Array, Array]:
+def cross_entropy_soft(
+    logits: Array, target: Array, weight: Array | None = None, smoothing: float = 0.0
+) -> tuple[Array, Array]:
     """loss (N,), lse (N,).    logits (N, V), target (N, V) class probabilities, weight (V,) or None.
 
         loss[n] = -sum_v c[n, v] logp[n, v]        c = w ((1 - e) target + e/V)
@@ -75,11 +78,18 @@ def cross_entropy_soft(logits: Array, target: Array, weight: Array | None = None
 
 
 @quiet
-def cross_entropy_soft_backward(dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None,
-                                smoothing: float, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+def cross_entropy_soft_backward(
+    dloss: Array,
+    logits: Array,
+    target: Array,
+    lse: Array,
+    weight: Array | None,
+    smoothing: float,
+    needs: tuple[bool, ...],
+) -> tuple[Array | None, ...]:
     """dlogits, dtarget.    With c as above, which is linear in the target:
 
-        dlogits = dloss (softmax sum_u c[u] - c)        dtarget = -dloss (1 - e) w logp
+    dlogits = dloss (softmax sum_u c[u] - c)        dtarget = -dloss (1 - e) w logp
     """
     xp = array_namespace(logits)
     logp = _log_softmax(xp, logits, lse)

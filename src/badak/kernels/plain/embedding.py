@@ -9,8 +9,9 @@ def embedding(w: Array, ids: Array) -> Array:
     return w[ids]
 
 
-def embedding_backward(dy: Array, ids: Array, rows: int, padding_idx: int | None = None,
-                       scale_grad_by_freq: bool = False) -> Array:
+def embedding_backward(
+    dy: Array, ids: Array, rows: int, padding_idx: int | None = None, scale_grad_by_freq: bool = False
+) -> Array:
     """dw (rows, C).    dy (..., C), ids int (...).
 
         dw[v] = sum of dy over the places where ids == v

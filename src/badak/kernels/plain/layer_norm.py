@@ -25,8 +25,9 @@ def layer_norm(x: Array, w: Array | None, b: Array | None, eps: float) -> tuple[
 
 
 @quiet
-def layer_norm_backward(dy: Array, x: Array, w: Array | None, mean: Array, rstd: Array,
-                        needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+def layer_norm_backward(
+    dy: Array, x: Array, w: Array | None, mean: Array, rstd: Array, needs: tuple[bool, ...]
+) -> tuple[Array | None, ...]:
     """dx, dw, db.    dy and x (..., C), mean and rstd (...).
 
     Let h = (x - mean) rstd and g = w dy, the gradient of h. Both statistics depend on every x of the row:

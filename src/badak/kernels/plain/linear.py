@@ -16,7 +16,7 @@ def linear(x: Array, w: Array, b: Array | None) -> Array:
 def linear_backward(dy: Array, x: Array, w: Array, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
     """dx, dw, db.    dy (..., N).
 
-        dx = dy w        dw = sum over rows of dy^T x        db = sum over rows of dy
+    dx = dy w        dw = sum over rows of dy^T x        db = sum over rows of dy
     """
     dy2 = rows(dy)
     dx = (dy2 @ w).reshape(x.shape) if needs[0] else None

@@ -18,8 +18,9 @@ def kl_div(x: Array, target: Array, log_target: bool) -> Array:
 
 
 @quiet
-def kl_div_backward(dloss: Array, x: Array, target: Array, log_target: bool,
-                    needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+def kl_div_backward(
+    dloss: Array, x: Array, target: Array, log_target: bool, needs: tuple[bool, ...]
+) -> tuple[Array | None, ...]:
     """dx = -t dloss;    dtarget = dloss (log t + 1 - x), times t where `log_target` (dt/dtarget = t)."""
     xp = array_namespace(x)
     t, log_t = (xp.exp(target), target) if log_target else (target, xp.log(target))
@@ -46,12 +47,11 @@ def mse_backward(dloss: Array, x: Array, target: Array) -> Array:
 
 
 @quiet
-def bce_with_logits(x: Array, target: Array, weight: Array | None = None, pos_weight: Array | None = None
-                    ) -> Array:
+def bce_with_logits(x: Array, target: Array, weight: Array | None = None, pos_weight: Array | None = None) -> Array:
     """Binary cross entropy of sigmoid(x).    weight w and pos_weight p broadcast to x's shape.
 
-        loss = w (p t softplus(-x) + (1 - t) softplus(x))        softplus(x) = log(1 + exp(x))
-             = w ((1 - t) x + (p t + 1 - t) softplus(-x))        because softplus(x) = x + softplus(-x)
+    loss = w (p t softplus(-x) + (1 - t) softplus(x))        softplus(x) = log(1 + exp(x))
+         = w ((1 - t) x + (p t + 1 - t) softplus(-x))        because softplus(x) = x + softplus(-x)
     """
     positive = 1 if pos_weight is None else pos_weight
     loss = (1 - target) * x + (positive * target + 1 - target) * _softplus(-x)
@@ -59,11 +59,12 @@ def bce_with_logits(x: Array, target: Array, weight: Array | None = None, pos_we
 
 
 @quiet
-def bce_with_logits_backward(dloss: Array, x: Array, target: Array, weight: Array | None,
-                             pos_weight: Array | None, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+def bce_with_logits_backward(
+    dloss: Array, x: Array, target: Array, weight: Array | None, pos_weight: Array | None, needs: tuple[bool, ...]
+) -> tuple[Array | None, ...]:
     """With softplus' = sigmoid:
 
-        dx = dloss w ((p t + 1 - t) sigmoid(x) - p t)        dtarget = dloss w (p softplus(-x) - softplus(x))
+    dx = dloss w ((p t + 1 - t) sigmoid(x) - p t)        dtarget = dloss w (p softplus(-x) - softplus(x))
     """
     positive = 1 if pos_weight is None else pos_weight
     scaled = dloss if weight is None else dloss * weight

@@ -12,13 +12,23 @@ from badak.kernels.plain._arrays import Array, array_namespace, quiet
 
 
 @quiet
-def sgd(param: Array, grad: Array, momentum_buffer: Array | None, lr: float, momentum: float,
-        dampening: float, weight_decay: float, nesterov: bool, maximize: bool, first: bool) -> None:
+def sgd(
+    param: Array,
+    grad: Array,
+    momentum_buffer: Array | None,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+    first: bool,
+) -> None:
     """One step of gradient descent, in place.
 
-        g = ±grad + weight_decay param
-        m = momentum m + (1 - dampening) g        (m = g at the first step)
-        param -= lr (g + momentum m if nesterov else m)        without a buffer: param -= lr g
+    g = ±grad + weight_decay param
+    m = momentum m + (1 - dampening) g        (m = g at the first step)
+    param -= lr (g + momentum m if nesterov else m)        without a buffer: param -= lr g
     """
     g = -grad if maximize else grad
     if weight_decay != 0:
@@ -34,9 +44,21 @@ def sgd(param: Array, grad: Array, momentum_buffer: Array | None, lr: float, mom
 
 
 @quiet
-def adam(param: Array, grad: Array, exp_avg: Array, exp_avg_sq: Array, max_exp_avg_sq: Array | None,
-         step: int, lr: float, beta1: float, beta2: float, eps: float, weight_decay: float, decoupled: bool,
-         maximize: bool) -> None:
+def adam(
+    param: Array,
+    grad: Array,
+    exp_avg: Array,
+    exp_avg_sq: Array,
+    max_exp_avg_sq: Array | None,
+    step: int,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> None:
     """One step of Adam, or of AdamW where `decoupled`; `step` counts from 1.
 
         decoupled: param -= lr weight_decay param        else: g = ±grad + weight_decay param

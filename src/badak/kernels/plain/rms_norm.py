@@ -8,7 +8,7 @@ from badak.kernels.plain._arrays import Array, array_namespace, quiet, rows
 def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
     """y, rstd.    x (..., C), w (C,) or None -> y (..., C), rstd (...).
 
-        rstd = 1 / sqrt(sum_c x^2 / C + eps)        y = w x rstd
+    rstd = 1 / sqrt(sum_c x^2 / C + eps)        y = w x rstd
     """
     xp = array_namespace(x)
     rstd = 1 / xp.sqrt((x * x).sum(axis=-1, keepdims=True) / max(x.shape[-1], 1) + eps)
@@ -19,11 +19,12 @@ def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
 
 
 @quiet
-def rms_norm_backward(dy: Array, x: Array, w: Array | None, rstd: Array,
-                      needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
+def rms_norm_backward(
+    dy: Array, x: Array, w: Array | None, rstd: Array, needs: tuple[bool, ...]
+) -> tuple[Array | None, ...]:
     """dx, dw.    With h = x rstd and g = w dy, as in layer_norm_backward but without a mean:
 
-        dx = rstd (g - h mean_c(g h))        dw = sum_n dy h
+    dx = rstd (g - h mean_c(g h))        dw = sum_n dy h
     """
     h = x * rstd[..., None]
     dx = None

@@ -17,11 +17,20 @@ def placed(y: Tensor, x: Tensor, inplace: bool, name: str) -> Tensor:
     return write_(x, y, name) if inplace else y
 
 
+def original(x, inplace: bool, where: str) -> Tensor:
+    """x, or a copy of it where x is about to be overwritten and several operations still need its values."""
+    return tensor(x, where).clone() if inplace else tensor(x, where)
+
+
 def reduction_of(size_average, reduce, reduction: str) -> str:
     """PyTorch's older words for a reduction, if they were used; else the new one."""
     if size_average is None and reduce is None:
         return reduction
     size_average, reduce = size_average is not False, reduce is not False
     meant = "none" if not reduce else ("mean" if size_average else "sum")
-    warn_once("size_average", f"size_average and reduce are deprecated: here they mean reduction='{meant}'", f"reduction='{meant}'")
+    warn_once(
+        "size_average",
+        f"size_average and reduce are deprecated: here they mean reduction='{meant}'",
+        f"reduction='{meant}'",
+    )
     return meant

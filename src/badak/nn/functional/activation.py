@@ -8,7 +8,7 @@ from ...ops import activation as ops
 from ...ops.softmax import LogSoftmax, Softmax
 from ...tensor import Tensor, apply, where, zeros_like
 from ...tensor.random import default_generator
-from ._common import placed, tensor
+from ._common import original, placed, tensor
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al. 2017: they keep mean 0, variance 1
 
@@ -107,19 +107,21 @@ def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
 
 def mish(input, inplace=False) -> Tensor:
     """y = x tanh(softplus(x)). Misra 2019."""
-    return placed(input * softplus(input).tanh(), input, inplace, "mish_")
+    x = original(input, inplace, "mish")
+    return placed(x * softplus(x).tanh(), input, inplace, "mish_")
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
     """y = x between min_val and max_val, the nearer of the two beyond."""
     if min_val > max_val:
         raise ArgumentError(f"hardtanh: expected min_val <= max_val; got {min_val}, {max_val}", "swap them")
-    return placed(_between(input, min_val, max_val), input, inplace, "hardtanh_")
+    x = original(input, inplace, "hardtanh")
+    return placed(_between(x, min_val, max_val), input, inplace, "hardtanh_")
 
 
 def relu6(input, inplace=False) -> Tensor:
     """y = min(max(x, 0), 6)."""
-    return placed(_between(input, 0.0, 6.0), input, inplace, "relu6_")
+    return placed(_between(original(input, inplace, "relu6"), 0.0, 6.0), input, inplace, "relu6_")
 
 
 def _between(x: Tensor, low: float, high: float) -> Tensor:
@@ -135,12 +137,14 @@ def hardsigmoid(input, inplace=False) -> Tensor:
 
 def hardswish(input, inplace=False) -> Tensor:
     """y = x min(max(x + 3, 0), 6) / 6. Howard et al. 2019."""
-    return placed(input * _between(input + 3.0, 0.0, 6.0) / 6.0, input, inplace, "hardswish_")
+    x = original(input, inplace, "hardswish")
+    return placed(x * _between(x + 3.0, 0.0, 6.0) / 6.0, input, inplace, "hardswish_")
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
     """y = x where x > 0, else negative_slope x."""
-    return placed(where(input > 0, input, input * negative_slope), input, inplace, "leaky_relu_")
+    x = original(input, inplace, "leaky_relu")
+    return placed(where(x > 0, x, x * negative_slope), input, inplace, "leaky_relu_")
 
 
 def prelu(input, weight) -> Tensor:
@@ -159,17 +163,20 @@ def prelu(input, weight) -> Tensor:
 
 def elu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
-    return placed(_exponential_below_zero(input, alpha, 1.0), input, inplace, "elu_")
+    x = original(input, inplace, "elu")
+    return placed(_exponential_below_zero(x, alpha, 1.0), input, inplace, "elu_")
 
 
 def celu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
-    return placed(_exponential_below_zero(input, alpha, 1.0 / alpha), input, inplace, "celu_")
+    x = original(input, inplace, "celu")
+    return placed(_exponential_below_zero(x, alpha, 1.0 / alpha), input, inplace, "celu_")
 
 
 def selu(input, inplace=False) -> Tensor:
     """y = scale elu(x, alpha), with the two constants that keep mean 0 and variance 1."""
-    return placed(_exponential_below_zero(input, SELU_ALPHA, 1.0) * SELU_SCALE, input, inplace, "selu_")
+    x = original(input, inplace, "selu")
+    return placed(_exponential_below_zero(x, SELU_ALPHA, 1.0) * SELU_SCALE, input, inplace, "selu_")
 
 
 def _exponential_below_zero(x: Tensor, alpha: float, rate: float) -> Tensor:
@@ -179,8 +186,8 @@ def _exponential_below_zero(x: Tensor, alpha: float, rate: float) -> Tensor:
 
 def threshold(input, threshold, value, inplace=False) -> Tensor:
     """y = x where x > threshold, else value."""
-    x = tensor(input, "threshold")
-    return placed(where(x > threshold, x, value), x, inplace, "threshold_")
+    x = original(input, inplace, "threshold")
+    return placed(where(x > threshold, x, value), input, inplace, "threshold_")
 
 
 def glu(input, dim=-1) -> Tensor:
@@ -249,4 +256,5 @@ def hardtanh_(input, min_val=-1.0, max_val=1.0) -> Tensor:
 
 def threshold_(input, threshold, value) -> Tensor:
     """threshold, in place."""
-    return placed(where(input > threshold, input, value), input, True, "threshold_")
+    x = original(input, True, "threshold_")
+    return placed(where(x > threshold, x, value), input, True, "threshold_")

@@ -43,7 +43,8 @@ def _channels(input, p: float, training: bool, inplace: bool, batched: int | Non
     x = _checked(input, p, name)
     if batched is not None and x.dim() not in (batched - 1, batched):
         raise ArgumentError(
-            f"{name}: Expected {batched - 1}D or {batched}D input, but received a {x.dim()}D input.", "dropout for any shape"
+            f"{name}: Expected {batched - 1}D or {batched}D input, but received a {x.dim()}D input.",
+            "dropout for any shape",
         )
     if p == 0 or not training or x.numel() == 0:
         return x

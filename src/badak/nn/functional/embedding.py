@@ -47,7 +47,9 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
     """y[..., v] = [v == ids[...]], int64 (..., V). num_classes=-1: one more than the largest id."""
     ids = tensor._array
     if ids.dtype != np.int64:
-        raise DTypeError(f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()")
+        raise DTypeError(
+            f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()"
+        )
     if ids.size and ids.min() < 0:
         raise RangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
     if num_classes == -1:

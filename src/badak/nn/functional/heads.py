@@ -47,7 +47,9 @@ class Visible(NamedTuple):
         return Visible(keep, bias, None, (T, S + 1))
 
 
-def visible(attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool, q: Tensor, k: Tensor) -> Visible:
+def visible(
+    attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool, q: Tensor, k: Tensor
+) -> Visible:
     """PyTorch's two masks of multi-head attention, True = hide, as one `Visible`; q (B, H, T, D), k (B, H, S, D).
 
     attn_mask (T, S) or (B H, T, S), not looked at where is_causal; key_padding_mask (B, S).

@@ -43,13 +43,18 @@ def cross_entropy(
         loss = apply(CrossEntropySoft, rows, goal, weight, smoothing=label_smoothing, reduction=reduction)
         return loss.reshape(shape) if reduction == "none" else loss
     return _of_classes(
-        "cross_entropy", CrossEntropy, logits, target, weight, reduction, ignore_index=ignore_index, smoothing=label_smoothing
+        "cross_entropy",
+        CrossEntropy,
+        logits,
+        target,
+        weight,
+        reduction,
+        ignore_index=ignore_index,
+        smoothing=label_smoothing,
     )
 
 
-def nll_loss(
-    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
-) -> Tensor:
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean") -> Tensor:
     """-x[target] for log-probabilities x; shapes, `weight` and `ignore_index` as in cross_entropy."""
     logp, reduction = tensor(input, "nll_loss"), reduction_of(size_average, reduce, reduction)
     return _of_classes("nll_loss", NLL, logp, target, weight, reduction, ignore_index=ignore_index)
@@ -86,7 +91,9 @@ def _axes_mismatch(where_: str, shape, labels) -> ShapeError:
         f"({', '.join(_axis_names(len(shape)))}), target is {labels}"
     )
     if len(shape) == 2 and labels and labels[0] != shape[0] and len(labels) == 1:
-        return ShapeError(cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels")
+        return ShapeError(
+            cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels"
+        )
     if len(shape) > 2:
         also = f", or of shape {shape[:-1]} for logits (batch, length, classes)"
         return ShapeError(cause, f"a target of shape {expected}{also}")
@@ -109,7 +116,9 @@ def _look_for_probabilities(logits: Tensor) -> None:
             return
         if not ((x >= 0).all() and (abs(x.sum(axis=1) - 1) < 1e-4).all()):
             return
-    place = f"made by softmax at {node.line}" if made and node.line else "made by softmax" if made else "as softmax makes"
+    place = (
+        f"made by softmax at {node.line}" if made and node.line else "made by softmax" if made else "as softmax makes"
+    )
     line = user_line()
     warn_once(
         "probabilities for logits",
@@ -119,9 +128,7 @@ def _look_for_probabilities(logits: Tensor) -> None:
     )
 
 
-def kl_div(
-    input, target, size_average=None, reduce=None, reduction="mean", log_target=False
-) -> Tensor:
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False) -> Tensor:
     """target (log target - x), for log-probabilities x; 0 where target = 0. "batchmean" divides the sum by the first axis.
 
     log_target: target is given as its logarithm. "mean" divides by the number of terms, as in PyTorch, which is not the
@@ -134,9 +141,7 @@ def kl_div(
     return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
 
 
-def mse_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-) -> Tensor:
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
     """(x - target)^2.   dx = 2 (x - target) dloss.   `weight` multiplies the terms; "mean" then divides by its sum."""
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("mse_loss", input, target)
@@ -145,18 +150,14 @@ def mse_loss(
     return _weighted(apply(MSE, x, target, reduction="none"), weight, reduction, "mse_loss")
 
 
-def l1_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-) -> Tensor:
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
     """|x - target|.   dx = sign(x - target) dloss."""
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("l1_loss", input, target)
     return _weighted((x - target).abs(), weight, reduction, "l1_loss")
 
 
-def smooth_l1_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", beta=1.0
-) -> Tensor:
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0) -> Tensor:
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
@@ -178,9 +179,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tenso
     return _reduced(loss if weight is None else loss * _same_size(weight, loss, "huber_loss"), reduction, "huber_loss")
 
 
-def binary_cross_entropy(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
-) -> Tensor:
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """-(target log x + (1 - target) log(1 - x)) for probabilities x; each logarithm is at least -100, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = tensor(input, "binary_cross_entropy"), tensor(target, "binary_cross_entropy", "target")
@@ -225,27 +224,25 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) -> Tensor:
     return (tensor(x1, "pairwise_distance", "x1") - x2 + eps).norm(p, -1, keepdim)
 
 
-def cosine_embedding_loss(
-    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
-) -> Tensor:
-    """1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1."""
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
+    """1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1.
+
+    cos(x1, x2) = x1 x2 / sqrt((x1^2 + eps) (x2^2 + eps)) with eps = 1e-12, unlike cosine_similarity's, as in PyTorch.
+    """
     reduction = reduction_of(size_average, reduce, reduction)
-    cos = cosine_similarity(input1, input2, -1)
+    size1, size2 = (input1 * input1).sum(-1) + 1e-12, (input2 * input2).sum(-1) + 1e-12
+    cos = (input1 * input2).sum(-1) / (size1 * size2).sqrt()
     loss = where(target == 1, 1.0 - cos, 0.0) + where(target == -1, (cos - margin).clamp(min=0.0), 0.0)
     return _reduced(loss, reduction, "cosine_embedding_loss")
 
 
-def margin_ranking_loss(
-    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
-) -> Tensor:
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """max(0, -target (x1 - x2) + margin), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     return _reduced((-target * (input1 - input2) + margin).clamp(min=0.0), reduction, "margin_ranking_loss")
 
 
-def hinge_embedding_loss(
-    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
-) -> Tensor:
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """x where target is 1, max(0, margin - x) where it is -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     loss = where(target == 1, input, 0.0) + where(target == -1, (margin - input).clamp(min=0.0), 0.0)

@@ -1,0 +1,150 @@
+"""linear, norms, embedding and padding as functions, against PyTorch."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak.errors import DTypeError, RangeError, ShapeError
+from badak.nn import functional as F
+from tests.nn.twins import agree, normal
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (0,)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear(lead, bias):
+    arrays = [normal(0, *lead, 4), normal(1, 5, 4)] + [normal(2, 5)] * bias
+    agree(lambda lib, x, w, b=None: lib.nn.functional.linear(x, w, b), *arrays)
+
+
+def test_linear_with_a_vector_of_weights():
+    agree(lambda lib, x, w: lib.nn.functional.linear(x, w), normal(0, 3, 4), normal(1, 4))
+
+
+def test_linear_names_the_sizes_that_clash():
+    with pytest.raises(ShapeError) as caught:
+        F.linear(badak.zeros(2, 3), badak.zeros(5, 4))
+    assert str(caught.value) == (
+        "linear: mat1 and mat2 shapes cannot be multiplied: expected input (..., K) and weight (N, K); "
+        "got input=(2, 3), weight=(5, 4)\nfix: Linear(3, 5), or an input whose last size is 4"
+    )
+    with pytest.raises(DTypeError, match="linear: expected one floating dtype; got weight=float64, input=float32"):
+        F.linear(badak.zeros(2, 3), badak.zeros(5, 3, dtype=badak.float64))
+
+
+def test_bilinear():
+    agree(
+        lambda lib, a, b, w, c: lib.nn.functional.bilinear(a, b, w, c),
+        normal(0, 6, 3),
+        normal(1, 6, 4),
+        normal(2, 5, 3, 4),
+        normal(3, 5),
+    )
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("affine", [True, False])
+def test_layer_norm(axes, affine):
+    shape = (2, 3, 8)
+    rest = shape[3 - axes :]
+    arrays = [normal(0, *shape)] + [normal(1, *rest), normal(2, *rest)] * affine
+    agree(lambda lib, x, w=None, b=None: lib.nn.functional.layer_norm(x, rest, w, b, 1e-3), *arrays)
+
+
+@pytest.mark.parametrize("eps", [None, 1e-2])
+def test_rms_norm(eps):
+    agree(lambda lib, x, w: lib.nn.functional.rms_norm(x, (8,), w, eps), normal(0, 3, 8), normal(1, 8))
+
+
+def test_layer_norm_of_another_shape_is_refused():
+    with pytest.raises(ShapeError) as caught:
+        F.layer_norm(badak.zeros(2, 3), (4,))
+    assert str(caught.value) == (
+        "layer_norm: Given normalized_shape=[4], expected input with shape [*, 4], but got input of size [2, 3]\n"
+        "fix: normalized_shape=(3,)"
+    )
+
+
+@pytest.mark.parametrize("shape", [(2, 12), (2, 6, 5), (3, 6, 2, 2)])
+def test_group_norm(shape):
+    agree(
+        lambda lib, x, w, b: lib.nn.functional.group_norm(x, 3, w, b),
+        normal(0, *shape),
+        normal(1, shape[1]),
+        normal(2, shape[1]),
+        units=256,
+    )
+
+
+@pytest.mark.parametrize("p, dim", [(2.0, 1), (1.0, 0), (3.0, -1)])
+def test_normalize(p, dim):
+    agree(lambda lib, x: lib.nn.functional.normalize(x, p, dim), normal(0, 3, 4))
+
+
+def test_normalize_of_zeros_is_zero():
+    assert not F.normalize(badak.zeros(2, 3)).numpy().any()
+
+
+# ------------------------------------------------------------------ embedding
+
+IDS = np.array([[1, 2, 2], [0, 4, 2]])
+
+
+@pytest.mark.parametrize("options", [{}, {"padding_idx": 2}, {"padding_idx": -1}, {"scale_grad_by_freq": True}])
+def test_embedding(options):
+    agree(lambda lib, ids, w: lib.nn.functional.embedding(ids, w, **options), IDS, normal(0, 5, 3))
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0])
+def test_embedding_with_max_norm_shortens_the_rows_that_are_used(norm_type):
+    w = 3 * normal(0, 5, 3)
+    ours, theirs = badak.from_numpy(w.copy()).requires_grad_(), torch.from_numpy(w.copy()).requires_grad_()
+    y = F.embedding(badak.from_numpy(IDS[:1]), ours, max_norm=1.0, norm_type=norm_type)
+    expected = torch.nn.functional.embedding(
+        torch.from_numpy(IDS[:1]), theirs.detach(), max_norm=1.0, norm_type=norm_type
+    )
+    np.testing.assert_allclose(y.detach().numpy(), expected.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-6)
+    y.sum().backward()
+    np.testing.assert_array_equal(ours.grad.numpy()[:, 0], [0, 1, 2, 0, 0])
+
+
+def test_an_id_out_of_range_is_named_with_its_place():
+    with pytest.raises(RangeError) as caught:
+        F.embedding(badak.tensor([[1, 10], [11, 0]]), badak.zeros(10, 4))
+    assert str(caught.value) == (
+        "embedding: input_ids[0, 1] = 10 but Embedding has 10 rows (0..9). max id 11; index out of range for 2 of 4 ids\n"
+        "fix: vocab_size=12, or same tokenizer as in training"
+    )
+    with pytest.raises(IndexError, match="min id -100"):
+        F.embedding(badak.tensor([-100]), badak.zeros(10, 4))
+
+
+def test_ids_that_are_floats_are_refused():
+    with pytest.raises(
+        DTypeError, match="embedding: expected ids of dtype int64 or int32; got float32\nfix: ids.long()"
+    ):
+        F.embedding(badak.zeros(3), badak.zeros(10, 4))
+
+
+@pytest.mark.parametrize("num_classes", [-1, 7])
+def test_one_hot(num_classes):
+    agree(lambda lib, ids: lib.nn.functional.one_hot(ids, num_classes), IDS)
+
+
+def test_one_hot_refuses_what_it_cannot_show():
+    with pytest.raises(RangeError, match="got id 4, num_classes=3\nfix: num_classes=5"):
+        F.one_hot(badak.from_numpy(IDS), 3)
+    with pytest.raises(RangeError, match="must be non-negative; got -1"):
+        F.one_hot(badak.tensor([-1]))
+
+
+# ------------------------------------------------------------------ padding
+
+
+@pytest.mark.parametrize("pads, mode, value", [
+    ((1, 2), "constant", 0.5), ((-1, 2, 1, 0), "constant", None), ((0, 0, 2, 1), "constant", -1.0), ((1, 2), "reflect", None),
+    ((2, 1), "replicate", None), ((1, 2), "circular", None),
+])  # fmt: skip
+def test_pad(pads, mode, value):
+    agree(lambda lib, x: lib.nn.functional.pad(x, pads, mode, value), normal(0, 2, 3, 4))

@@ -1,0 +1,263 @@
+"""Losses as functions, against PyTorch."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak.errors import ArgumentError, BadakWarning, DTypeError, RangeError, ShapeError
+from badak.nn import functional as F
+from tests.nn.twins import agree, normal
+
+REDUCTIONS = pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+WEIGHT = np.array([0.5, 2.0, 1.0, 0.25, 3.0], np.float32)
+
+
+def labels(*shape, classes=5, ignored=False):
+    target = np.random.default_rng(1).integers(0, classes, shape)
+    if ignored and target.size > 1:
+        target.flat[1] = -100
+    return np.asarray(target)
+
+
+# ------------------------------------------------------------------ cross entropy
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("shape", [(5,), (7, 5), (3, 5, 4), (2, 5, 3, 2)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_cross_entropy_of_class_ids(shape, weighted, smoothing, reduction):
+    target = labels(*shape[:1], *shape[2:], ignored=True) if len(shape) > 1 else labels()
+
+    def both(lib, x):
+        weight = lib.from_numpy(WEIGHT).to(x.dtype) if weighted else None
+        return lib.nn.functional.cross_entropy(
+            x, lib.from_numpy(target), weight, reduction=reduction, label_smoothing=smoothing
+        )
+
+    agree(both, normal(0, *shape))
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("shape", [(5,), (7, 5), (3, 5, 4)])
+def test_cross_entropy_of_probabilities(shape, reduction):
+    target = np.abs(normal(1, *shape))
+    agree(
+        lambda lib, x, t: lib.nn.functional.cross_entropy(x, t, reduction=reduction, label_smoothing=0.1),
+        normal(0, *shape),
+        target,
+    )
+
+
+@REDUCTIONS
+def test_cross_entropy_of_logits_for_every_position(reduction):
+    x, target = normal(0, 2, 3, 5), labels(2, 3, ignored=True)
+    ours = F.cross_entropy(badak.from_numpy(x), badak.from_numpy(target), reduction=reduction)
+    theirs = torch.nn.functional.cross_entropy(
+        torch.from_numpy(x).movedim(-1, 1), torch.from_numpy(target), reduction=reduction
+    )
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+
+
+def test_where_both_readings_fit_pytorchs_counts():
+    x, target = normal(0, 2, 5, 5), labels(2, 5)
+    agree(lambda lib, x, t: lib.nn.functional.cross_entropy(x, t), x, target)
+
+
+def test_another_ignore_index():
+    agree(lambda lib, x, t: lib.nn.functional.cross_entropy(x, t, ignore_index=2), normal(0, 7, 5), labels(7))
+
+
+@pytest.mark.parametrize(
+    "old, meant", [((True, None), "mean"), ((False, None), "sum"), ((None, False), "none"), ((False, True), "sum")]
+)
+def test_the_older_words_for_a_reduction(old, meant):
+    x, t = badak.from_numpy(normal(0, 4, 5)), badak.from_numpy(labels(4))
+    with pytest.warns(BadakWarning, match=f"here they mean reduction='{meant}'"):
+        found = F.cross_entropy(x, t, size_average=old[0], reduce=old[1])
+    np.testing.assert_array_equal(found.numpy(), F.cross_entropy(x, t, reduction=meant).numpy())
+
+
+def test_a_batch_without_labels_costs_nothing_and_says_so():
+    x = badak.from_numpy(normal(0, 4, 5)).requires_grad_()
+    with pytest.warns(BadakWarning) as caught:
+        loss = F.cross_entropy(x, badak.full((4,), -100))
+    assert str(caught[0].message) == (
+        "cross_entropy: no label to learn from in this batch (all == ignore_index=-100); the loss is 0\n"
+        "fix: check truncation/masking"
+    )
+    loss.backward()
+    assert loss.item() == 0 and not x.grad.numpy().any()
+
+
+def test_a_label_out_of_range_is_named_with_its_place():
+    with pytest.raises(RangeError) as caught:
+        F.cross_entropy(badak.zeros(4, 3), badak.tensor([0, 1, 2, 3]))
+    assert str(caught.value) == (
+        "target[3] = 3 but logits have 3 classes (valid 0..2, ignore_index=-100). Target 3 is out of bounds; "
+        "1 of 4 labels affected\nfix: labels from 0, or Linear(..., 4)"
+    )
+    with pytest.raises(IndexError, match="target\\[0\\] = -1 .*\nfix: labels from 0, or ignore_index=-1"):
+        F.cross_entropy(badak.zeros(2, 3), badak.tensor([-1, 1]))
+
+
+def test_axes_that_do_not_fit_are_named():
+    with pytest.raises(ShapeError) as caught:
+        F.cross_entropy(badak.zeros(2, 5, 7), badak.zeros(2, 4, dtype=badak.int64))
+    assert str(caught.value) == (
+        "cross_entropy: Expected target size [2, 7], got [2, 4]: logits (2, 5, 7) are read as (batch, classes, d1), "
+        "target is (2, 4)\nfix: a target of shape (2, 7), or of shape (2, 5) for logits (batch, length, classes)"
+    )
+    with pytest.raises(ValueError, match="batch_size 2 of the logits against 3 labels"):
+        F.cross_entropy(badak.zeros(2, 5), badak.zeros(3, dtype=badak.int64))
+    with pytest.raises(DTypeError, match="expected class ids of dtype int64; got float32\nfix: target.long()"):
+        F.cross_entropy(badak.zeros(2, 5), badak.zeros(2))
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_probabilities_in_place_of_logits_are_noticed(detached):
+    y = F.softmax(badak.from_numpy(normal(0, 4, 5)).requires_grad_(), dim=-1)
+    y = y.detach() if detached else y
+    with pytest.warns(
+        BadakWarning,
+        match="cross_entropy received probabilities \\(rows sum to 1, .* it takes the softmax itself\nfix: pass logits",
+    ):
+        F.cross_entropy(y, badak.from_numpy(labels(4)))
+
+
+def test_logits_that_only_look_a_little_like_probabilities_are_not():
+    for x in (np.eye(3), np.full((3, 3), 0.5), np.array([[0.5, 0.5, 0.0], [1.0, 2.0, 3.0]]), -np.eye(3)):
+        if not np.allclose(x.sum(1), 1):
+            F.cross_entropy(badak.from_numpy(x), badak.zeros(len(x), dtype=badak.int64))
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("shape", [(7, 5), (3, 5, 4)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nll_loss(shape, weighted, reduction):
+    target = labels(*shape[:1], *shape[2:], ignored=True)
+
+    def both(lib, x):
+        weight = lib.from_numpy(WEIGHT).to(x.dtype) if weighted else None
+        return lib.nn.functional.nll_loss(x, lib.from_numpy(target), weight, reduction=reduction)
+
+    agree(both, normal(0, *shape))
+
+
+# ------------------------------------------------------------------ other losses
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none", "batchmean"])
+@pytest.mark.parametrize("log_target", [False, True])
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
+def test_kl_div(reduction, log_target):
+    target = normal(1, 3, 4) if log_target else np.abs(normal(1, 3, 4)) + 0.1
+    agree(
+        lambda lib, x, t: lib.nn.functional.kl_div(x, t, reduction=reduction, log_target=log_target),
+        normal(0, 3, 4),
+        target,
+    )
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("name, options", [
+    ("mse_loss", {}), ("l1_loss", {}), ("smooth_l1_loss", {}), ("smooth_l1_loss", {"beta": 0.5}), ("smooth_l1_loss", {"beta": 0.0}),
+    ("huber_loss", {}), ("huber_loss", {"delta": 0.3}),
+])  # fmt: skip
+def test_loss_of_two_tensors(name, options, reduction):
+    agree(
+        lambda lib, x, t: getattr(lib.nn.functional, name)(x, t, reduction=reduction, **options),
+        normal(0, 3, 4),
+        normal(1, 3, 4),
+    )
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "huber_loss"])
+def test_loss_with_weights(name, reduction):
+    def both(lib, x, t, w):
+        return getattr(lib.nn.functional, name)(x, t, reduction=reduction, weight=w.detach())
+
+    agree(both, normal(0, 3, 4), normal(1, 3, 4), np.abs(normal(2, 3, 4)))
+
+
+def test_a_target_that_must_be_stretched_is_noticed():
+    x, t = badak.zeros(3, 1), badak.ones(3)
+    with pytest.warns(BadakWarning, match="Using a target size .*\nfix: target.view\\(\\(3, 1\\)\\)"):
+        assert tuple(F.mse_loss(x, t, reduction="none").shape) == (3, 3)
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binary_cross_entropy(weighted, reduction):
+    x, t = (np.random.default_rng(i).random((3, 4)).astype(np.float32) for i in range(2))
+
+    def both(lib, x, t):
+        weight = lib.from_numpy(np.abs(normal(2, 3, 4))).to(x.dtype) if weighted else None
+        return lib.nn.functional.binary_cross_entropy(x, t, weight, reduction=reduction)
+
+    agree(both, x, t, units=256)
+
+
+def test_binary_cross_entropy_refuses_logits():
+    with pytest.raises(ArgumentError, match="between 0 and 1.*\nfix: binary_cross_entropy_with_logits takes logits"):
+        F.binary_cross_entropy(badak.tensor([2.0]), badak.tensor([1.0]))
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("positive", [False, True])
+def test_binary_cross_entropy_with_logits(weighted, positive, reduction):
+    x, t = normal(0, 3, 4), np.random.default_rng(1).random((3, 4)).astype(np.float32)
+
+    def both(lib, x, t):
+        weight = lib.from_numpy(np.abs(normal(2, 3, 1))).to(x.dtype) if weighted else None
+        pos_weight = lib.from_numpy(np.abs(normal(3, 4))).to(x.dtype) if positive else None
+        function = lib.nn.functional.binary_cross_entropy_with_logits
+        return function(x, t, weight, reduction=reduction, pos_weight=pos_weight)
+
+    agree(both, x, t)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_cosine_similarity(dim):
+    agree(lambda lib, a, b: lib.nn.functional.cosine_similarity(a, b, dim), normal(0, 3, 4), normal(1, 3, 4))
+
+
+def test_pairwise_distance():
+    agree(lambda lib, a, b: lib.nn.functional.pairwise_distance(a, b, 2.0), normal(0, 3, 4), normal(1, 3, 4))
+
+
+@REDUCTIONS
+def test_losses_with_signs_as_targets(reduction):
+    sign = np.array([1, -1, 1, -1])
+    a, b = normal(0, 4, 3), normal(1, 4, 3)
+
+    def cosine(lib, a, b, s):
+        return lib.nn.functional.cosine_embedding_loss(a, b, s, 0.1, reduction=reduction)
+
+    agree(cosine, a, b, sign)
+    agree(
+        lambda lib, a, b, s: lib.nn.functional.margin_ranking_loss(a, b, s, 0.1, reduction=reduction),
+        a[:, 0],
+        b[:, 0],
+        sign,
+    )
+    agree(lambda lib, a, s: lib.nn.functional.hinge_embedding_loss(a, s, reduction=reduction), a[:, 0], sign)
+    agree(lambda lib, a, s: lib.nn.functional.soft_margin_loss(a, s, reduction=reduction), a[:, 0], sign)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_triplet_margin_loss(swap):
+    agree(
+        lambda lib, a, p, n: lib.nn.functional.triplet_margin_loss(a, p, n, swap=swap),
+        *(normal(i, 4, 3) for i in range(3)),
+    )
+
+
+def test_an_unknown_reduction_is_refused():
+    with pytest.raises(ValueError, match="'average' is not a valid value for reduction"):
+        F.mse_loss(badak.ones(2), badak.ones(2), reduction="average")
+    with pytest.raises(ValueError, match="'average' is not a valid value for reduction"):
+        F.l1_loss(badak.ones(2), badak.ones(2), reduction="average")
