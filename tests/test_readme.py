@@ -38,5 +38,5 @@ def test_the_example_of_a_readme_runs_and_prints_what_it_says(path):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_of_a_page_lead_somewhere(path):
-    links = re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    links = re.findall(r"(?<!\\)\]\(([^)#:]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     assert not [link for link in links if not (path.parent / link).exists()]

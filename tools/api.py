@@ -1,6 +1,7 @@
 """Write docs/api.md, the list of public names with the first line of each docstring: `python tools/api.py [--check]`."""
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -30,7 +31,8 @@ def summary(thing: object) -> str:
     """The first line of a docstring, "" for a plain value."""
     if not callable(thing):
         return ""
-    return (inspect.getdoc(thing) or "").strip().split("\n")[0]
+    line = (inspect.getdoc(thing) or "").strip().split("\n")[0]
+    return re.sub(r"([|\[\]<>*_\\])", r"\\\1", line)  # none of them is Markdown here
 
 
 def page() -> str:

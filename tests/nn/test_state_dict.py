@@ -113,7 +113,7 @@ class Embedder(nn.Module):
 def test_another_vocabulary_is_recognised():
     text = error_of(Embedder(12), Embedder(10).state_dict())
     assert "embedding: file has 10 tokens, model 12 (lm_head too). Rows 0-9 can be reused." in text
-    assert text.endswith('fix: from_pretrained(..., vocab="resize") or vocab_size=10.')
+    assert text.endswith("fix: build the model with vocab_size=10")
 
 
 def test_a_prefix_too_many_is_recognised_and_taken_off():

@@ -16,6 +16,7 @@ SPACES = {
     "optim.lr_scheduler": (badak.optim.lr_scheduler, torch.optim.lr_scheduler),
     "utils.data": (badak.utils.data, torch.utils.data),
 }
+PLAIN = (int, float, str, tuple, type(None))  # defaults compared by value; generators, functions by kind
 # name: why badak's signature is not PyTorch's to the letter
 EXCEPTIONS: dict[str, str] = {}
 
@@ -52,7 +53,8 @@ def differences(ours, theirs) -> list[str]:
         at, mine = named[p.name]
         if p.kind is p.POSITIONAL_OR_KEYWORD and at != place:
             problems.append(f"{p.name} is parameter {at}, not {place}")
-        if repr(mine.default) != repr(p.default) and not (callable(mine.default) and callable(p.default)):
+        same_kind = type(mine.default).__name__ == type(p.default).__name__
+        if repr(mine.default) != repr(p.default) and not (same_kind and not isinstance(p.default, PLAIN)):
             problems.append(f"{p.name}={mine.default!r}, not {p.default!r}")
     return problems
 

@@ -54,7 +54,7 @@ def _vocabulary(module, own: Mapping, state: Mapping) -> tuple[str, str] | None:
     too = f" ({', '.join(others)} too)" if others else ""
     name = first.rpartition(".")[0] or type(module).__name__
     line = f"{name}: file has {given} tokens, model {here}{too}. Rows 0-{min(given, here) - 1} can be reused."
-    return line, f'from_pretrained(..., vocab="resize") or vocab_size={given}.'
+    return line, f"build the model with vocab_size={given}"
 
 
 def _nearest(missing: list[str], unexpected: list[str]) -> tuple[str, None] | None:
