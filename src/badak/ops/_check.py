@@ -16,7 +16,7 @@ def not_floating(where: str, x) -> DTypeError:
 
 
 def position(where) -> str:
-    """"[0, 1]" for the first True of a boolean array."""
+    """ "[0, 1]" for the first True of a boolean array."""
     index = [int(axis[0]) for axis in where.nonzero()]
     return f"[{', '.join(map(str, index))}]" if index else ""
 

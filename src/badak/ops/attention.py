@@ -42,8 +42,20 @@ class Attention(Op):
             dout = np.zeros_like(out)
         nq, nk, nv, _, nbias, _ = saved.needs
         dq, dk, dv, dbias = kernels.of(q).attention_backward(
-            dout, dweights, q, saved.k, saved.v, out, saved.lse, saved.keep, saved.bias, saved.causal,
-            saved.scale, saved.drop, saved.p, (nq, nk, nv, nbias),
+            dout,
+            dweights,
+            q,
+            saved.k,
+            saved.v,
+            out,
+            saved.lse,
+            saved.keep,
+            saved.bias,
+            saved.causal,
+            saved.scale,
+            saved.drop,
+            saved.p,
+            (nq, nk, nv, nbias),
         )
         return dq, dk, dv, None, dbias, None
 

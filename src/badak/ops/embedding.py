@@ -30,9 +30,7 @@ class Embedding(Op):
     @staticmethod
     def backward(saved, dy):
         return (
-            kernels.of(dy).embedding_backward(
-                dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq
-            ),
+            kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq),
             None,
         )
 
@@ -47,4 +45,6 @@ def _out_of_range(ids, rows: int) -> RangeError:
     )
     if largest >= rows:
         return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training")
-    return RangeError(cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding")
+    return RangeError(
+        cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding"
+    )
