@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import KindError, ShapeError
 from ..tensor import Tensor, stack
-from ..tensor import dtype as dtypes
+from ..tensor.dtype import of_numpy
 
 
 def default_convert(data):
@@ -82,7 +82,7 @@ def _sequence_like(original, values: list):
 
 
 def _tensor(array: np.ndarray) -> Tensor:
-    dtypes.of_numpy(array.dtype)  # raises for what tensors cannot hold
+    of_numpy(array.dtype)  # raises for what tensors cannot hold
     return Tensor._of(array)
 
 
