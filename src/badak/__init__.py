@@ -339,7 +339,6 @@ from .tensor import zeros as zeros
 from .tensor import zeros_like as zeros_like
 from .tensor import linalg as linalg
 from .tensor import random as random
-from .tensor import return_types as return_types
 from .autograd import enable_grad as enable_grad
 from .autograd import inference_mode as inference_mode
 from .autograd import is_grad_enabled as is_grad_enabled
