@@ -253,7 +253,7 @@ def test_a_moved_module_still_learns():
 def test_where_a_module_cannot_go():
     with pytest.raises(TypeError, match="only accepts floating point or complex dtypes"):
         Net().to(badak.int64)
-    for go in (lambda: Net().cuda(), lambda: Net().to("cuda")):
+    for go in (Net().cuda, lambda: Net().to("cuda"), lambda: nn.ReLU().to(device="cuda:1"), nn.ReLU().cuda):
         with pytest.raises((RuntimeError, AssertionError), match="(?i)cpu|cuda"):
             go()
 

@@ -8,6 +8,7 @@ from ..tensor import Tensor, empty_like, float16, float32, float64
 from ..tensor import bfloat16 as bfloat16_
 from ..tensor import device as device_type
 from ..tensor import dtype as dtype_type
+from ..tensor.dtype import check_device
 
 
 class Moving:
@@ -71,7 +72,8 @@ class Moving:
 
     def cuda(self, device=None):
         """Raises: badak computes on the CPU."""
-        return self._apply(lambda t: t.cuda(device))
+        check_device("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+        return self
 
     def to_empty(self, *, device, recurse: bool = True):
         """Fresh storage without values for every parameter and buffer, on `device`."""
@@ -90,9 +92,10 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
         elif isinstance(value, dtype_type):
             dtype = value
         elif isinstance(value, (str, int, device_type)) and not isinstance(value, bool):
-            device = device_type(value)
+            device = value
         elif value is not None and not isinstance(value, bool):
             raise KindError(f"to() received {type(value).__name__}", "give a device, a floating dtype or a tensor")
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
+    check_device(device)
     return device, dtype

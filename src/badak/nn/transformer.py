@@ -349,8 +349,9 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None) -> bool:
     """What is_causal says, or, where it says nothing, whether `mask` is the causal one."""
     if is_causal is not None or mask is None:
         return bool(is_causal)
-    T, S = mask.shape[-2:]
-    return mask.dim() == 2 and T == S and bool((mask == _causal_mask(T, dtype=mask.dtype)).all())
+    if mask.dim() != 2 or mask.shape[0] != mask.shape[1]:
+        return False
+    return bool((mask == _causal_mask(mask.shape[0], dtype=mask.dtype)).all())
 
 
 def _activation(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
