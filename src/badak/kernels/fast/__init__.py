@@ -1,42 +1,60 @@
-"""The fast set: the kernels of `plain` compiled. A kernel that is listed from `plain` gains nothing by it."""
+"""The kernels of `plain`, compiled by Numba over a single-threaded BLAS; names, signatures and meaning are theirs.
 
-from badak.kernels.plain import gelu as gelu
-from badak.kernels.plain import gelu_backward as gelu_backward
-from badak.kernels.plain import relu as relu
-from badak.kernels.plain import relu_backward as relu_backward
-from badak.kernels.plain import sigmoid as sigmoid
-from badak.kernels.plain import sigmoid_backward as sigmoid_backward
-from badak.kernels.plain import silu as silu
-from badak.kernels.plain import silu_backward as silu_backward
-from badak.kernels.plain import tanh as tanh
-from badak.kernels.plain import tanh_backward as tanh_backward
-from badak.kernels.plain import attention as attention
-from badak.kernels.plain import attention_backward as attention_backward
-from badak.kernels.plain import cross_entropy as cross_entropy
-from badak.kernels.plain import cross_entropy_backward as cross_entropy_backward
+The same input gives the same bits on any number of threads. See `_jit.py` for how a kernel is written.
+"""
+
+from badak.kernels.fast._blas import describe_blas as _describe_blas
+from badak.kernels.fast._jit import cache_folder as _cache_folder
+from badak.kernels.fast._jit import get_num_threads as get_num_threads
+from badak.kernels.fast._jit import set_num_threads as set_num_threads
+from badak.kernels.fast._jit import threading_layer as _threading_layer
+from badak.kernels.fast._jit import warmup as warmup
+from badak.kernels.fast.activation import gelu as gelu
+from badak.kernels.fast.activation import gelu_backward as gelu_backward
+from badak.kernels.fast.activation import relu as relu
+from badak.kernels.fast.activation import relu_backward as relu_backward
+from badak.kernels.fast.activation import sigmoid as sigmoid
+from badak.kernels.fast.activation import sigmoid_backward as sigmoid_backward
+from badak.kernels.fast.activation import silu as silu
+from badak.kernels.fast.activation import silu_backward as silu_backward
+from badak.kernels.fast.activation import tanh as tanh
+from badak.kernels.fast.activation import tanh_backward as tanh_backward
+from badak.kernels.fast.attention import attention as attention
+from badak.kernels.fast.attention import attention_backward as attention_backward
+from badak.kernels.fast.cross_entropy import cross_entropy as cross_entropy
+from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_entropy_backward
+from badak.kernels.fast.dropout import dropout as dropout
+from badak.kernels.fast.embedding import embedding as embedding
+from badak.kernels.fast.embedding import embedding_backward as embedding_backward
+from badak.kernels.fast.layer_norm import layer_norm as layer_norm
+from badak.kernels.fast.layer_norm import layer_norm_backward as layer_norm_backward
+from badak.kernels.fast.linear import linear as linear
+from badak.kernels.fast.linear import linear_backward as linear_backward
+from badak.kernels.fast.losses import mse as mse
+from badak.kernels.fast.losses import mse_backward as mse_backward
+from badak.kernels.fast.matmul import matmul as matmul
+from badak.kernels.fast.optimizer import adam as adam
+from badak.kernels.fast.optimizer import sgd as sgd
+from badak.kernels.fast.rms_norm import rms_norm as rms_norm
+from badak.kernels.fast.rms_norm import rms_norm_backward as rms_norm_backward
+from badak.kernels.fast.softmax import log_softmax as log_softmax
+from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backward
+from badak.kernels.fast.softmax import softmax as softmax
+from badak.kernels.fast.softmax import softmax_backward as softmax_backward
+
+# As they are in NumPy: seldom in a training step's hot path, or a look-up of one number per row.
 from badak.kernels.plain import cross_entropy_soft as cross_entropy_soft
 from badak.kernels.plain import cross_entropy_soft_backward as cross_entropy_soft_backward
 from badak.kernels.plain import nll as nll
 from badak.kernels.plain import nll_backward as nll_backward
-from badak.kernels.plain import dropout as dropout
-from badak.kernels.plain import embedding as embedding
-from badak.kernels.plain import embedding_backward as embedding_backward
-from badak.kernels.plain import layer_norm as layer_norm
-from badak.kernels.plain import layer_norm_backward as layer_norm_backward
-from badak.kernels.plain import linear as linear
-from badak.kernels.plain import linear_backward as linear_backward
 from badak.kernels.plain import bce_with_logits as bce_with_logits
 from badak.kernels.plain import bce_with_logits_backward as bce_with_logits_backward
 from badak.kernels.plain import kl_div as kl_div
 from badak.kernels.plain import kl_div_backward as kl_div_backward
-from badak.kernels.plain import mse as mse
-from badak.kernels.plain import mse_backward as mse_backward
-from badak.kernels.plain import matmul as matmul
-from badak.kernels.plain import adam as adam
-from badak.kernels.plain import sgd as sgd
-from badak.kernels.plain import rms_norm as rms_norm
-from badak.kernels.plain import rms_norm_backward as rms_norm_backward
-from badak.kernels.plain import log_softmax as log_softmax
-from badak.kernels.plain import log_softmax_backward as log_softmax_backward
-from badak.kernels.plain import softmax as softmax
-from badak.kernels.plain import softmax_backward as softmax_backward
+
+
+def describe():
+    """What computes here: {"set", "blas", "threads", "threading_layer", "cache"}."""
+    folder = _cache_folder()
+    return {"set": "fast", "blas": _describe_blas(), "threads": get_num_threads(), "threading_layer": _threading_layer(),
+            "cache": "" if folder is None else str(folder)}

@@ -33,7 +33,7 @@ from numba.core import cgutils, event
 from numba.extending import intrinsic, overload
 from numba.np.ufunc import parallel as _numba_threads
 
-__all__ = ["JIT", "cache_folder", "extern", "fma", "get_num_threads", "is_float32", "kernel", "overload", "parallel",
+__all__ = ["JIT", "cache_folder", "extern", "fma", "get_num_threads", "is_float32", "kernel", "largest", "overload", "parallel",
            "parallel_exact", "pow2", "rint", "set_num_threads", "threading_layer", "unit_stride", "warmup"]
 
 JIT = not numba.config.DISABLE_JIT
@@ -168,38 +168,40 @@ class _Report(event.Listener):
     def __init__(self):
         self.count = 0
         self.seconds = 0.0
-        self.planned = ""
+        self.planned = "the kernels in use"
+        self.compiling = False
 
     def on_start(self, happening):
-        if self.count == 0:
-            kept = f"cached in {_folder}" if _folder else "not cached: no writable folder, set NUMBA_CACHE_DIR"
-            print(f"badak: compiling {self.planned or 'the kernels in use'} once for this CPU ({kept}; "
-                  "BADAK_KERNELS=plain to skip)", file=sys.stderr, flush=True)
+        """Numba begins to compile something that was not on disk."""
+        if self.count == 0 and not self.compiling:
+            kept = f"cached in {_folder}" if _folder else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
+            _say(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
             atexit.register(self.total)
+        self.compiling = True
 
     def on_end(self, happening):
-        self.count += not happening.is_failed
+        """Functions inside a kernel end here too; `add` counts the kernel."""
+
+    def add(self, seconds):
+        """A kernel is ready after `seconds`, compiled or loaded."""
+        self.count += self.compiling
+        self.seconds += seconds if self.compiling else 0
+        self.compiling = False
 
     def total(self):
+        """Say how many were compiled, and forget them."""
         if self.count:
-            print(f"badak: compiled {self.count} kernels in {self.seconds:.1f} s", file=sys.stderr, flush=True)
-            self.count = 0
-            atexit.unregister(self.total)
+            _say(f"compiled {self.count} kernels in {self.seconds:.1f} s")
+        self.count, self.seconds = 0, 0.0
+        atexit.unregister(self.total)
+
+
+def _say(line):
+    sys.stderr.write(f"badak: {line}\n")
+    sys.stderr.flush()
 
 
 _report = _Report()
-
-
-class _DriversOnly(event.Listener):
-    """Passes on to the report the compilations of drivers (one per kernel and dtype), not those of functions inside."""
-
-    def on_start(self, happening):
-        if happening.data["dispatcher"].py_func.__name__.endswith("_driver"):
-            _report.on_start(happening)
-
-    def on_end(self, happening):
-        if happening.data["dispatcher"].py_func.__name__.endswith("_driver"):
-            _report.on_end(happening)
 
 
 # ---------------------------------------------------------------- kernels
@@ -263,9 +265,9 @@ class Parallel:
         body = numba.njit(**{**_OPTIONS, "fastmath": self._flags})(self.function)
         driver = _cached_njit(self._driver(body))
         start = time.perf_counter()
-        with event.install_listener("numba:compile", _DriversOnly()):
+        with event.install_listener("numba:compile", _report):
             driver.compile(types.void(types.int64, types.int64, *(_type_of(word, element) for word in self.words)))
-        _report.seconds += time.perf_counter() - start
+        _report.add(time.perf_counter() - start)
         driver.disable_compile()
         self.compiled[dtype] = driver
         return driver
@@ -362,6 +364,11 @@ def rint(x):
     return np.rint(x)
 
 
+def largest(a, b):
+    """The larger of two floats, NaN if one is. (A plain comparison would keep a loop over a row from vectorising.)"""
+    return np.maximum(a, b)
+
+
 def pow2(n):
     """2^n for a whole-valued float32 n in [-126, 127]; 0 for n = -127."""
     return np.float32(0) if n == -127 else np.float32(2.0) ** n
@@ -372,14 +379,9 @@ def unit_stride(row):
     return row
 
 
-def is_float32(x):
-    """Whether the scalar x is float32; known when compiling, so that the branch not taken vanishes."""
-    return x.dtype == np.float32
-
-
-@overload(is_float32)
-def _(x):
-    return (lambda x: True) if x == types.float32 else (lambda x: False)
+def is_float32(kind):
+    """Whether an argument of an `overload` (a Numba type there) is float32."""
+    return kind == types.float32
 
 
 def _llvm_call(builder, name, values):
@@ -396,6 +398,11 @@ def _fma(typingctx, a, b, c):
 @intrinsic
 def _rint(typingctx, x):
     return x(x), lambda context, builder, signature, values: _llvm_call(builder, "rint", values)
+
+
+@intrinsic
+def _largest(typingctx, a, b):
+    return a(a, b), lambda context, builder, signature, values: _llvm_call(builder, "maximum", values)
 
 
 @intrinsic
@@ -423,6 +430,11 @@ def _(a, b, c):
 @overload(rint)
 def _(x):
     return lambda x: _rint(x)
+
+
+@overload(largest)
+def _(a, b):
+    return lambda a, b: _largest(a, b)
 
 
 @overload(pow2)

@@ -1,0 +1,251 @@
+"""Scaled dot-product attention, a block of queries at a time: the scores of a block live and die in cache.
+
+Forward: one task per (batch, head, block of queries). Backward: one per (batch, key head, part of the query blocks), which
+alone adds to its dk and dv, block after block, and recomputes the scores from q, k and the saved log-sum-exp. The products
+are BLAS calls on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
+multiplies only the keys that it sees. Formulas: `plain.attention`.
+"""
+import math
+
+import numpy as np
+
+from badak.kernels.fast._blas import gemm, matrix_view
+from badak.kernels.fast._jit import kernel, largest, parallel, unit_stride
+from badak.kernels.fast._math import exp
+
+_BLOCK = 64             # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
+_TASKS = 16             # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
+
+
+@kernel
+def _mask(scores, first, b, h, keep, bias, causal):
+    """Add the bias to the scores (rows, n) of the queries first, first + 1, ... and hide what they may not see."""
+    hidden = scores.dtype.type(-np.inf)
+    for r in range(scores.shape[0]):
+        row = scores[r]
+        if bias.size:
+            bias_row = unit_stride(bias[b, h, first + r])
+            for j in range(row.size):
+                row[j] += bias_row[j]
+        if keep.size:
+            keep_row = unit_stride(keep[b, h, first + r])
+            for j in range(row.size):
+                row[j] = row[j] if keep_row[j] else hidden
+        for j in range(max(first + r + causal + 1, 0), row.size):
+            row[j] = hidden
+
+
+@kernel
+def _softmax(row):
+    """row = exp(row - lse) in place; returns lse. Nothing to attend to: zeros and -inf."""
+    top, total = row.dtype.type(-np.inf), row.dtype.type(0)
+    for j in range(row.size):
+        top = largest(top, row[j])
+    if top == -np.inf:
+        row[:] = 0
+        return top
+    for j in range(row.size):
+        e = exp(row[j] - top)
+        row[j] = e
+        total += e
+    scale = row.dtype.type(1) / total
+    for j in range(row.size):
+        row[j] *= scale
+    return top + row.dtype.type(math.log(total))
+
+
+@kernel
+def _softmax_backward(row, grad, lse, drop, b, h, i, raised):
+    """From the scores `row` and dA = `grad` of one query:   grad = P (dP - sum_j P dP), row = A, in place.
+
+    P = exp(score - lse), divided by its own sum so that the rounding of a large lse cancels; A = P drop raised and
+    dP = dA drop raised, raised = 1 / (1 - p).
+    """
+    zero, total, dot = row.dtype.type(0), row.dtype.type(0), row.dtype.type(0)
+    if lse == -np.inf:
+        row[:] = 0
+        grad[:] = 0
+        return
+    if drop.size:
+        _drop(grad, drop, b, h, i, raised)
+    for j in range(row.size):
+        e = exp(row[j] - lse)
+        row[j] = e
+        total += e
+        dot += e * grad[j]
+    scale = row.dtype.type(1) / total
+    dot *= scale
+    for j in range(row.size):
+        row[j] *= scale
+        grad[j] = row[j] * (grad[j] - dot)
+    if drop.size:
+        _drop(row, drop, b, h, i, raised)
+
+
+@kernel
+def _drop(row, drop, b, h, i, raised):
+    """row = row drop raised for query i of head (b, h), in place."""
+    drop_row = unit_stride(drop[b, h, i])
+    for j in range(row.size):
+        row[j] = row[j] * raised if drop_row[j] else row.dtype.type(0)
+
+
+@parallel("X4 W3 W4 V4 V4 V4 V?4 V4 V?4 f f i i")
+def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block):
+    """out (B, H, T, E), lse (B, H, T) and, unless empty, weights (B, H, T, S) of one block of queries of one head."""
+    heads, queries = q.shape[1], q.shape[2]
+    blocks = -(-queries // block)
+    b, h = task // blocks // heads, task // blocks % heads
+    g = h // (heads // k.shape[1])
+    first = (blocks - 1 - task % blocks) * block                 # the longest rows of a causal mask first
+    last = min(first + block, queries)
+    seen = max(min(last + causal, k.shape[2]), 0)
+    one = q.dtype.type(1)
+    scores = np.empty((last - first, seen), q.dtype)
+    gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, scores)
+    _mask(scores, first, b, h, keep, bias, causal)
+    for r in range(last - first):
+        lse[b, h, first + r] = _softmax(scores[r])
+        if drop.size:
+            _drop(scores[r], drop, b, h, first + r, raised)
+        if weights.size:
+            for j in range(seen):
+                weights[b, h, first + r, j] = scores[r, j]
+            for j in range(seen, k.shape[2]):
+                weights[b, h, first + r, j] = 0
+    gemm(one, scores, v[b, g, :seen], one - one, out[b, h, first:last])
+
+
+@parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 R3 V?4 V4 V?4 f f i i")
+def attention_backward_part(task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal,
+                            block):
+    """dq, dscores (B, H, T, S) and one partial sum of dk, dv (P, B, G, S, .) from every P-th query block of one key head.
+
+        dv += A^T dout    dA = dout v^T + dweights    ds = P (dP - delta)    dq = scale ds k    dk += scale ds^T q
+
+    dscores and dweights may be empty.
+    """
+    parts, groups, keys = dk.shape[0], k.shape[1], k.shape[2]
+    part, b, g = task % parts, task // parts // groups, task // parts % groups
+    shared, queries = q.shape[1] // groups, q.shape[2]
+    one = q.dtype.type(1)
+    dk[part, b, g, :, :] = 0
+    dv[part, b, g, :, :] = 0
+    space = np.empty((2, block * keys), q.dtype)
+    for turn in range(part, shared * -(-queries // block), parts):
+        h, first = g * shared + turn % shared, turn // shared * block
+        last = min(first + block, queries)
+        seen = max(min(last + causal, keys), 0)
+        a = space[0, :(last - first) * seen].reshape((last - first, seen))
+        ds = space[1, :(last - first) * seen].reshape((last - first, seen))
+        gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, a)
+        _mask(a, first, b, h, keep, bias, causal)
+        gemm(one, dout[b, h, first:last], v[b, g, :seen].T, one - one, ds)
+        for r in range(last - first):
+            if dweights.size:
+                for j in range(seen):
+                    ds[r, j] += dweights[b, h, first + r, j]
+            _softmax_backward(a[r], ds[r], lse[b, h, first + r], drop, b, h, first + r, raised)
+            if dscores.size:
+                for j in range(seen):
+                    dscores[b, h, first + r, j] = ds[r, j]
+        gemm(one, a.T, dout[b, h, first:last], one, dv[part, b, g, :seen])
+        gemm(scale, ds, k[b, g, :seen], one - one, dq[b, h, first:last])
+        gemm(scale, ds.T, q[b, h, first:last], one, dk[part, b, g, :seen])
+
+
+def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None, p=0.0, want_weights=False):
+    """out (B, H, T, E), lse (B, H, T), weights (B, H, T, S) or None; the arguments are those of `plain.attention`.
+
+    out lies in memory as q does: for heads split off a projection, joining them again copies nothing.
+    """
+    (batch, heads, queries, _), (keys, width) = q.shape, v.shape[2:]
+    out = _laid_out_like(q, width)
+    lse = np.empty((batch, heads, queries), q.dtype)
+    full = (batch, heads, queries, keys)
+    weights = np.empty(full if want_weights else (0, 0, 0, 0), q.dtype)
+    block = _block(queries, keys)
+    attention_block(batch * heads * -(-queries // block), _work(q, v), out, lse, weights, matrix_view(q), matrix_view(k),
+                    matrix_view(v), *_masks(q.dtype, full, keep, bias, drop), _scale(scale, q), _raised(p),
+                    keys if causal is None else causal, block)
+    return out, lse, weights if want_weights else None
+
+
+def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, scale, drop, p, needs):
+    """dq, dk, dv, dbias, those that are needed.
+
+    dbias goes through an array of the full (B, H, T, S), which is then summed over the axes that the bias repeats.
+    """
+    (batch, heads, queries, _), (groups, keys) = q.shape, k.shape[1:3]
+    full = (batch, heads, queries, keys)
+    block = _block(queries, keys)
+    parts = max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
+    dq = _laid_out_like(q, q.shape[3])
+    dk, dv = (_partial_sums(x, parts) for x in (k, v))
+    nothing = np.empty((0, 0, 0, 0), q.dtype)
+    dscores = np.zeros(full, q.dtype) if needs[3] else nothing
+    attention_backward_part(batch * groups * parts, 2.5 * _work(q, v), dq, dk, dv, dscores, matrix_view(dout),
+                            nothing if dweights is None else dweights, matrix_view(q), matrix_view(k), matrix_view(v),
+                            np.ascontiguousarray(lse), *_masks(q.dtype, full, keep, bias, drop), _scale(scale, q), _raised(p),
+                            keys if causal is None else causal, block)
+    dk, dv = (x[0] if parts == 1 else x.sum(axis=0) for x in (dk, dv))
+    dbias = _sum_to(dscores, bias.shape) if needs[3] else None
+    return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
+
+
+def _block(queries, keys):
+    """Queries of a block, from the shape alone."""
+    return max(1, min(queries, _BLOCK if keys < 2048 else _BLOCK // 2))
+
+
+def _scale(scale, q):
+    return 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
+
+
+def _raised(p):
+    return 1 / (1 - p) if p < 1 else 0.0
+
+
+def _work(q, v):
+    """Roughly the nanoseconds of one core for the forward."""
+    (batch, heads, queries, size), (keys, width) = q.shape, v.shape[2:]
+    return batch * heads * queries * keys * (2 + (size + width) / 30)
+
+
+def _laid_out_like(q, width):
+    """An empty (B, H, T, width); in memory (B, T, H, width) where q is."""
+    batch, heads, queries, _ = q.shape
+    if q.strides[1] < q.strides[2]:
+        return np.empty((batch, queries, heads, width), q.dtype).transpose(0, 2, 1, 3)
+    return np.empty((batch, heads, queries, width), q.dtype)
+
+
+def _partial_sums(k, parts):
+    """An empty (parts, B, G, S, D), each part in memory as k is."""
+    batch, groups, keys, width = k.shape
+    if k.strides[1] < k.strides[2]:
+        return np.empty((parts, batch, keys, groups, width), k.dtype).transpose(0, 1, 3, 2, 4)
+    return np.empty((parts, batch, groups, keys, width), k.dtype)
+
+
+def _masks(dtype, full, keep, bias, drop):
+    """keep, bias and drop repeated to (B, H, T, S) without copies, their last axis contiguous; empty where None."""
+    return (_repeated(keep, full, np.bool_), _repeated(bias, full, dtype), _repeated(drop, full, np.bool_))
+
+
+def _repeated(x, full, dtype):
+    if x is None:
+        return np.empty((0, 0, 0, 0), dtype)
+    x = x.astype(dtype, copy=False)
+    if x.ndim == 0 or x.shape[-1] != full[3]:
+        x = np.broadcast_to(x, (*x.shape[:-1], full[3]))
+    if x.strides[-1] != x.itemsize:
+        x = np.ascontiguousarray(x)
+    return np.broadcast_to(x, full)
+
+
+def _sum_to(x, shape):
+    """x summed over the axes along which `shape` was repeated to x's shape."""
+    padded = (1,) * (x.ndim - len(shape)) + tuple(shape)
+    axes = tuple(axis for axis, size in enumerate(padded) if size == 1 and x.shape[axis] != 1)
+    return (x.sum(axis=axes, keepdims=True) if axes else x).reshape(shape)

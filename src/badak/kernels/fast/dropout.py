@@ -1,0 +1,23 @@
+"""Inverted dropout in one pass."""
+import numpy as np
+
+from badak.kernels.fast._blocks import block, blocks_of, flat
+from badak.kernels.fast._jit import parallel
+
+
+@parallel("W1 R1 R?1 f")
+def dropout_block(task, y, x, keep, scale):
+    """y = x scale where keep, else 0."""
+    zero = x.dtype.type(0)
+    y, x, keep = block(task, y), block(task, x), block(task, keep)
+    for i in range(x.size):
+        y[i] = x[i] * scale if keep[i] else zero
+
+
+def dropout(x, keep, p):
+    """y = x keep / (1 - p).    keep bool of x's shape; the factor is rounded to x's type as in `plain`."""
+    one = x.dtype.type(1)
+    scale = one / (one * x.dtype.type(1 - p)) if p < 1 else x.dtype.type(0)
+    y = np.empty(x.shape, x.dtype)
+    dropout_block(blocks_of(x.size), x.size * 0.4, y.reshape(-1), flat(x), flat(keep), scale)
+    return y

@@ -1,0 +1,83 @@
+"""Layer normalisation: each row is read from memory once and worked on in cache."""
+import numpy as np
+
+from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.fast._jit import parallel
+
+
+@parallel("W2 W1 W1 R2 R1 R1 f i")
+def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
+    """y (N, C), mean and rstd (N,) for `rows` rows of x (N, C).
+
+        mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
+    """
+    n_rows, channels = x.shape
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    share = x.dtype.type(1 / max(channels, 1))
+    for n in range(task * rows, min((task + 1) * rows, n_rows)):
+        total, square = zero, zero
+        for c in range(channels):
+            total += x[n, c]
+        m = total * share
+        for c in range(channels):
+            d = x[n, c] - m
+            square += d * d
+        r = one / np.sqrt(square * share + eps)
+        mean[n], rstd[n] = m, r
+        for c in range(channels):
+            y[n, c] = (x[n, c] - m) * r * w[c] + b[c]
+
+
+@parallel("W2 W2 W2 R2 R2 R1 R1 R1 i")
+def layer_norm_backward_rows(task, dx, dw_parts, db_parts, dy, x, w, mean, rstd, rows):
+    """dx (N, C) for `rows` rows, and their share of dw and db: one row of dw_parts, db_parts (P, C), summed later.
+
+    With h = (x - mean) rstd and g = w dy:   dx = rstd (g - mean_c(g) - h mean_c(g h))   dw = sum dy h   db = sum dy
+    """
+    n_rows, channels = x.shape
+    zero = x.dtype.type(0)
+    share = x.dtype.type(1 / max(channels, 1))
+    dw, db = dw_parts[task], db_parts[task]
+    dw[:] = zero
+    db[:] = zero
+    for n in range(task * rows, min((task + 1) * rows, n_rows)):
+        m, r = mean[n], rstd[n]
+        sum_g, sum_gh = zero, zero
+        for c in range(channels):
+            g = dy[n, c] * w[c]
+            sum_g += g
+            sum_gh += g * ((x[n, c] - m) * r)
+        sum_g *= share
+        sum_gh *= share
+        for c in range(channels):
+            d = dy[n, c]
+            h = (x[n, c] - m) * r
+            dx[n, c] = r * (d * w[c] - sum_g - h * sum_gh)
+            dw[c] += d * h
+            db[c] += d
+
+
+def layer_norm(x, w, b, eps):
+    """y, mean, rstd.    x (..., C), w and b (C,) or None -> y (..., C), mean (...), rstd (...)."""
+    rows = as_rows(x)
+    n, channels = rows.shape
+    y = np.empty(x.shape, x.dtype)
+    mean, rstd = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], x.dtype)
+    step = rows_per_block(channels)
+    layer_norm_rows(-(-n // step), x.size, y.reshape(n, channels), mean.reshape(n), rstd.reshape(n), rows,
+                    np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+                    np.zeros(channels, x.dtype) if b is None else np.ascontiguousarray(b), eps, step)
+    return y, mean, rstd
+
+
+def layer_norm_backward(dy, x, w, mean, rstd, needs):
+    """dx, dw, db; see `plain.layer_norm_backward` for the derivation."""
+    rows = as_rows(x)
+    n, channels = rows.shape
+    step = rows_per_part(n, channels)
+    dx = np.empty(x.shape, x.dtype)
+    parts = np.empty((2, -(-n // step), channels), x.dtype)
+    layer_norm_backward_rows(parts.shape[1], 2 * x.size, dx.reshape(n, channels), parts[0], parts[1], as_rows(dy), rows,
+                             np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+                             np.ascontiguousarray(mean).reshape(n), np.ascontiguousarray(rstd).reshape(n), step)
+    return dx if needs[0] else None, parts[0].sum(axis=0) if needs[1] else None, parts[1].sum(axis=0) if needs[2] else None

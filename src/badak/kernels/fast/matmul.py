@@ -1,0 +1,95 @@
+"""Products of matrices, cut into tiles: each tile is one single-threaded BLAS call."""
+import math
+
+import numpy as np
+
+from badak.kernels import plain
+from badak.kernels.fast._blas import gemm, matrix_view
+from badak.kernels.fast._jit import parallel
+
+FLOPS_PER_NS = 60           # of one core, roughly: only decides whether a second thread is worth waking
+_WHOLE = 2_000_000          # flops below which a product stays in one piece
+_TILE = 32_000_000          # flops of a tile once there are more than two
+_NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64)}
+
+
+@parallel("X4 V4 V4 R1 i i")
+def product_tiles(task, c, a, b, bias, rows, columns):
+    """One tile of c[i, j] = a[i, j] b[i, j] + bias, c (I, J, M, N), of at most (rows, columns).
+
+    a (I or 1, J or 1, M, K) and b (I or 1, J or 1, K, N) repeat along batch axes of size 1; bias (N,) or empty.
+    """
+    down, across = -(-c.shape[2] // rows), -(-c.shape[3] // columns)
+    batch, tile = divmod(task, down * across)
+    i, j = divmod(batch, c.shape[1])
+    m, n = tile // across * rows, tile % across * columns
+    left = a[i % a.shape[0], j % a.shape[1], m:m + rows, :]
+    right = b[i % b.shape[0], j % b.shape[1], :, n:n + columns]
+    out = c[i, j, m:m + rows, n:n + columns]
+    one = bias.dtype.type(1)
+    if bias.size == 0:
+        gemm(one, left, right, one - one, out)
+    else:
+        # Written first and added to by the product: BLAS would otherwise fill the tile with zeros there.
+        for r in range(out.shape[0]):
+            for s in range(out.shape[1]):
+                out[r, s] = bias[n + s]
+        gemm(one, left, right, one, out)
+
+
+def tiles(m, n, k):
+    """(rows, columns) of a tile, from the shape alone: the longer side is halved while that makes tiles worth a task.
+
+    Each tile packs its rows of a and its columns of b again, so tiles are few and large: two for a middle-sized product,
+    up to 32 for a large one.
+    """
+    rows, columns = m, n
+    flops = 2 * m * n * k
+    largest = max(flops // 32, min(flops // 2, _TILE), _WHOLE // 2)
+    while 2 * rows * columns * k > largest + largest // 8 and max(rows, columns) >= 32:
+        if rows >= columns:
+            rows = -(-rows // 8) * 4            # half, in whole steps of the BLAS's inner kernel
+        else:
+            columns = -(-columns // 32) * 16
+    return max(rows, 1), max(columns, 1)
+
+
+def product(c, a, b, bias=None):
+    """c = a b (+ bias) for c (M, N) or (I, J, M, N), whose rows are contiguous; returns c."""
+    out = c
+    if c.ndim == 2:
+        c, a, b = c[None, None], a[None, None], b[None, None]
+    i, j, m, n = c.shape
+    k = a.shape[3]
+    rows, columns = tiles(m, n, k)
+    count = i * j * -(-m // rows) * -(-n // columns)
+    product_tiles(count, 2 * i * j * m * n * k // FLOPS_PER_NS, c, matrix_view(a), matrix_view(b),
+                  _NOTHING[c.dtype] if bias is None else bias, rows, columns)
+    return out
+
+
+def matmul(a, b):
+    """y[..., m, n] = sum_k a[..., m, k] b[..., k, n]; leading axes broadcast.
+
+    A batch of contiguous matrices times one matrix is one product of all their rows.
+    """
+    if a.dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+        return plain.matmul(a, b)
+    if a.ndim == 2 and b.ndim == 2:
+        return product(np.empty((a.shape[0], b.shape[1]), a.dtype), a, b)
+    if b.ndim == 2 and a.flags.c_contiguous:
+        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+        return matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    y = np.empty((*batch, a.shape[-2], b.shape[-1]), a.dtype)
+    product(_two_batch_axes(y, batch), _two_batch_axes(a, batch), _two_batch_axes(b, batch))
+    return y
+
+
+def _two_batch_axes(x, batch):
+    """x (..., M, K), repeated along `batch`, as (I, J, M, K). More than two axes become one: a copy where x repeats."""
+    if len(batch) > 2:
+        if x.shape[:-2] != batch:
+            x = np.broadcast_to(x, (*batch, *x.shape[-2:]))
+        return x.reshape(1, math.prod(batch), *x.shape[-2:])
+    return x[(None,) * (4 - x.ndim)]

@@ -1,0 +1,68 @@
+"""Root-mean-square normalisation: each row is read from memory once."""
+import numpy as np
+
+from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.fast._jit import parallel
+
+
+@parallel("W2 W1 R2 R1 f i")
+def rms_norm_rows(task, y, rstd, x, w, eps, rows):
+    """y (N, C), rstd (N,) for `rows` rows:   rstd = 1 / sqrt(sum_c x^2 / C + eps)   y = w x rstd."""
+    n_rows, channels = x.shape
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    share = x.dtype.type(1 / max(channels, 1))
+    for n in range(task * rows, min((task + 1) * rows, n_rows)):
+        square = zero
+        for c in range(channels):
+            square += x[n, c] * x[n, c]
+        r = one / np.sqrt(square * share + eps)
+        rstd[n] = r
+        for c in range(channels):
+            y[n, c] = x[n, c] * r * w[c]
+
+
+@parallel("W2 W2 R2 R2 R1 R1 i")
+def rms_norm_backward_rows(task, dx, dw_parts, dy, x, w, rstd, rows):
+    """dx (N, C) for `rows` rows, and their share of dw: one row of dw_parts (P, C), summed later.
+
+    With h = x rstd and g = w dy:   dx = rstd (g - h mean_c(g h))   dw = sum dy h
+    """
+    n_rows, channels = x.shape
+    zero = x.dtype.type(0)
+    share = x.dtype.type(1 / max(channels, 1))
+    dw = dw_parts[task]
+    dw[:] = zero
+    for n in range(task * rows, min((task + 1) * rows, n_rows)):
+        r = rstd[n]
+        sum_gh = zero
+        for c in range(channels):
+            sum_gh += dy[n, c] * w[c] * (x[n, c] * r)
+        sum_gh *= share
+        for c in range(channels):
+            h = x[n, c] * r
+            dx[n, c] = r * (dy[n, c] * w[c] - h * sum_gh)
+            dw[c] += dy[n, c] * h
+
+
+def rms_norm(x, w, eps):
+    """y, rstd.    x (..., C), w (C,) or None -> y (..., C), rstd (...)."""
+    rows = as_rows(x)
+    n, channels = rows.shape
+    y, rstd = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], x.dtype)
+    step = rows_per_block(channels)
+    rms_norm_rows(-(-n // step), x.size, y.reshape(n, channels), rstd.reshape(n), rows,
+                  np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w), eps, step)
+    return y, rstd
+
+
+def rms_norm_backward(dy, x, w, rstd, needs):
+    """dx, dw; see `plain.rms_norm_backward` for the derivation."""
+    rows = as_rows(x)
+    n, channels = rows.shape
+    step = rows_per_part(n, channels)
+    dx = np.empty(x.shape, x.dtype)
+    parts = np.empty((-(-n // step), channels), x.dtype)
+    rms_norm_backward_rows(len(parts), 2 * x.size, dx.reshape(n, channels), parts, as_rows(dy), rows,
+                           np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+                           np.ascontiguousarray(rstd).reshape(n), step)
+    return dx if needs[0] else None, parts.sum(axis=0) if needs[1] else None
