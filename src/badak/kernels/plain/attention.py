@@ -89,7 +89,7 @@ def attention_backward(
     S = k.shape[2]
     factor = _scale(scale, D)
     dq, dk, dv = (xp.empty(x.shape, q.dtype) if need else None for x, need in zip((q, k, v), needs))
-    dbias = xp.zeros((1,) * (4 - bias.ndim) + bias.shape, q.dtype) if needs[3] else None
+    dbias = xp.zeros((1,) * (4 - bias.ndim) + bias.shape, q.dtype) if bias is not None and needs[3] else None
     for b in _blocks(B, H * T * S):
         s = _scores(xp, b, q, k, keep, bias, causal, scale)
         weights, _ = _softmax(xp, s, xp.where(lse[b] == -xp.inf, 0, lse[b]))
@@ -109,7 +109,7 @@ def attention_backward(
             dq[b] = _join(_split(ds, k) @ k[b][:, :, None])
         if dk is not None:
             dk[b] = (_split(ds, k).swapaxes(-1, -2) @ _split(q[b], k)).sum(axis=2)
-    return dq, dk, dv, None if dbias is None else dbias.reshape(bias.shape)
+    return dq, dk, dv, dbias.reshape(bias.shape) if bias is not None and dbias is not None else None
 
 
 def _blocks(batch: int, size: int) -> Iterator[slice]:
