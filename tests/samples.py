@@ -37,6 +37,7 @@ Every row is run by tests/test_samples.py with the plain and the fast kernels.
 import importlib
 import itertools
 import pkgutil
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ import torch
 
 from badak.graph import Op, Saved
 
+DIFFERENTIABLE = "fc"  # the kinds of dtype that have gradients
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 88.0, -88.0, 1e4, -1e4, 1e30, -1e30, np.inf, -np.inf, np.nan])
 
 
@@ -170,14 +172,13 @@ class Call:
         else:
             values = rng.standard_normal(spec)
         values = np.asarray(values)
-        if values.dtype.kind != "f":
-            return values
-        with np.errstate(over="ignore"):
-            return np.asarray(values.astype(np.float32), dtype)  # the same numbers in both precisions
+        return values if values.dtype.kind not in DIFFERENTIABLE else rounded(values, dtype)
 
     def needs(self, arrays: list[np.ndarray | None]) -> tuple[bool, ...]:
         """Which inputs want a gradient: the floats, but for the row's `no_grad`."""
-        return tuple(a is not None and a.dtype.kind == "f" and i not in self.row.no_grad for i, a in enumerate(arrays))
+        return tuple(
+            a is not None and a.dtype.kind in DIFFERENTIABLE and i not in self.row.no_grad for i, a in enumerate(arrays)
+        )
 
     def forward(self, arrays, needs=None) -> tuple[Saved, tuple[np.ndarray, ...]]:
         """(saved, outputs) of badak's op."""
@@ -192,10 +193,16 @@ class Call:
         return tuple(dx if wanted else None for dx, wanted in zip(dxs, saved.needs, strict=True))
 
     def cotangents(self, ys, ones: bool = False) -> list[np.ndarray | None]:
-        """A random dy for each float output, None for the others."""
+        """A random dy for each output that has a gradient, None for the others."""
         rng = np.random.default_rng(7)
-        dys = [rng.standard_normal(y.shape) if not ones else np.ones(y.shape) for y in ys]
-        return [np.asarray(dy.astype(np.float32), y.dtype) if y.dtype.kind == "f" else None for y, dy in zip(ys, dys)]
+        return [self._cotangent(y, rng, ones) if y.dtype.kind in DIFFERENTIABLE else None for y in ys]
+
+    @staticmethod
+    def _cotangent(y: np.ndarray, rng: np.random.Generator, ones: bool) -> np.ndarray:
+        dy = np.ones(y.shape) if ones else rng.standard_normal(y.shape)
+        if y.dtype.kind == "c":
+            dy = dy + 1j * (0 * dy if ones else rng.standard_normal(y.shape))
+        return rounded(np.asarray(dy), np.float64).astype(y.dtype)
 
     def both(self, dtype: type, ones: bool = False):
         """(outputs, gradients) of badak's op; gradients is None where no output is a float or nothing is wanted."""
@@ -211,9 +218,11 @@ class Call:
         arrays = self.arrays(dtype)
         needs = self.needs(arrays)
         tensors = [None if a is None else torch.from_numpy(a.copy()).requires_grad_(n) for a, n in zip(arrays, needs)]
-        ys = self.row.twin(*tensors, **self.attributes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch's remarks on its own corner cases
+            ys = self.row.twin(*tensors, **self.attributes)
         ys = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
-        arrays_y = [y.detach().numpy() for y in ys]
+        arrays_y = [y.detach().resolve_conj().numpy() for y in ys]
         live = [(y, torch.from_numpy(dy)) for y, dy in zip(ys, self.cotangents(arrays_y, ones)) if y.requires_grad]
         wanted = [t for t, n in zip(tensors, needs) if n]
         if not live or not wanted:
@@ -221,7 +230,7 @@ class Call:
         outputs, dys = zip(*live)
         grads = iter(torch.autograd.grad(outputs, wanted, dys, allow_unused=True))
         found = [next(grads) if n else None for n in needs]
-        return arrays_y, [None if g is None else g.numpy() for g in found]
+        return arrays_y, [None if g is None else g.resolve_conj().numpy() for g in found]
 
     def tolerance(self, dtype: type) -> float:
         """How far two right answers may lie apart, in units of the result's largest value.
@@ -231,6 +240,15 @@ class Call:
         """
         K = max([a.size for a in self.arrays(dtype) if a is not None], default=1)
         return float(np.finfo(dtype).eps) * (16 + 2 * K**0.5) * self.row.slack
+
+
+def rounded(values: np.ndarray, dtype: type) -> np.ndarray:
+    """Floats (or complex numbers) rounded to float32 and given in `dtype`: the same numbers in both precisions."""
+    narrow, wide = (
+        (np.complex64, np.result_type(dtype, np.complex64)) if values.dtype.kind == "c" else (np.float32, dtype)
+    )
+    with np.errstate(over="ignore"):
+        return np.asarray(values.astype(narrow), wide)
 
 
 def rows() -> list[Sample]:

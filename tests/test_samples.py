@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from badak import kernels
-from tests.samples import Call, Sample, all_ops, rows
+from tests.samples import DIFFERENTIABLE, Call, Sample, all_ops, rows
 
 ROWS = rows()
 SETS = ["plain", "fast"]
@@ -27,12 +27,12 @@ def assert_close(found, expected, tolerance: float, what: str) -> None:
         return
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape, f"{what}: shape {found.shape}, expected {expected.shape}"
-    if expected.dtype.kind != "f":
+    if expected.dtype.kind not in DIFFERENTIABLE:
         np.testing.assert_array_equal(found, expected, err_msg=what)
         return
     finite = np.isfinite(expected)
     np.testing.assert_array_equal(found[~finite], expected[~finite], err_msg=what)
-    gap = np.abs(found[finite].astype(np.float64) - expected[finite])
+    gap = np.abs(found[finite] - expected[finite].astype(np.result_type(expected, np.float64)))
     if gap.size:
         scale = np.abs(expected[finite]).max()
         assert gap.max() <= tolerance * scale + np.finfo(np.float32).tiny, (
@@ -74,10 +74,14 @@ def test_gradient_is_the_derivative_of_the_forward(row: Sample, chosen):
     for call in row.cases():
         arrays = call.arrays(np.float64)
         saved, ys = call.forward(arrays)
-        sizes = [y.size for y in ys if y.dtype.kind == "f"], [a.size for a, n in zip(arrays, saved.needs) if n]
+        sizes = (
+            [y.size for y in ys if y.dtype.kind in DIFFERENTIABLE],
+            [a.size for a, n in zip(arrays, saved.needs) if n],
+        )
         if not sizes[0] or not sizes[1]:
             continue
-        if sum(sizes[0]) * sum(sizes[1]) <= 600:
+        real = all(a is None or a.dtype.kind != "c" for a in (*arrays, *ys))
+        if real and sum(sizes[0]) * sum(sizes[1]) <= 600:
             check_jacobian(call, arrays)
         else:
             check_projection(call, arrays)
@@ -88,7 +92,7 @@ def central(call: Call, arrays, number: int, direction: np.ndarray, h: float = 1
     ends = []
     for sign in (1.0, -1.0):
         moved = [a if i != number else np.asarray(a + sign * h * direction) for i, a in enumerate(arrays)]
-        ends.append([y.copy() if y.dtype.kind == "f" else None for y in call.forward(moved)[1]])
+        ends.append([y.copy() if y.dtype.kind in DIFFERENTIABLE else None for y in call.forward(moved)[1]])
     return [None if up is None else (up - down) / (2 * h) for up, down in zip(*ends)]
 
 
@@ -100,7 +104,7 @@ def close_derivative(numeric: float, analytic: float, scale: float) -> bool:
 def check_jacobian(call: Call, arrays) -> None:
     """Every entry: the gradient of one output by one input."""
     saved, ys = call.forward(arrays)
-    floats = [i for i, y in enumerate(ys) if y.dtype.kind == "f"]
+    floats = [i for i, y in enumerate(ys) if y.dtype.kind in DIFFERENTIABLE]
     for number, wanted in enumerate(saved.needs):
         if not wanted:
             continue
@@ -126,6 +130,11 @@ def check_jacobian(call: Call, arrays) -> None:
                 )
 
 
+def inner(a, b) -> float:
+    """The real inner product, in which a complex number is a pair of reals."""
+    return float((np.conj(a) * b).real.sum())
+
+
 def check_projection(call: Call, arrays) -> None:
     """A random combination of outputs along a random direction of each input: one wrong entry shows."""
     rng = np.random.default_rng(3)
@@ -135,9 +144,11 @@ def check_projection(call: Call, arrays) -> None:
     for number, wanted in enumerate(saved.needs):
         if wanted:
             direction = rng.standard_normal(arrays[number].shape)
+            if arrays[number].dtype.kind == "c":
+                direction = direction + 1j * rng.standard_normal(direction.shape)
             slopes = central(call, arrays, number, direction)
-            numeric = sum(float((s * dy).sum()) for s, dy in zip(slopes, dys) if dy is not None)
-            analytic = 0.0 if dxs[number] is None else float((dxs[number] * direction).sum())
+            numeric = sum(inner(s, dy) for s, dy in zip(slopes, dys) if dy is not None)
+            analytic = 0.0 if dxs[number] is None else inner(dxs[number], direction)
             scale = sum(float(np.abs(s * dy).sum()) for s, dy in zip(slopes, dys) if dy is not None)
             assert close_derivative(numeric, analytic, scale), (
                 f"{call}: input {number}: {analytic}, differences {numeric}"
@@ -155,10 +166,10 @@ def test_op_keeps_the_dtype_and_leaves_its_inputs_alone(row: Sample, dtype, chos
         dys = call.cotangents(ys)
         dys_before = [None if dy is None else dy.copy() for dy in dys]
         for y in ys:
-            assert y.dtype.kind != "f" or y.dtype == dtype, f"{call}: output is {y.dtype}"
+            assert y.dtype.kind not in DIFFERENTIABLE or y.real.dtype == dtype, f"{call}: output is {y.dtype}"
         if any(saved.needs) and any(dy is not None for dy in dys):
             for number, dx in enumerate(call.backward(saved, dys)):
-                assert dx is None or dx.dtype == dtype, f"{call}: gradient {number} is {dx.dtype}"
+                assert dx is None or dx.dtype == arrays[number].dtype, f"{call}: gradient {number} is {dx.dtype}"
                 assert dx is None or dx.shape == arrays[number].shape, f"{call}: gradient {number} is {dx.shape}"
         for kept, now in zip(before + dys_before, arrays + dys):
             np.testing.assert_array_equal(now, kept, err_msg=f"{call} changed an input or a dy")
@@ -208,7 +219,7 @@ def test_an_output_that_nothing_depends_on_adds_nothing(row: Sample):
     for call in row.cases():
         arrays = call.arrays(np.float64)
         saved, ys = call.forward(arrays)
-        floats = [i for i, y in enumerate(ys) if y.dtype.kind == "f"]
+        floats = [i for i, y in enumerate(ys) if y.dtype.kind in DIFFERENTIABLE]
         if len(floats) < 2 or not any(saved.needs):
             continue
         for number in floats:
