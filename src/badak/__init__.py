@@ -264,7 +264,6 @@ from .tensor import remainder as remainder
 from .tensor import repeat_interleave as repeat_interleave
 from .tensor import reshape as reshape
 from .tensor import result_type as result_type
-from .tensor import return_types as return_types
 from .tensor import roll as roll
 from .tensor import round as round
 from .tensor import row_stack as row_stack
@@ -339,6 +338,7 @@ from .tensor import zeros as zeros
 from .tensor import zeros_like as zeros_like
 from .tensor import linalg as linalg
 from .tensor import random as random
+from .tensor import return_types as return_types
 from .autograd import enable_grad as enable_grad
 from .autograd import inference_mode as inference_mode
 from .autograd import is_grad_enabled as is_grad_enabled

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import KindError, ShapeError
 from ..tensor import Tensor, stack
-from ..tensor.dtype import of_numpy
+from ..tensor.dtypes import of_numpy
 
 
 def default_convert(data):

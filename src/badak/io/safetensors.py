@@ -25,8 +25,8 @@ import safetensors as library
 from badak.errors import ArgumentError, DTypeError, FileError, MissingError
 from badak.io.atomic import unreadable, write_file
 from badak.tensor import Tensor
-from badak.tensor.dtype import ALL, check_device, of_numpy
-from badak.tensor.dtype import dtype as DType  # noqa: N812
+from badak.tensor.dtypes import ALL, check_device, of_numpy
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 HEADER_LIMIT = 100_000_000  # bytes, the library's own limit
 MAX_DIMS = 64  # NumPy's

@@ -8,10 +8,11 @@ from ..tensor import Tensor, empty_like, float16, float32, float64
 from ..tensor import bfloat16 as bfloat16_
 from ..tensor import device as device_type
 from ..tensor import dtype as dtype_type
-from ..tensor.dtype import check_device
+from ..tensor.dtypes import check_device
+from .tree import Tree
 
 
-class Moving:
+class Moving(Tree):
     """The part of Module that moves: `to` and its shorthands, all through `_apply`."""
 
     def _apply(self, fn: Callable, recurse: bool = True):

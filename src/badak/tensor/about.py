@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import RangeError
-from . import dtype as dtypes
+from . import dtypes
 
 
 class About:

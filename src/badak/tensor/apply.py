@@ -1,7 +1,6 @@
 """Where tensors meet operations: the one function that runs an Op and records it."""
 
 from ..errors import GraphError
-from ..errors import GraphError
 from ..graph import Node, Saved, modes
 from .anomaly import look_for_nonfinite
 from .tensor import Tensor

@@ -3,7 +3,7 @@
 from ..errors import ArgumentError, DTypeError, KindError
 from ..ops import arithmetic as ops
 from ..ops import blend, power
-from . import dtype as dtypes
+from . import dtypes
 from .apply import apply
 from .convert import cast
 from .promote import binary, floating, into, number, operand, result_type, same, tensor_of

@@ -4,10 +4,10 @@ import builtins
 
 from ..errors import KindError
 from ..ops.cast import Cast, Clone
-from . import dtype as dtypes
+from . import dtypes
 from .apply import apply
-from .dtype import device as Device
-from .dtype import dtype as DType
+from .dtypes import device as Device
+from .dtypes import dtype as DType
 from .tensor import Tensor
 
 _LEGACY = {

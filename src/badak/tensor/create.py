@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
-from . import dtype as dtypes
-from .dtype import check_device, default_dtype, to_dtype
+from ..errors import ArgumentError, KindError, ShapeError, warn_once
+from . import dtypes
+from .dtypes import check_device, default_dtype, to_dtype
 from .tensor import Tensor
 
 # ---------------------------------------------------------------------- from data
@@ -359,53 +359,3 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, dev
     """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
     array = np.stack(np.triu_indices(row, offset, col)).astype(to_dtype(dtype).numpy)
     return _finish(array, dict(device=device, **accepted))
-
-
-# ---------------------------------------------------------------------- PyTorch's legacy constructors
-
-
-class _Legacy(type):
-    """FloatTensor and its kin are names for a dtype: calling one makes a plain tensor, isinstance asks for the dtype."""
-
-    def __call__(cls, *data, device=None) -> Tensor:
-        check_device(device)
-        if len(data) == 1 and not (isinstance(data[0], int) and not isinstance(data[0], bool)):
-            if isinstance(data[0], dtypes.Size):
-                return empty(data[0], dtype=cls.kind)
-            return Tensor._of(np.array(as_array(data[0]), cls.kind.numpy))
-        return empty(*(data or (0,)), dtype=cls.kind)
-
-    def __instancecheck__(cls, x) -> bool:
-        return isinstance(x, Tensor) and x.dtype is cls.kind
-
-
-def _legacy(name: str, kind) -> type:
-    return _Legacy(
-        name,
-        (),
-        {"kind": kind, "__doc__": f"PyTorch's legacy constructor of {kind.name} tensors.", "__module__": "badak"},
-    )
-
-
-FloatTensor = _legacy("FloatTensor", dtypes.float32)
-DoubleTensor = _legacy("DoubleTensor", dtypes.float64)
-HalfTensor = _legacy("HalfTensor", dtypes.float16)
-BFloat16Tensor = _legacy("BFloat16Tensor", dtypes.bfloat16)
-LongTensor = _legacy("LongTensor", dtypes.int64)
-IntTensor = _legacy("IntTensor", dtypes.int32)
-ShortTensor = _legacy("ShortTensor", dtypes.int16)
-CharTensor = _legacy("CharTensor", dtypes.int8)
-ByteTensor = _legacy("ByteTensor", dtypes.uint8)
-BoolTensor = _legacy("BoolTensor", dtypes.bool_)
-
-
-def set_default_tensor_type(t) -> None:
-    """PyTorch's old way to set the default dtype: set_default_tensor_type(badak.DoubleTensor)."""
-    name = t if isinstance(t, str) else t.__name__
-    kind = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64}.get(name.rpartition(".")[2])
-    if kind is None:
-        raise DTypeError(
-            f"set_default_tensor_type: expected FloatTensor or DoubleTensor; got {name}",
-            "set_default_dtype(badak.float32)",
-        )
-    dtypes.set_default_dtype(kind)

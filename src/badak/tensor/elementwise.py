@@ -5,7 +5,7 @@ from ..ops import activation, select, trigonometry
 from ..ops import elementwise as ops
 from ..ops import softmax as _softmax
 from ..ops._broadcast import stretched
-from . import dtype as dtypes
+from . import dtypes
 from .apply import apply
 from .arithmetic import tensors
 from .convert import cast

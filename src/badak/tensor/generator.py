@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from ..errors import KindError, RangeError
-from . import dtype as dtypes
+from . import dtypes
 from ._mt19937 import STATE_BYTES
 from ._sampling import Source
 from .tensor import Tensor

@@ -252,7 +252,7 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     if mode not in ("reflect", "replicate", "circular"):
         raise ArgumentError(f"pad: expected mode constant, reflect, replicate or circular; got {mode!r}", None)
     takes = [(a, _rows(n, *p, mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
-    return apply(ops.PadBy, input, takes=tuple(takes))
+    return apply(ops.PadBy, input, takes=tuple(takes)) if takes else input.clone()
 
 
 def _not_below_zero(shape, pairs) -> None:

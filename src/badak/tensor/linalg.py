@@ -3,7 +3,7 @@
 from ..errors import ArgumentError, MissingError
 from . import products, reduce
 from .convert import cast
-from .dtype import to_dtype
+from .dtypes import to_dtype
 from .promote import into
 from .shape import diagonal as _diagonal
 from .tensor import Tensor

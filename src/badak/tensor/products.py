@@ -4,7 +4,7 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ops import einsum as ops
 from ..ops._check import axis_of
 from ..ops.matmul import MatMul
-from . import dtype as dtypes
+from . import dtypes
 from .apply import apply
 from .arithmetic import add, mul, sub
 from .convert import cast

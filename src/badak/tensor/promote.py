@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import DTypeError, KindError
 from ..ops._broadcast import stretched
-from . import dtype as dtypes
+from . import dtypes
 from .apply import apply
 from .convert import cast
-from .dtype import dtype as DType
+from .dtypes import dtype as DType
 from .tensor import Tensor
 
 _CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}

@@ -11,7 +11,7 @@ log, exp or tan enter a float64 result, so does the C library's rounding.
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, KindError
-from . import dtype as dtypes
+from . import dtypes
 from .generator import (
     Generator,
     default_generator,

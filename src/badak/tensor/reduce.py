@@ -13,8 +13,7 @@ from ..errors import ArgumentError, DTypeError, RangeError
 from ..ops import index as index_ops
 from ..ops import reduce as ops
 from ..ops._check import axis_of
-from . import dtype as dtypes
-from . import returns
+from . import dtypes, returns
 from .apply import apply
 from .convert import cast
 from .elementwise import maximum, minimum

@@ -1,5 +1,6 @@
 """Other shapes of the same values: views wherever memory allows. Sizes may be given one by one or as one tuple."""
 
+import math
 from operator import index as as_int
 
 import numpy as np
@@ -9,8 +10,8 @@ from ..ops import rearrange
 from ..ops import shape as ops
 from ..ops._check import axis_of
 from .apply import apply
-from .dtype import Size
-from .dtype import dtype as DType
+from .dtypes import Size
+from .dtypes import dtype as DType
 from .tensor import Tensor
 
 
@@ -23,6 +24,13 @@ def sizes(given) -> tuple:
         if type(n) is not int:
             return tuple(map(as_int, given))
     return tuple(given)
+
+
+def _reshaped(op, x: Tensor, shape) -> Tensor:
+    try:
+        return apply(op, x, shape=shape)
+    except ValueError:
+        raise _invalid(shape, x) from None
 
 
 def _invalid(shape, x: Tensor) -> ShapeError:
@@ -40,14 +48,8 @@ def view(input, *shape, dtype=None) -> Tensor:
     if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType)):
         return Tensor._of(input._array.view((dtype or shape[0]).numpy))
     shape = sizes(shape)
-    array = input._array
-    try:
-        if array.flags.c_contiguous or np.may_share_memory(array.reshape(shape), array):
-            return apply(ops.View, input, shape=shape)
-    except ValueError:
-        raise _invalid(shape, input) from None
-    if not array.size:
-        return reshape(input, shape)
+    if _is_view(input, shape):
+        return _reshaped(ops.View, input, shape)
     raise ShapeError(
         "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
         "contiguous subspaces). Use .reshape(...) instead.",
@@ -58,16 +60,22 @@ def view(input, *shape, dtype=None) -> Tensor:
 def reshape(input, *shape, **named) -> Tensor:
     """Another shape, one size of which may be -1: a view where memory allows it, else a copy.   dx = dy in x's shape."""
     shape = sizes(shape or (named["shape"],))
-    array = input._array
+    return _reshaped(ops.View if _is_view(input, shape) else rearrange.Reshape, input, shape)
+
+
+def _is_view(x: Tensor, shape) -> bool:
+    """Whether x's memory can be seen in that shape; raises where x has another number of values."""
+    array = x._array
+    if array.flags.c_contiguous:
+        return True
     try:
-        if array.flags.c_contiguous:
-            return apply(ops.View, input, shape=shape)
-        made = array.reshape(shape)
+        array.reshape(shape, copy=False)
     except ValueError:
-        raise _invalid(shape, input) from None
-    if np.may_share_memory(made, array):
-        return apply(ops.View, input, shape=shape)
-    return apply(rearrange.Reshape, input, made=made)
+        known = math.prod(shape)
+        if (known < 0 and array.size % known) or (known >= 0 and known != array.size):
+            raise _invalid(shape, x) from None
+        return False
+    return True
 
 
 def view_as(input, other) -> Tensor:

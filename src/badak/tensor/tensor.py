@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import GraphError
-from . import dtype as dtypes
+from . import dtypes
 from .about import About
 from .history import History
 from .values import Values
