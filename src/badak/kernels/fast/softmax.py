@@ -47,10 +47,12 @@ def log_softmax_rows(task, y, x, rows):
         for c in range(channels):
             top = largest(top, x[n, c])
         for c in range(channels):
-            total += exp(x[n, c] - top)
+            shifted = x[n, c] - top
+            y[n, c] = shifted  # kept in memory: in one expression, x - (top + log_total) would lose the digits of log_total
+            total += exp(shifted)
         log_total = x.dtype.type(math.log(total))
         for c in range(channels):
-            y[n, c] = (x[n, c] - top) - log_total
+            y[n, c] -= log_total
 
 
 @parallel("W2 R2 R2 i")
