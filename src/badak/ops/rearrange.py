@@ -6,12 +6,12 @@ from ..graph import Op
 
 
 class Reshape(Op):
-    """y = x in another shape, where no view can show it (`made` is that copy);   dx = dy in x's shape."""
+    """y = x in another shape, where no view can show it;   dx = dy in x's shape."""
 
     @staticmethod
-    def forward(save, x, made):
+    def forward(save, x, shape):
         save.shape = x.shape
-        return made
+        return x.reshape(shape)
 
     @staticmethod
     def backward(saved, dy):

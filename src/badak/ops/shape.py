@@ -175,7 +175,7 @@ class ViewAsReal(Op):
 
     @staticmethod
     def forward(save, x):
-        return x.view(x.real.dtype).reshape(*x.shape, 2) if x.ndim else x[None].view(x.real.dtype)
+        return x[..., None].view(x.real.dtype)
 
     @staticmethod
     def backward(saved, dy):
@@ -193,7 +193,7 @@ class ViewAsComplex(Op):
 
     @staticmethod
     def backward(saved, dy):
-        return ViewAsReal.forward(saved, np.ascontiguousarray(dy))
+        return ViewAsReal.forward(saved, dy)
 
 
 def to_complex(x):
