@@ -49,7 +49,9 @@ ROWS = [
     Sample(SubFrom, lambda x, c: c - x, ONE, c=[2, -0.5], extremes=[EXTREME]),
     Sample(Scale, lambda x, c: x * c, ONE, c=[2, -0.5, 0], extremes=[EXTREME]),
     Sample(DivBy, lambda x, c: x / c, ONE, c=[2, -0.7], extremes=[EXTREME]),
-    Sample(DivInto, lambda x, c: c / x, ONE, c=[2, -0.7], domain=(0.5, 2.0), extremes=[FINITE], extremes_backward=False),
+    Sample(
+        DivInto, lambda x, c: c / x, ONE, c=[2, -0.7], domain=(0.5, 2.0), extremes=[FINITE], extremes_backward=False
+    ),
     Sample(FloorDiv, lambda a, b: zero_gradient(torch.floor_divide(a.detach(), b.detach()), a, b), AWAY),
     Sample(TruncDiv, lambda a, b: torch.div(a, b, rounding_mode="trunc"), AWAY),
     Sample(Remainder, torch.remainder, AWAY, extremes=[(FINITE, np.full(8, 3.0))]),
@@ -59,7 +61,12 @@ ROWS = [
     Sample(PowBy, lambda x, c: x**c, [(3, 4), (0,)], c=[2, 3, 0, 4], extremes=[EXTREME]),
     Sample(PowOf, lambda x, c: c**x, ONE, c=[2, 0.3], extremes=[TIES]),
     Sample(PowOf, lambda x, c: torch.pow(c, x), [], c=[0], extremes=[TIES], extremes_backward=False),
-    Sample(Pow, torch.pow, [case(uniform(0.3, 2.0, *a), b) for a, b in PAIRS], extremes=[(np.zeros(4), np.array([0.0, 1, 2, 3]))]),
+    Sample(
+        Pow,
+        torch.pow,
+        [case(uniform(0.3, 2.0, *a), b) for a, b in PAIRS],
+        extremes=[(np.zeros(4), np.array([0.0, 1, 2, 3]))],
+    ),
     Sample(Addcmul, lambda x, a, b, c: torch.addcmul(x, a, b, value=c), THREE, c=[1, 0.5]),
     Sample(
         Addcdiv,

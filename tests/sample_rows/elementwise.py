@@ -15,8 +15,6 @@ SMALL = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, 30.0, -30.0, np.nan])
 TIES = (np.array([1.0, 2.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, 2.0, 1.0, np.inf]))
 
 
-
-
 ROWS = [
     Sample(e.Exp, torch.exp, SHAPES, extremes=[EXTREME]),
     Sample(e.Exp2, torch.exp2, SHAPES, extremes=[SMALL]),
@@ -37,7 +35,12 @@ ROWS = [
     Sample(e.Ceil, torch.ceil, SHAPES, extremes=[HALVES]),
     Sample(e.Trunc, torch.trunc, SHAPES, extremes=[HALVES]),
     Sample(e.Round, lambda x, decimals=0: torch.round(x, decimals=decimals), SHAPES, extremes=[HALVES]),
-    Sample(e.Round, lambda x, decimals: torch.round(x, decimals=decimals), [np.array([[0.123, -1.278], [33.3, -17.2]])], decimals=[1, -1]),
+    Sample(
+        e.Round,
+        lambda x, decimals: torch.round(x, decimals=decimals),
+        [np.array([[0.123, -1.278], [33.3, -17.2]])],
+        decimals=[1, -1],
+    ),
     Sample(e.Frac, torch.frac, SHAPES, extremes=[HALVES[:-2]]),
     Sample(t.Sin, torch.sin, SHAPES, extremes=[SMALL]),
     Sample(t.Cos, torch.cos, SHAPES, extremes=[SMALL]),
@@ -50,11 +53,21 @@ ROWS = [
     Sample(t.Asinh, torch.asinh, SHAPES, extremes=[SMALL]),
     Sample(t.Acosh, torch.acosh, SHAPES, domain=(1.2, 4.0)),
     Sample(t.Atanh, torch.atanh, SHAPES, domain=(-0.9, 0.9)),
-    Sample(t.Atan2, torch.atan2, PAIRS, extremes=[(np.array([0.0, 0.0, 1.0]), np.array([0.0, -1.0, 0.0]))], extremes_backward=False),
+    Sample(
+        t.Atan2,
+        torch.atan2,
+        PAIRS,
+        extremes=[(np.array([0.0, 0.0, 1.0]), np.array([0.0, -1.0, 0.0]))],
+        extremes_backward=False,
+    ),
     Sample(
         Clamp,
         lambda x, lo, hi: torch.clamp(x, lo, hi),
-        [case(shape, lo=lo, hi=hi) for shape in SHAPES for lo, hi in ((-0.5, 0.5), (None, 0.1), (0, None), (1.0, -1.0))],
+        [
+            case(shape, lo=lo, hi=hi)
+            for shape in SHAPES
+            for lo, hi in ((-0.5, 0.5), (None, 0.1), (0, None), (1.0, -1.0))
+        ],
         extremes=[case(EXTREME, lo=-1.0, hi=1.0)],
     ),
     Sample(

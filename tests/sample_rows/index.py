@@ -27,7 +27,15 @@ ROW = np.array([2, 0, 2])
 MASK = np.array([True, False, True])
 NONE = np.zeros(0, np.int64)
 BASIC = [(slice(None), 1), (0,), (..., slice(0, None, 2)), (None, slice(1, 3)), (slice(0, 0),)]
-ADVANCED = [(ROW,), ROW, (MASK,), (slice(None), np.array([[0, 1], [1, -1]])), (ROW, np.array([0, 1, 0])), (NONE,), (slice(None), NONE)]
+ADVANCED = [
+    (ROW,),
+    ROW,
+    (MASK,),
+    (slice(None), np.array([[0, 1], [1, -1]])),
+    (ROW, np.array([0, 1, 0])),
+    (NONE,),
+    (slice(None), NONE),
+]
 GATHERS = [
     case((4, 3), ints(3, 4, 2), dim=1),
     case((4, 3), ints(4, 2, 3), dim=0),
@@ -36,7 +44,12 @@ GATHERS = [
     case((0, 3), ints(3, 0, 2), dim=1),
 ]
 ONCE = np.array([[2, 0], [1, 2], [0, 1], [2, 1]])  # no entry twice in a row
-SLICES = [case((3, 2), ints(3, 4), dim=0), case((2, 3), ints(3, 4), dim=1), case((1,), ints(1, 1), dim=0), case((3, 2), NONE, dim=0)]
+SLICES = [
+    case((3, 2), ints(3, 4), dim=0),
+    case((2, 3), ints(3, 4), dim=1),
+    case((1,), ints(1, 1), dim=0),
+    case((3, 2), NONE, dim=0),
+]
 
 
 def with_source(cases, shapes):
@@ -66,7 +79,11 @@ PRODUCTS = [
 
 ROWS = [
     Sample(i.Select, lambda x, key: x[key_of(key)], [(3, 4), (3, 0)], key=[k for k in BASIC if k != (slice(None), 1)]),
-    Sample(i.Select, lambda x, key: x[key_of(key)], [case((3, 4), key=(slice(None), 1)), case((1,), key=(0,)), case((1,), key=0)]),
+    Sample(
+        i.Select,
+        lambda x, key: x[key_of(key)],
+        [case((3, 4), key=(slice(None), 1)), case((1,), key=(0,)), case((1,), key=0)],
+    ),
     Sample(i.Index, lambda x, key: x[key_of(key)], [(3, 2)], key=ADVANCED),
     Sample(i.Index, lambda x, key: x[key_of(key)], [case((3, 0), key=(ROW,)), case((1,), key=(np.array([0, 0]),))]),
     Sample(
@@ -90,7 +107,12 @@ ROWS = [
     Sample(
         i.Scatter,
         lambda x, index, src, dim: x.scatter(dim, index, used(src, index)),
-        [case((4, 3), ONCE, (4, 2), dim=1), case((4, 3), ONCE, (5, 3), dim=1), case((1,), ints(1, 1), (1,), dim=0), case((0, 3), ints(3, 0, 1), (0, 2), dim=1)],
+        [
+            case((4, 3), ONCE, (4, 2), dim=1),
+            case((4, 3), ONCE, (5, 3), dim=1),
+            case((1,), ints(1, 1), (1,), dim=0),
+            case((0, 3), ints(3, 0, 1), (0, 2), dim=1),
+        ],
     ),
     Sample(i.ScatterFill, lambda x, index, c, dim: x.scatter(dim, index, c), GATHERS, c=[2, -0.5]),
     Sample(
@@ -108,10 +130,19 @@ ROWS = [
     Sample(
         i.IndexCopy,
         lambda x, index, src, dim: x.index_copy(dim, index, src),
-        [case((3, 2), np.array([2, 0]), (2, 2), dim=0), case((2, 3), np.array([1]), (2, 1), dim=1), case((1,), ints(1, 1), (1,), dim=0), case((3, 2), NONE, (0, 2), dim=0)],
+        [
+            case((3, 2), np.array([2, 0]), (2, 2), dim=0),
+            case((2, 3), np.array([1]), (2, 1), dim=1),
+            case((1,), ints(1, 1), (1,), dim=0),
+            case((3, 2), NONE, (0, 2), dim=0),
+        ],
     ),
     Sample(i.IndexFill, lambda x, index, c, dim: x.index_fill(dim, index, c), SLICES, c=[2.5]),
-    Sample(i.MaskedSelect, torch.masked_select, [((2, 3), bools(3)), ((3,), bools(2, 3)), ((1,), bools(1)), ((0, 2), bools(0, 2))]),
+    Sample(
+        i.MaskedSelect,
+        torch.masked_select,
+        [((2, 3), bools(3)), ((3,), bools(2, 3)), ((1,), bools(1)), ((0, 2), bools(0, 2))],
+    ),
     Sample(
         i.MaskedScatter,
         torch.masked_scatter,
@@ -122,6 +153,11 @@ ROWS = [
     Sample(
         e.SumTo,
         lambda x, tx, ty: torch.einsum(f"{tx}->{ty}", x),
-        [case((2, 3, 4), tx="ijk", ty="ki"), case((2, 3), tx="ij", ty=""), case((1,), tx="i", ty="i"), case((0, 2), tx="ij", ty="j")],
+        [
+            case((2, 3, 4), tx="ijk", ty="ki"),
+            case((2, 3), tx="ij", ty=""),
+            case((1,), tx="i", ty="i"),
+            case((0, 2), tx="ij", ty="j"),
+        ],
     ),
 ]

@@ -13,9 +13,7 @@ def unbroadcast(dy, shape):
     if dy.shape == shape:
         return dy
     extra = dy.ndim - len(shape)
-    axes = tuple(range(extra)) + tuple(
-        extra + i for i, n in enumerate(shape) if n == 1 and dy.shape[extra + i] != 1
-    )
+    axes = tuple(range(extra)) + tuple(extra + i for i, n in enumerate(shape) if n == 1 and dy.shape[extra + i] != 1)
     return dy.sum(axis=axes, keepdims=True, dtype=dy.dtype).reshape(shape)
 
 

@@ -112,7 +112,9 @@ def _bitwise(name: str, ufunc, doc: str):
 
 
 def _no_bits(name: str, x: Tensor) -> MissingError:
-    return MissingError(f'"{name}" not implemented for {x.dtype}: bits exist in integers and booleans only', "x.bool() or x.long()")
+    return MissingError(
+        f'"{name}" not implemented for {x.dtype}: bits exist in integers and booleans only', "x.bool() or x.long()"
+    )
 
 
 bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "input & other, bit by bit; of booleans: both.")

@@ -244,7 +244,8 @@ def masked_fill(input, mask, value) -> Tensor:
 def check_mask(name: str, mask) -> None:
     if mask._array.dtype.kind != "b":
         raise DTypeError(
-            f"{name} only supports boolean masks, but got mask with dtype {mask.dtype}", "mask.bool(); True = the chosen"
+            f"{name} only supports boolean masks, but got mask with dtype {mask.dtype}",
+            "mask.bool(); True = the chosen",
         )
 
 

@@ -117,7 +117,8 @@ def scatter_add(input, dim: int, index, src) -> Tensor:
 def _same_dtype(name: str, input, src) -> None:
     if input._array.dtype != src._array.dtype:
         raise DTypeError(
-            f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}", "src.to(x.dtype)"
+            f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}",
+            "src.to(x.dtype)",
         )
 
 
@@ -125,7 +126,9 @@ def _rows(name: str, input, dim, index):
     """(dim from 0, index as a vector) for the functions that take whole slices."""
     dim = axis_of(dim, input._array.ndim)
     if index._array.ndim > 1:
-        raise ShapeError(f"{name}(): Index is supposed to be a vector; got shape {index._array.shape}", "index.flatten()")
+        raise ShapeError(
+            f"{name}(): Index is supposed to be a vector; got shape {index._array.shape}", "index.flatten()"
+        )
     _check_index(name, index, input._array.shape[dim] if input._array.ndim else 1, dim)
     return dim, index if index._array.ndim else index.reshape(1)
 
@@ -227,7 +230,8 @@ def select(input, dim: int, index: int) -> Tensor:
     n = input._array.shape[dim]
     if not -n <= index < n:
         raise RangeError(
-            f"select(): index {index} out of range for tensor of size {list(input._array.shape)} at dimension {dim}", None
+            f"select(): index {index} out of range for tensor of size {list(input._array.shape)} at dimension {dim}",
+            None,
         )
     return apply(ops.Select, input, key=(slice(None),) * dim + (int(index),))
 

@@ -102,7 +102,8 @@ def swap_shape(name: str, function):
     def in_place(input, *args, **named):
         if input.requires_grad and input._node is not None:
             raise GraphError(
-                f"{name}: badak does not change the shape of a tensor with a history in place", f"x = x.{name[:-1]}(...)"
+                f"{name}: badak does not change the shape of a tensor with a history in place",
+                f"x = x.{name[:-1]}(...)",
             )
         seen = function(input.detach(), *args, **named)
         input._array = seen._array
@@ -136,7 +137,9 @@ _FAMILIES = {
     products: "addmm addmv addbmm baddbmm addr",
 }
 METHODS = {
-    f"{word}_": _twin(getattr(family, word), f"{word}_") for family, words in _FAMILIES.items() for word in words.split()
+    f"{word}_": _twin(getattr(family, word), f"{word}_")
+    for family, words in _FAMILIES.items()
+    for word in words.split()
 }
 METHODS |= {
     f"{word}_": swap_shape(f"{word}_", getattr(shape, word))
@@ -154,6 +157,8 @@ METHODS |= dict(
     resize_=resize_,
 )
 
-mul_, div_, pow_, remainder_, floor_divide_ = (METHODS[n] for n in ("mul_", "div_", "pow_", "remainder_", "floor_divide_"))
+mul_, div_, pow_, remainder_, floor_divide_ = (
+    METHODS[n] for n in ("mul_", "div_", "pow_", "remainder_", "floor_divide_")
+)
 bitwise_and_, bitwise_or_, bitwise_xor_ = (METHODS[f"bitwise_{n}_"] for n in ("and", "or", "xor"))
 bitwise_left_shift_, bitwise_right_shift_ = METHODS["bitwise_left_shift_"], METHODS["bitwise_right_shift_"]

@@ -23,7 +23,9 @@ def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
         tensors = [x for x, s in zip(tensors, shapes) if s != (0,)]
     shape = tensors[0]._array.shape
     if not shape:
-        raise ShapeError("zero-dimensional tensor (at position 0) cannot be concatenated", "badak.stack makes a new dim")
+        raise ShapeError(
+            "zero-dimensional tensor (at position 0) cannot be concatenated", "badak.stack makes a new dim"
+        )
     dim = axis_of(dim if axis is None else axis, len(shape))
     try:
         y = apply(ops.Cat, *tensors, axis=dim)
@@ -37,7 +39,9 @@ concat = concatenate = cat
 
 def _together(name: str, tensors) -> list:
     if isinstance(tensors, Tensor):
-        raise KindError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])")
+        raise KindError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])"
+        )
     tensors = list(tensors)
     if not tensors:
         raise ArgumentError(f"{name}(): expected a non-empty list of Tensors", None)
@@ -243,7 +247,8 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     pad, shape = [int(p) for p in pad], input._array.shape
     if len(pad) % 2 or len(pad) // 2 > len(shape):
         raise ShapeError(
-            f"pad: expected two numbers for each of at most {len(shape)} dims, from the last one on; got {pad}", "(left, right)"
+            f"pad: expected two numbers for each of at most {len(shape)} dims, from the last one on; got {pad}",
+            "(left, right)",
         )
     pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
     if mode == "constant":
@@ -270,7 +275,8 @@ def _rows(n: int, before: int, after: int, mode: str):
     most = {"reflect": n - 1, "circular": n, "replicate": max(before, after) if n else 0}[mode]
     if max(before, after) > most:
         raise ShapeError(
-            f"pad: padding ({before}, {after}) is too large for a dim of size {n} in mode {mode}: at most {most}", "mode='constant'"
+            f"pad: padding ({before}, {after}) is too large for a dim of size {n} in mode {mode}: at most {most}",
+            "mode='constant'",
         )
     at = np.arange(-before, n + after)
     if mode == "circular":

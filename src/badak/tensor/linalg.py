@@ -26,7 +26,9 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
         first, second = (rows, columns) if ord == 1 else (columns, rows)
         y = reduce.amax(reduce.sum(A.abs(), first, True), second, True)
         return into(out, y if keepdim else y.squeeze(tuple(dim)))
-    raise MissingError(f"linalg.matrix_norm: ord={ord!r} needs singular values, which badak does not compute", "ord='fro'")
+    raise MissingError(
+        f"linalg.matrix_norm: ord={ord!r} needs singular values, which badak does not compute", "ord='fro'"
+    )
 
 
 def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803

@@ -90,7 +90,9 @@ def dot(input, tensor, *, out=None) -> Tensor:
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", "(a * b).sum()")
     if a.dtype != b.dtype:
-        raise DTypeError(f"dot : expected both vectors to have same dtype, but found {input.dtype} and {tensor.dtype}", None)
+        raise DTypeError(
+            f"dot : expected both vectors to have same dtype, but found {input.dtype} and {tensor.dtype}", None
+        )
     if a.shape != b.shape:
         raise ShapeError(
             f"inconsistent tensor size, expected tensor {list(a.shape)} and src {list(b.shape)} to have the same number of "
@@ -243,7 +245,9 @@ def einsum(equation: str, *operands) -> Tensor:
         return y if letters == output else apply(ops.SumTo, y, tx=letters, ty=output)
     for k, (next_letters, x) in enumerate(rest):
         needed = output + "".join(t for t, _ in rest[k + 1 :])
-        made = output if k == len(rest) - 1 else "".join(dict.fromkeys(c for c in letters + next_letters if c in needed))
+        made = (
+            output if k == len(rest) - 1 else "".join(dict.fromkeys(c for c in letters + next_letters if c in needed))
+        )
         y, letters = apply(ops.Contract, y, x, ta=letters, tb=next_letters, ty=made), made
     return y
 
@@ -258,7 +262,8 @@ def _subscripts(equation: str, operands):
     parts = left.split(",")
     if len(parts) != len(operands):
         raise ArgumentError(
-            f"einsum(): {equation!r} names {len(parts)} operands, and {len(operands)} were given", "one term for each tensor"
+            f"einsum(): {equation!r} names {len(parts)} operands, and {len(operands)} were given",
+            "one term for each tensor",
         )
     inputs, widest = [], 0
     for part, x in zip(parts, operands):
@@ -283,7 +288,9 @@ def _subscripts(equation: str, operands):
     for c in output:
         if output.count(c) > 1 or not any(c in t for t in terms):
             why = "more than once" if output.count(c) > 1 else "but no operand has it"
-            raise ArgumentError(f"einsum(): output subscript {_show(c)} appears in the output {why}: {equation!r}", None)
+            raise ArgumentError(
+                f"einsum(): output subscript {_show(c)} appears in the output {why}: {equation!r}", None
+            )
     return terms, output
 
 

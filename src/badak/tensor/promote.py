@@ -152,7 +152,9 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
     if out is None:
         return y
     if not can_cast(y.dtype, out.dtype):
-        raise DTypeError(f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away")
+        raise DTypeError(
+            f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away"
+        )
     if out._array.size == 0 != y._array.size:  # an empty tensor takes any shape
         out._array = y._array.astype(out._array.dtype)
     else:

@@ -6,9 +6,11 @@ from collections import namedtuple
 def _result(name: str, fields: str):
     kind = namedtuple(name, fields)  # noqa: PYI024  (made in a loop)
     kind.__module__ = "badak.return_types"
-    kind.__repr__ = lambda self: f"badak.return_types.{name}(\n" + ",\n".join(
-        f"{field}={value!r}" for field, value in zip(self._fields, self)
-    ) + ")"
+    kind.__repr__ = lambda self: (
+        f"badak.return_types.{name}(\n"
+        + ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
+        + ")"
+    )
     return kind
 
 

@@ -141,7 +141,9 @@ def t(input) -> Tensor:
     """A matrix with rows and columns exchanged; a vector as it is."""
     ndim = input._array.ndim
     if ndim > 2:
-        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT")
+        raise ShapeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT"
+        )
     return apply(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
 
 
@@ -176,7 +178,9 @@ moveaxis = movedim
 
 def _mT(input) -> Tensor:  # noqa: N802
     if input._array.ndim < 2:
-        raise ShapeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {input._array.ndim}-D tensor.")
+        raise ShapeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {input._array.ndim}-D tensor."
+        )
     return transpose(input, -2, -1)
 
 
@@ -363,5 +367,7 @@ def view_as_complex(input) -> Tensor:
             "x.float().reshape(*x.shape[:-1], -1, 2)",
         )
     if array.strides[-1] != array.itemsize or any(s % (2 * array.itemsize) for s in array.strides[:-1]):
-        raise ShapeError("Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()")
+        raise ShapeError(
+            "Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()"
+        )
     return apply(ops.ViewAsComplex, input)

@@ -55,7 +55,9 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
-        raise RangeError(f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})")
+        raise RangeError(
+            f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})"
+        )
     if not array.ndim:
         return returns.topk(*along(input, None, 0))
     found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
@@ -149,7 +151,9 @@ def mode(input, dim: int = -1, keepdim: bool = False):
         values, counts = np.unique(row, return_counts=True)
         return len(row) - 1 - np.argmax(row[::-1] == values[counts.argmax()])
 
-    return returns.mode(*along(input, np.apply_along_axis(last_of_most, dim, array) if array.ndim else None, dim, keepdim))
+    return returns.mode(
+        *along(input, np.apply_along_axis(last_of_most, dim, array) if array.ndim else None, dim, keepdim)
+    )
 
 
 # ---------------------------------------------------------------------- distinct values and counts
@@ -214,7 +218,8 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
         return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
     if rows.shape[:-1] != values.shape[:-1]:
         raise ShapeError(
-            f"searchsorted: expected the leading dims to agree; got sequence {rows.shape} and input {values.shape}", None
+            f"searchsorted: expected the leading dims to agree; got sequence {rows.shape} and input {values.shape}",
+            None,
         )
     flat = zip(rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]))
     found = [np.searchsorted(row, value, side) for row, value in flat]
