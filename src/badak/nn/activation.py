@@ -181,7 +181,7 @@ class Softplus(_Elementwise):
 class Hardtanh(_Elementwise):
     """y = x brought into min_val .. max_val."""
 
-    _shown = ("min_val", "max_val")
+    _shown: tuple[str, ...] = ("min_val", "max_val")
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from typing import Any
 
 from ..errors import ArgumentError, KindError, RangeError
 from .errors import ModuleNameError, kind
@@ -18,6 +19,11 @@ class _Ordered(Module):
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return self._sliced(idx)
+        return self._modules[self._name(idx)]
 
     def __setitem__(self, idx: int, module: Module) -> None:
         setattr(self, self._name(idx), module)
@@ -41,6 +47,9 @@ class _Ordered(Module):
         module = self[key]
         del self[key]
         return module
+
+    def _sliced(self, part: slice) -> Any:
+        return self.__class__(list(self)[part])
 
     def _name(self, idx: int) -> str:
         """The name of the module at place `idx`, which may count from the end."""
@@ -77,10 +86,8 @@ class Sequential(_Ordered):
             input = module(input)
         return input
 
-    def __getitem__(self, idx: int | slice) -> Module:
-        if isinstance(idx, slice):
-            return self.__class__(OrderedDict(list(self._modules.items())[idx]))
-        return self._modules[self._name(idx)]
+    def _sliced(self, part: slice) -> "Sequential":
+        return self.__class__(OrderedDict(list(self._modules.items())[part]))  # the names stay
 
     def insert(self, index: int, module: Module) -> "Sequential":
         """Put `module` before place `index`; the ones after it are renumbered."""
@@ -116,11 +123,6 @@ class ModuleList(_Ordered):
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         self.extend(() if modules is None else modules)
-
-    def __getitem__(self, idx: int | slice) -> "Module | ModuleList":
-        if isinstance(idx, slice):
-            return self.__class__(list(self)[idx])
-        return self._modules[self._name(idx)]
 
     def insert(self, index: int, module: Module) -> None:
         """Put `module` before place `index`, as list.insert."""
@@ -222,7 +224,7 @@ def _iterable(value: object, where: str, what: str) -> Iterable:
     return value
 
 
-def _look_up(holder: Module, members: Mapping, key: str) -> object:
+def _look_up(holder: Module, members: Mapping, key: str) -> Any:
     if key not in members:
         raise ModuleNameError(f"{type(holder).__name__} has no {key!r}", f"it has {', '.join(map(str, members)) or 'nothing'}")
     return members[key]

@@ -18,6 +18,7 @@ from ..autograd import is_grad_enabled
 from ..errors import BadakWarning, GraphError, KindError
 from ..graph import Op
 from ..tensor import Tensor, apply
+from .members import Members
 
 _ids = itertools.count()
 
@@ -56,7 +57,7 @@ def add_hook(hooks: OrderedDict, hook: object, prepend: bool = False) -> Removab
     return handle
 
 
-class Hooks:
+class Hooks(Members):
     """The part of Module that registers hooks and runs them."""
 
     def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
@@ -144,7 +145,10 @@ class BackwardWatch:
     """One call of one module, watched from both ends: its outputs see grad_output arrive, its inputs grad_input leave."""
 
     def __init__(self, module: Hooks):
-        self._module, self._grad_output, self._inputs, self._count = module, None, (), 0
+        self._module = module
+        self._grad_output: tuple | None = None
+        self._inputs: tuple[int, ...] = ()  # the places of the arguments that need a gradient
+        self._count = 0  # of arguments
 
     def inputs(self, args: tuple) -> tuple:
         """The arguments, those that need a gradient led through `Observe`."""

@@ -17,19 +17,13 @@ from ..errors import ArgumentError, KindError, MissingError
 from ..tensor import Tensor
 from .errors import ModuleAttributeError, ModuleNameError, kind
 from .hooks import Hooks
+from .members import HOOKS, MEMBERS
 from .moving import Moving
 from .parameter import Buffer, Parameter
 from .state import State
-from .tree import Tree
-
-_HOOKS = (
-    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
-    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
-)  # fmt: skip
-_MEMBERS = ("_parameters", "_buffers", "_modules")
 
 
-class Module(Tree, Moving, State, Hooks):
+class Module(Moving, State, Hooks):
     """What layers and models derive from: assign parameters and modules to attributes, define `forward`.
 
         class Two(nn.Module):
@@ -43,8 +37,7 @@ class Module(Tree, Moving, State, Hooks):
     `training` says whether layers such as Dropout behave as in training; `train()` and `eval()` set it.
     """
 
-    training: bool
-    _bookkeeping = frozenset((*_HOOKS, *_MEMBERS, "_non_persistent_buffers_set", "training"))
+    _bookkeeping = frozenset((*HOOKS, *MEMBERS, "_non_persistent_buffers_set", "training"))
     dump_patches = False
 
     def __init__(self, *args, **kwargs) -> None:
@@ -56,9 +49,9 @@ class Module(Tree, Moving, State, Hooks):
         attributes = self.__dict__
         attributes["training"] = True
         attributes["_non_persistent_buffers_set"] = set()
-        for name in _MEMBERS:
+        for name in MEMBERS:
             attributes[name] = {}
-        for name in _HOOKS:
+        for name in HOOKS:
             attributes[name] = OrderedDict()
 
     def __call__(self, *args, **kwargs):
@@ -77,7 +70,7 @@ class Module(Tree, Moving, State, Hooks):
     def __getattr__(self, name: str):
         # Reached only when ordinary look-up has failed.
         attributes = self.__dict__
-        for members in _MEMBERS:
+        for members in MEMBERS:
             if members in attributes and name in attributes[members]:
                 return attributes[members][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
@@ -123,7 +116,7 @@ class Module(Tree, Moving, State, Hooks):
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        for members in _MEMBERS:
+        for members in MEMBERS:
             if name in self.__dict__.get(members, ()):
                 del self.__dict__[members][name]
                 self._non_persistent_buffers_set.discard(name)
@@ -150,7 +143,7 @@ class Module(Tree, Moving, State, Hooks):
     def _forget(self, name: str, keep: str) -> None:
         """Take `name` out of everything but the dict `keep`, before it is assigned there."""
         self.__dict__.pop(name, None)
-        for members in _MEMBERS:
+        for members in MEMBERS:
             if members != keep:
                 self.__dict__[members].pop(name, None)
         if keep != "_buffers":

@@ -113,4 +113,4 @@ class GroupNorm(_Affine):
 
 
 def _shape(normalized_shape: int | list[int] | Size) -> tuple[int, ...]:
-    return (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+    return (int(normalized_shape),) if isinstance(normalized_shape, numbers.Integral | int) else tuple(normalized_shape)

@@ -1,5 +1,7 @@
 """Parameter and Buffer: tensors that a module knows when they become its attributes."""
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import KindError
@@ -42,7 +44,7 @@ class Buffer(Tensor):
         pass
 
 
-def _same_memory(cls: type, data: Tensor | None) -> Tensor:
+def _same_memory(cls: type, data: Tensor | None) -> Any:
     if data is None:
         return Tensor._of(np.empty(0, get_default_dtype().numpy), cls)
     if not isinstance(data, Tensor):

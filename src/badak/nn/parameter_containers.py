@@ -1,7 +1,8 @@
 """ParameterList and ParameterDict: parameters in a list or a dict. Tensors become parameters, anything else is kept as is."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..errors import GraphError, KindError, RangeError
 from ..tensor import Tensor
@@ -68,7 +69,7 @@ class ParameterList(Module):
 class ParameterDict(Module):
     """A dict, in the order of insertion, whose tensors are parameters; other objects may stand in it too."""
 
-    def __init__(self, parameters: object = None) -> None:
+    def __init__(self, parameters: Any = None) -> None:
         super().__init__()
         self._keys: dict[str, str] = {}  # key -> the name of its attribute
         self.update({} if parameters is None else parameters)
@@ -131,7 +132,7 @@ class ParameterDict(Module):
 
     def popitem(self) -> tuple[str, object]:
         """Take out the pair that came last."""
-        key = next(reversed(self), None)
+        key = list(self)[-1]
         return key, self.pop(key)
 
     def clear(self) -> None:
@@ -159,7 +160,7 @@ class ParameterDict(Module):
         """The values."""
         return (self[key] for key in self)
 
-    def update(self, parameters: Mapping) -> None:
+    def update(self, parameters: Any) -> None:
         """Add all of a mapping, or of an iterable of pairs."""
         for key, value in pairs(parameters, "ParameterDict"):
             self[key] = value

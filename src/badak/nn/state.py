@@ -6,13 +6,14 @@ Keys are paths: "layers.0.linear1.weight". A state_dict is an ordered dict with 
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..autograd import no_grad
 from ..errors import ArgumentError, KindError, MissingError, StateError
 from ..tensor import Tensor
 from .errors import kind
 from .hooks import RemovableHandle, add_hook
+from .members import Members
 from .parameter import Parameter
 from .state_report import diagnose
 
@@ -30,23 +31,24 @@ class _IncompatibleKeys(NamedTuple("IncompatibleKeys", [("missing_keys", list), 
     __str__ = __repr__
 
 
-class State:
+class State(Members):
     """The part of Module that saves and loads."""
 
     _version = 1
 
     # Saving
 
-    def state_dict(self, *args, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
+    def state_dict(self, *args, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """All parameters and persistent buffers by path, sharing memory with the module.
 
         destination: the dict to fill, a new one by default. prefix: put before every key. keep_vars: the parameters
         themselves instead of detached tensors. Parity: the deprecated positional form is taken as well.
         """
-        destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        if args:
+            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])[:3]
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()
+            destination._metadata = OrderedDict()  # type: ignore[attr-defined]  (PyTorch's way of carrying versions along)
         metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = metadata
@@ -95,7 +97,9 @@ class State:
             raise KindError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict((key.removeprefix(strip_prefix), value) for key, value in state_dict.items())
-        missing, unexpected, problems = [], [], []
+        missing: list[str] = []
+        unexpected: list[str] = []
+        problems: list[str] = []
         _load(self, state, "", metadata or {}, assign, (missing, unexpected, problems))
         if strict:
             if unexpected:
@@ -127,7 +131,7 @@ class State:
         if strict:
             unexpected_keys.extend(self._keys_without_place(state_dict, prefix, own))
 
-    def _load_member(self, name: str, current: Tensor, value: object, key: str, assign: bool) -> str | None:
+    def _load_member(self, name: str, current: Tensor, value: Any, key: str, assign: bool) -> str | None:
         """Give the member `name` its new value; the problem in words, or None."""
         if not isinstance(value, Tensor):
             return (

@@ -10,8 +10,8 @@ _NEAREST = 3  # pairs of keys shown
 def diagnose(module, state: Mapping, missing: list[str], unexpected: list[str]) -> tuple[list[str], str | None]:
     """(lines, fix): what explains the problems, best explanation first; the fix of the first that has one."""
     own = module.state_dict()
-    found = [_prefix(own, state), _vocabulary(module, own, state), _nearest(missing, unexpected)]
-    found = [item for item in found if item]
+    looked_for = _prefix(own, state), _vocabulary(module, own, state), _nearest(missing, unexpected)
+    found = [item for item in looked_for if item]
     fixes = [fix for _, fix in found if fix]
     return [line for line, _ in found], fixes[0] if fixes else None
 

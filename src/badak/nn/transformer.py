@@ -284,15 +284,15 @@ class Transformer(Module):
         norm = d_model, layer_norm_eps, True, bias, device, dtype
         rest = dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype
         if custom_encoder is None:
-            layer = TransformerEncoderLayer(d_model, nhead, *rest)
+            encoder_layer = TransformerEncoderLayer(d_model, nhead, *rest)
             custom_encoder = TransformerEncoder(
-                layer, num_encoder_layers, LayerNorm(*norm), independent_init=independent_init
+                encoder_layer, num_encoder_layers, LayerNorm(*norm), independent_init=independent_init
             )
         self.encoder = custom_encoder
         if custom_decoder is None:
-            layer = TransformerDecoderLayer(d_model, nhead, *rest)
+            decoder_layer = TransformerDecoderLayer(d_model, nhead, *rest)
             custom_decoder = TransformerDecoder(
-                layer, num_decoder_layers, LayerNorm(*norm), independent_init=independent_init
+                decoder_layer, num_decoder_layers, LayerNorm(*norm), independent_init=independent_init
             )
         self.decoder = custom_decoder
         self._reset_parameters()

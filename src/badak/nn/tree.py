@@ -1,15 +1,17 @@
 """Walking a model: what a module holds, and what the modules below it hold."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..errors import ArgumentError, KindError
 from .errors import ModuleAttributeError, kind
+from .members import Members
 from .unregistered import Listing, warn_of_plain_containers
 
-Pairs = Iterator[tuple[str, object]]
+Pairs = Iterator[tuple[str, Any]]
 
 
-class Tree:
+class Tree(Members):
     """The part of Module that walks: children, modules, parameters, buffers, by name or one dotted path at a time.
 
     A path is the names on the way down, joined by dots: "encoder.layers.0.linear1.weight".
@@ -23,7 +25,7 @@ class Tree:
                 seen.add(module)
                 yield name, module
 
-    def children(self) -> Iterator["Tree"]:
+    def children(self) -> Iterator[Any]:
         """The modules directly below, each once."""
         for _, module in self.named_children():
             yield module
@@ -40,7 +42,7 @@ class Tree:
             if module is not None:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator["Tree"]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
         """This module and all below it, parents first."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
@@ -79,9 +81,9 @@ class Tree:
 
     # One member by its path
 
-    def get_submodule(self, target: str) -> "Tree":
+    def get_submodule(self, target: str) -> Any:
         """The module at the path `target`; "" is this module. Raises AttributeError where there is none."""
-        module = self
+        module: Any = self
         for name in target.split(".") if target else ():
             module = _attribute(module, name)
             if not isinstance(module, Tree):

@@ -11,11 +11,12 @@ import textwrap
 import weakref
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from ..errors import warn_once
 from .parameter import Parameter
 
-_looked_at = weakref.WeakSet()  # roots whose plain containers have been looked through
+_looked_at: weakref.WeakSet = weakref.WeakSet()  # roots whose plain containers have been looked through
 
 
 class Listing(Iterator):
@@ -86,11 +87,12 @@ def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, 
 
 def _local_modules(cls: type) -> dict[str, str]:
     """{local name: class name} of the modules that `cls.__init__` makes and binds to plain names, as its source has it."""
+    init: Any = vars(cls).get("__init__")
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(init)))
     except (OSError, TypeError, SyntaxError):
         return {}
-    scope = getattr(cls.__init__, "__globals__", {})
+    scope = getattr(init, "__globals__", {})
     made = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
