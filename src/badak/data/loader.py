@@ -66,7 +66,7 @@ class DataLoader(Generic[T_co]):
         self.batch_size, self.batch_sampler, self.drop_last = batch_size, batch_sampler, drop_last
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self._crew = self._crew_seed = self._announced = None
-        self._position = Position(self)
+        self._position = Position()
         self._ready = True
 
     def __setattr__(self, name, value) -> None:
@@ -94,17 +94,17 @@ class DataLoader(Generic[T_co]):
 
     def __iter__(self):
         if self.num_workers == 0:
-            return _Batches(self, self._position.start())
+            return _Batches(self, self._position.start(self))
         _warn_of_many(self.num_workers)
-        return _WorkerBatches(self, self._position.start())
+        return _WorkerBatches(self, self._position.start(self))
 
     def state_dict(self) -> dict:
         """The position: batches given in this epoch, and the states of the generators at its start."""
-        return self._position.state_dict()
+        return self._position.state_dict(self)
 
     def load_state_dict(self, state: dict) -> None:
         """Let the next iteration go on from `state`. Raises StateError where it is none."""
-        self._position.load_state_dict(state)
+        self._position.load_state_dict(self, state)
 
     def _draw_base_seed(self) -> int:
         return or_default(self.generator).seed64()
@@ -223,7 +223,7 @@ class _WorkerBatches(_Batches):
             raise
         except BaseException:  # a dead worker, Ctrl-C in the middle of a message: nothing can be read any more
             self._waiting, self._arrived = {}, {}
-            self._crew.close()
+            self._crew.close(patience=0)
             self._loader._crew = None
             raise
         if isinstance(result, Failure):

@@ -14,26 +14,19 @@ _KEYS = {"batches", "default", "generators", "crew_seed"}
 
 
 class Position:
-    """The position of one loader: its latest iteration, or the state that it was asked to go on from."""
+    """The position of one loader: its latest iteration, or the state that it was asked to go on from.
 
-    def __init__(self, loader):
-        self._loader = loader
+    It does not hold the loader itself: a cycle would keep the workers of a loader that nobody uses any more.
+    """
+
+    def __init__(self):
         self._latest: Start | None = None  # the iteration that counts, while it lasts
         self._resume: dict | None = None
 
-    def _generators(self):
-        """The generators that the order comes from, beside the default one; each once."""
-        loader, found = self._loader, []
-        for holder in (loader, loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None)):
-            generator = getattr(holder, "generator", None)
-            if generator is not None and generator is not default_generator and generator not in found:
-                found.append(generator)
-        return found
-
-    def start(self) -> "Start":
+    def start(self, loader) -> "Start":
         """Begin an iteration: from the loaded state if there is one, else from the first batch."""
-        states = [generator.state() for generator in self._generators()]
-        seed, resume = self._loader._crew_seed, self._resume
+        states = [generator.state() for generator in _generators(loader)]
+        seed, resume = loader._crew_seed, self._resume
         if resume is None:
             self._latest = Start(self, default_generator.state(), states, seed, 0, replay=False)
         else:
@@ -41,7 +34,7 @@ class Position:
             self._resume = None
         return self._latest
 
-    def state_dict(self) -> dict:
+    def state_dict(self, loader) -> dict:
         """Batches given; at the start of the epoch: the generators' states, and the seed of workers that lived on from before.
 
         Between epochs, where no order has been drawn, "default" is None.
@@ -50,8 +43,8 @@ class Position:
             return dict(self._resume)
         latest = self._latest
         if latest is None:
-            states = [generator.state() for generator in self._generators()]
-            latest = Start(self, None, states, self._loader._crew_seed, 0, replay=False)
+            states = [generator.state() for generator in _generators(loader)]
+            latest = Start(self, None, states, loader._crew_seed, 0, replay=False)
         return {
             "batches": latest.batches,
             "default": None if latest.default is None else Tensor._of(latest.default.copy()),
@@ -59,9 +52,9 @@ class Position:
             "crew_seed": latest.crew_seed,
         }
 
-    def load_state_dict(self, state: dict) -> None:
+    def load_state_dict(self, loader, state: dict) -> None:
         """Set the loader's generators back, and remember where the next iteration goes on."""
-        generators = self._generators()
+        generators = _generators(loader)
         if set(state) != _KEYS or len(state["generators"]) != len(generators):
             raise StateError(
                 f"DataLoader.load_state_dict: expected {sorted(_KEYS)} with {len(generators)} generators; got {sorted(state)}"
@@ -70,7 +63,7 @@ class Position:
             )
         for generator, saved in zip(generators, state["generators"]):
             generator.restore(_array(saved))
-        self._loader._crew_seed = state["crew_seed"]
+        loader._crew_seed = state["crew_seed"]
         self._latest = None
         self._resume = None if state["default"] is None else dict(state)
 
@@ -98,6 +91,16 @@ class Start:
     def finish(self) -> None:
         """There are no more batches."""
         self._position.finished(self)
+
+
+def _generators(loader):
+    """The generators that the order comes from, beside the default one; each once."""
+    found = []
+    for holder in (loader, loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None)):
+        generator = getattr(holder, "generator", None)
+        if generator is not None and generator is not default_generator and generator not in found:
+            found.append(generator)
+    return found
 
 
 @contextmanager

@@ -160,7 +160,11 @@ def _reply(pipe, worker, task, result) -> bool:
     except OSError:
         return False
     except Exception as error:
-        pipe.send((task[0], task[1], Failure(error, worker)))
+        if isinstance(result, Failure):
+            result.kind = RuntimeError  # its own kind is known to this process only; its text tells the rest
+        else:
+            result = Failure(error, worker)
+        pipe.send((task[0], task[1], result))
     return True
 
 
@@ -223,15 +227,15 @@ class Crew:
             "num_workers=0 shows the error where it happens; signal 9 often means too little memory",
         )
 
-    def close(self) -> None:
-        """End all workers: ask, wait a little while what they still send is thrown away, then terminate."""
+    def close(self, patience: float = _PATIENCE) -> None:
+        """End all workers: ask, wait for as long as `patience` seconds, then terminate."""
         if os.getpid() != self._creator:
             return  # a forked copy of the loader owns no workers
         for pipe in self.pipes:
             with suppress(OSError):
                 pipe.send(None)
             pipe.close()
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + patience
         for process in self.processes:
             process.join(max(0.0, deadline - time.monotonic()))
             if process.exitcode is None:

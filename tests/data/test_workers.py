@@ -1,0 +1,327 @@
+"""Worker processes: the same batches in the same order, errors that say where, and no process left behind."""
+
+import gc
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.utils.data as theirs
+
+import badak
+import badak.utils.data as ours
+from badak.data.workers import WorkerError
+from badak.errors import ArgumentError, KindError
+
+SOURCE = str(Path(badak.__file__).resolve().parent.parent)
+
+
+class Numbers:
+    def __init__(self, n):
+        self.n = n
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, i):
+        return i
+
+
+class Draws(Numbers):
+    """What the three generators of a worker draw."""
+
+    def __init__(self, n, package):
+        super().__init__(n)
+        self.package = package
+
+    def __getitem__(self, i):
+        return np.array([random.random(), np.random.rand(), float(self.package.rand(()))])
+
+
+class Broken(Numbers):
+    def __init__(self, n, kind=ValueError):
+        super().__init__(n)
+        self.kind = kind
+
+    def __getitem__(self, i):
+        if i == 5:
+            raise self.kind("no picture 5")
+        return i
+
+
+class Dies(Numbers):
+    def __getitem__(self, i):
+        if i == 5:
+            os._exit(3)
+        return i
+
+
+class Sleeps(Numbers):
+    def __getitem__(self, i):
+        time.sleep(30)
+
+
+class Parts:
+    """Each worker reads its own part; the parts differ in length."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        me = theirs.get_worker_info() or ours.get_worker_info()
+        return iter(range(self.n)) if me is None else iter(range(me.id * 100, me.id * 100 + self.n * (me.id + 1)))
+
+
+class TheirParts(Parts, theirs.IterableDataset):
+    pass
+
+
+class OurParts(Parts, ours.IterableDataset):
+    pass
+
+
+def children() -> set[int]:
+    return {process.pid for process in multiprocessing.active_children()}
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left_behind():
+    before = children()
+    yield
+    gc.collect()  # a caught error holds its frames, and they the loader
+    deadline = time.monotonic() + 10
+    while children() - before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not children() - before
+
+
+@pytest.mark.parametrize("options", [{}, {"persistent_workers": True}, {"prefetch_factor": 1}])
+def test_batches_come_in_the_order_of_torch(options):
+    seen = []
+    for D, package in ((theirs, torch), (ours, badak)):
+        package.manual_seed(3)
+        loader = D.DataLoader(Numbers(11), 2, shuffle=True, num_workers=2, **options)
+        seen.append(([batch.tolist() for _ in range(2) for batch in loader], package.rand(2).tolist()))
+        del loader
+    assert seen[0] == seen[1]
+
+
+def test_workers_are_seeded_as_in_torch():
+    seen = []
+    for D, package in ((theirs, torch), (ours, badak)):
+        package.manual_seed(3)
+        seen.append([batch.tolist() for batch in D.DataLoader(Draws(4, package), 1, num_workers=2)])
+    assert seen[0] == seen[1]
+
+
+def test_streams_are_read_by_each_worker_as_in_torch():
+    seen = [
+        [b.tolist() for b in D.DataLoader(kind(5), 2, num_workers=2)] for D, kind in ((theirs, TheirParts), (ours, OurParts))
+    ]
+    assert seen[0] == seen[1] and sum(map(len, seen[1])) == 15
+    assert [b.tolist() for b in ours.DataLoader(OurParts(5), 2, drop_last=True)] == [[0, 1], [2, 3]]
+    single = ours.DataLoader(OurParts(3), None, num_workers=1)
+    assert list(single) == [0, 1, 2]
+
+
+def test_without_order_every_batch_still_comes_once():
+    batches = [b.tolist() for b in ours.DataLoader(Numbers(20), 3, num_workers=2, in_order=False)]
+    assert sorted(sum(batches, [])) == list(range(20))
+
+
+def test_an_error_in_a_worker_is_raised_with_its_id_and_its_own_text():
+    loader = ours.DataLoader(Broken(8), 2, num_workers=2)
+    batches = iter(loader)
+    assert [next(batches).tolist() for _ in range(2)] == [[0, 1], [2, 3]]
+    with pytest.raises(ValueError, match="Caught ValueError in DataLoader worker process 0.\n.*") as caught:
+        next(batches)
+    assert "no picture 5" in str(caught.value) and "__getitem__" in str(caught.value)
+    assert next(batches).tolist() == [6, 7]  # the others are read all the same
+
+
+def test_errors_of_odd_kinds_arrive_too():
+    class TwoArguments(Exception):
+        def __init__(self, one, two):
+            pass
+
+    for kind, expected in [(KeyError, KeyError), (lambda text: TwoArguments(text, 2), RuntimeError)]:
+        with pytest.raises(expected, match="no picture 5|TwoArguments"):
+            list(ours.DataLoader(Broken(8, kind), 2, num_workers=1))
+
+
+def test_a_result_that_cannot_be_sent_is_named():
+    loader = ours.DataLoader(Numbers(2), collate_fn=lambda batch: (lambda: 0), num_workers=1)
+    with pytest.raises(Exception, match="(?i)pickle"):
+        next(iter(loader))
+
+
+def test_a_worker_that_dies_is_named():
+    with pytest.raises(WorkerError, match=r"DataLoader worker 0 \(pid \d+\) ended with exit code 3") as caught:
+        list(ours.DataLoader(Dies(8), 2, num_workers=1))
+    assert isinstance(caught.value, RuntimeError) and "num_workers=0" in caught.value.fix
+
+
+def test_a_worker_that_is_killed_is_named():
+    before = children()
+    batches = iter(ours.DataLoader(Sleeps(8), 2, num_workers=1))
+    os.kill((children() - before).pop(), signal.SIGKILL)
+    with pytest.raises(WorkerError, match="was killed by signal 9"):
+        next(batches)
+
+
+def test_waiting_ends_after_the_timeout():
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
+        next(iter(ours.DataLoader(Sleeps(8), 2, num_workers=1, timeout=0.2)))
+    assert time.monotonic() - start < 15
+
+
+def test_worker_init_fn_sees_the_worker():
+    def tell(worker):
+        info = ours.get_worker_info()
+        assert info.id == worker and info.num_workers == 2 and info.seed % 2**63 > 0
+        info.dataset.n = 40 + worker
+
+    class Tells(Numbers):
+        def __getitem__(self, i):
+            return self.n
+
+    batches = ours.DataLoader(Tells(4), 1, num_workers=2, worker_init_fn=tell)
+    assert [b.item() for b in batches] == [40, 41, 40, 41]
+    assert ours.get_worker_info() is None
+
+    def fail(worker):
+        raise OSError("no disk")
+
+    with pytest.raises(OSError, match="no disk"):
+        next(iter(ours.DataLoader(Numbers(4), num_workers=1, worker_init_fn=fail)))
+
+
+def test_persistent_workers_are_kept_between_epochs_and_end_with_the_loader():
+    before = children()
+    loader = ours.DataLoader(Numbers(6), 2, num_workers=2, persistent_workers=True)
+    list(loader)
+    first = children() - before
+    half = iter(loader)
+    next(half)  # an epoch that is given up
+    assert [b.tolist() for b in loader] == [[0, 1], [2, 3], [4, 5]]
+    assert children() - before == first and len(first) == 2
+    with pytest.raises(ArgumentError, match="one at a time"):
+        next(half)
+    del loader, half
+
+
+def test_an_iteration_that_is_given_up_leaves_no_worker():
+    before = children()
+    batches = iter(ours.DataLoader(Numbers(1000), 2, num_workers=2))
+    next(batches)
+    assert len(children() - before) == 2
+    del batches
+    assert not children() - before
+
+
+@pytest.mark.slow
+def test_spawned_workers_read_the_same():
+    data = ours.TensorDataset(badak.arange(7))
+    loader = ours.DataLoader(data, 2, num_workers=1, multiprocessing_context="spawn")
+    assert [batch.tolist() for (batch,) in loader] == [[0, 1], [2, 3], [4, 5], [6]]
+
+
+PROGRAM = """
+    import sys, time, multiprocessing
+    sys.path.insert(0, {source!r})
+    import badak.utils.data as data
+
+    class Slow:
+        def __len__(self): return 10**6
+        def __getitem__(self, i):
+            time.sleep(0.02)
+            return i
+
+    if __name__ == "__main__":
+        batches = iter(data.DataLoader(Slow(), 2, num_workers=2))
+        next(batches)
+        print(*[one.pid for one in multiprocessing.active_children()], flush=True)
+        for batch in batches:
+            pass
+"""
+
+
+def start_program(tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(textwrap.dedent(PROGRAM).format(source=SOURCE))
+    program = subprocess.Popen(
+        [sys.executable, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    return program, [int(pid) for pid in program.stdout.readline().split()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_gone(pids):
+    deadline = time.monotonic() + 15
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(is_alive, pids))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_worker_outlives_its_program(tmp_path, number):
+    program, workers = start_program(tmp_path)
+    assert len(workers) == 2
+    if number == signal.SIGINT:
+        os.killpg(program.pid, number)  # Ctrl-C goes to all processes of the terminal
+    else:
+        program.kill()
+    _, errors = program.communicate(timeout=20)
+    wait_until_gone(workers)
+    if number == signal.SIGINT:
+        assert errors.count("Traceback") == 1 and errors.strip().endswith("KeyboardInterrupt")
+
+
+@pytest.mark.parametrize(
+    "options, error, text",
+    [
+        (dict(num_workers=-1), ArgumentError, "num_workers option should be non-negative"),
+        (dict(timeout=-1), ArgumentError, "timeout option should be non-negative"),
+        (dict(prefetch_factor=2), ArgumentError, "prefetch_factor option"),
+        (dict(persistent_workers=True), ArgumentError, "persistent_workers option needs num_workers > 0"),
+        (dict(multiprocessing_context="fork"), ArgumentError, "multi-process loading"),
+        (dict(num_workers=1, multiprocessing_context="thread"), ArgumentError, "valid start method"),
+        (dict(num_workers=1, multiprocessing_context=3), KindError, "context object"),
+        (dict(shuffle=True, sampler=[1]), ArgumentError, "mutually exclusive with shuffle"),
+        (dict(batch_sampler=[[1]], batch_size=2), ArgumentError, "batch_sampler option is mutually exclusive"),
+        (dict(batch_size=None, drop_last=True), ArgumentError, "disables auto-batching"),
+        (dict(batch_size=0), ArgumentError, "batch_size should be a positive integer"),
+    ],
+)
+def test_mistakes_are_named(options, error, text):
+    with pytest.raises(error, match=text):
+        ours.DataLoader(Numbers(4), **options)
+
+
+def test_a_stream_has_no_order_to_choose():
+    for options in (dict(shuffle=True), dict(sampler=[1]), dict(batch_sampler=[[1]])):
+        with pytest.raises(ArgumentError, match="DataLoader with IterableDataset"):
+            ours.DataLoader(OurParts(3), **options)
+
+
+def test_what_the_batches_depend_on_cannot_be_changed_later():
+    loader = ours.DataLoader(Numbers(4))
+    with pytest.raises(ArgumentError, match="batch_size attribute should not be set"):
+        loader.batch_size = 3
+    loader.num_workers = 0
