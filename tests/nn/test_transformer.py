@@ -61,6 +61,7 @@ def test_layers_start_equal_unless_asked():
         weights = [name for name, _ in stack.layers[0].named_parameters()]
         differing = {name for name, equal in zip(weights, layers_equal(stack)) if not equal}
         assert {"self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear1.bias"} <= differing
+        assert "self_attn.out_proj.bias" not in differing  # it starts at 0
     first = nn.TransformerEncoder(encoder, 2, independent_init=True).layers[0]
     assert (first.linear1.weight == encoder.linear1.weight).all()
 

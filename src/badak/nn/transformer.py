@@ -367,8 +367,11 @@ def _activation(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tenso
 def _copies(layer: Module, count: int, independent_init: bool) -> ModuleList:
     layers = ModuleList(copy.deepcopy(layer) for _ in range(count))
     for twin in list(layers)[1:] if independent_init else ():
-        for module in twin.modules():
-            reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
-            if reset is not None:
-                reset()
+        twin.apply(_draw_anew)  # children first: attention has the last word on the bias of its output
     return layers
+
+
+def _draw_anew(module: Module) -> None:
+    reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
+    if reset is not None:
+        reset()
