@@ -35,9 +35,25 @@ class Table(click.Group):
 
 
 @click.group(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="badak", message="badak %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    help="Show the version and exit.",
+    callback=lambda ctx, option, asked: show_version(asked),
+)
 def commands() -> None:
     """badak: Transformers from the bottom up."""
+
+
+def show_version(asked: bool) -> None:
+    """Print the version and end."""
+    if asked:
+        import badak
+
+        click.echo(f"badak {badak.__version__}")
+        raise click.exceptions.Exit
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,11 +1,26 @@
 """badak info"""
 
+import platform
+
 import click
+import numpy
+
+import badak
 
 
 @click.command()
 def command() -> None:
     """Say which kernels, BLAS, threads and versions are in use."""
-    import badak
+    facts = {
+        "badak": badak.__version__,
+        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        "numpy": numpy.__version__,
+        **badak.info(),
+    }
+    if facts["kernels"] == "fast":
+        from badak.kernels import fast
 
-    click.echo(badak.info())
+        facts |= {name: value for name, value in fast.describe().items() if name != "set"}
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        click.echo(f"{name.replace('_', ' '):<{width}}  {value}")

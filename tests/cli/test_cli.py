@@ -1,0 +1,340 @@
+"""The command line: what it prints, what it writes, and what it says where something is wrong."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import badak
+from badak.cli import COMMANDS, commands, main
+from badak.train.session import start
+from badak.train.setups import PRESETS, SETUPS
+
+QUICK = ["--d-model", "16", "--layers", "1"]
+GPT = ["train", "gpt", "--preset", "sentences", "--epochs", "4", "--eval-every", "2", "--heads", "2", *QUICK]
+BERT = ["train", "bert", "--epochs", "2", "--eval-every", "2", *QUICK]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def say(capsys, *arguments) -> str:
+    """What a command prints, which must succeed."""
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return out
+
+
+def elsewhere(**more) -> dict[str, str]:
+    """The environment of a process that imports this badak from any folder."""
+    return {**os.environ, "PYTHONPATH": str(Path(badak.__file__).parent.parent), **more}
+
+
+def complaint(capsys, *arguments) -> list[str]:
+    """The two lines on stderr of a command that must fail with code 2."""
+    code = main(list(arguments))
+    _, err = capsys.readouterr()
+    lines = err.strip().split("\n")
+    assert code == 2 and len(lines) == 2 and lines[0].startswith("error: ") and lines[1].startswith("fix: "), err
+    return lines
+
+
+@pytest.fixture
+def digits(tmp_path):
+    """A small MNIST in IDX files: bars whose place is their class."""
+    random, folder = np.random.default_rng(0), tmp_path / "digits"
+    folder.mkdir()
+    for prefix, count in (("train", 96), ("t10k", 32)):
+        labels = np.arange(count, dtype=np.uint8) % 10
+        pictures = random.integers(0, 60, (count, 28, 28), dtype=np.uint8)
+        for picture, label in zip(pictures, labels):
+            picture[2 * label + 2 : 2 * label + 5] = 250
+        head = b"\0\0\x08\x03" + b"".join(n.to_bytes(4, "big") for n in (count, 28, 28))
+        (folder / f"{prefix}-images-idx3-ubyte").write_bytes(head + pictures.tobytes())
+        (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(
+            b"\0\0\x08\x01" + count.to_bytes(4, "big") + labels.tobytes()
+        )
+    return folder
+
+
+# ---------------------------------------------------------------------- the table
+
+
+def test_help_names_every_command():
+    done = CliRunner().invoke(commands, ["--help"])
+    assert done.exit_code == 0 and all(name in done.output for name in COMMANDS)
+
+
+def test_a_command_is_imported_only_when_it_is_chosen():
+    script = "import sys; from badak.cli import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=elsewhere())
+    loaded = set(done.stdout.split("\n")[-2].split())
+    assert not {"badak.train", "badak.models", "badak.generate", "badak.cli.train", "PIL", "tqdm", "numba"} & loaded
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command):
+    done = CliRunner().invoke(commands, [command, "--help"])
+    assert done.exit_code == 0 and done.output.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("kind", SETUPS)
+def test_every_setting_is_an_option_with_its_default(kind):
+    output = " ".join(CliRunner().invoke(commands, ["train", kind, "--help"], terminal_width=200).output.split())
+    setup = next(iter(PRESETS[kind].values()))
+    for section in (setup.model, setup.train, setup.data):
+        for name, value in vars(section).items():
+            if name not in ("vocab_size", "pad_id", "rows", "row_width", "classes", "path"):
+                assert f"--{name.replace('_', '-')}" in output
+                assert isinstance(value, bool | str) or f"default {value:g}" in output
+    assert "steps in which the rate rises from 0 to lr [>= 0; default" in output
+
+
+def test_the_version():
+    done = subprocess.run(
+        [sys.executable, "-m", "badak", "--version"], capture_output=True, text=True, check=True, env=elsewhere()
+    )
+    assert done.stdout.startswith("badak ")
+
+
+def test_info_names_the_kernels(capsys):
+    assert "kernels" in say(capsys, "info")
+
+
+# ---------------------------------------------------------------------- training and answering
+
+
+def test_train_gpt_writes_a_run_folder_and_generate_reads_it(capsys, tmp_path):
+    output = say(capsys, *GPT)
+    assert "step      4" in output and 'next: badak generate runs/gpt --prompt "The"' in output
+    run = tmp_path / "runs" / "gpt"
+    assert {p.name for p in run.iterdir()} >= {
+        "config.json",
+        "model.safetensors",
+        "optimizer.safetensors",
+        "metrics.csv",
+    }
+    config = json.loads((run / "config.json").read_text())
+    assert config["model"]["d_model"] == 16 and config["train"]["epochs"] == 4 and "fox" in config["vocabulary"]
+    rows = list(csv.DictReader((run / "metrics.csv").read_text().split()))
+    assert [row["step"] for row in rows] == ["2", "4"]
+    text = say(capsys, "generate", "runs/gpt", "--prompt", "The quick", "--new-tokens", "5", "--temperature", "0")
+    assert text.startswith("The quick") and len(text.split()) <= 7
+
+
+def test_the_curves_are_a_picture(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    say(capsys, *BERT)
+    with Image.open(tmp_path / "runs" / "bert" / "curves.png") as picture:
+        assert picture.size[0] > 600
+
+
+def test_without_matplotlib_one_line_says_where_the_numbers_are(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    output = say(capsys, *BERT)
+    assert output.count("matplotlib") == 1 and "metrics.csv" in output
+    assert not (tmp_path / "runs" / "bert" / "curves.png").exists()
+
+
+def test_a_second_run_gets_a_folder_of_its_own(capsys, tmp_path):
+    say(capsys, *BERT)
+    assert "run folder runs/bert-2" in say(capsys, *BERT)
+
+
+def test_train_gpt_on_a_file_learns_characters(capsys, tmp_path):
+    (tmp_path / "text.txt").write_text("abc " * 200)
+    options = ["--data", "text.txt", "--steps", "3", "--context", "8", "--batch-size", "2", "--run", "r"]
+    output = say(capsys, "train", "gpt", *options, *QUICK)
+    assert "5 distinct characters" in output and "a sample:" in output  # a, b, c, space, new line
+    assert len(say(capsys, "generate", "r", "--prompt", "ab", "--new-tokens", "6").rstrip("\n")) <= 8
+
+
+def test_fill_mask_prints_the_sentence_and_five_words(capsys):
+    say(capsys, *BERT)
+    output = say(capsys, "fill-mask", "runs/bert", "Great minds [MASK] alike, but they also think differently")
+    lines = output.strip().split("\n")
+    assert lines[0].startswith("Great minds ") and lines[0].endswith(" alike, but they also think differently")
+    assert len(lines) == 7 and all("%" in line for line in lines[2:])
+
+
+def test_train_classify_reads_idx_files_and_predict_ranks_the_classes(capsys, tmp_path, digits):
+    options = ["--data", "digits", "--epochs", "12", "--batch-size", "16", "--lr", "0.01", "--warmup-steps", "5"]
+    output = say(capsys, "train", "classify", *options, "--d-model", "16")
+    assert float(output.split("accuracy")[-1].split()[0]) > 0.9
+    picture = np.zeros((28, 28), np.uint8)
+    picture[2 * 6 + 2 : 2 * 6 + 5] = 250
+    Image.fromarray(picture).save("six.png")
+    lines = say(capsys, "predict", "runs/classify", "six.png").strip().split("\n")
+    assert lines[0] == "six.png: 6" and len(lines) == 12
+    chances = [float(line.split()[1].rstrip("%")) for line in lines[2:]]
+    assert chances == sorted(chances, reverse=True) and sum(chances) == pytest.approx(100, abs=0.1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    environment = elsewhere(BADAK_KERNELS="plain", PYTHONUNBUFFERED="1")
+    command = [sys.executable, "-m", "badak", *GPT, "--epochs", "100000", "--run", "r"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    for line in process.stdout:
+        if line.startswith("step"):
+            break
+    process.send_signal(signal.SIGINT)
+    output, problems = process.communicate(timeout=60)
+    assert process.returncode == 0, problems
+    assert "stopped and saved; go on with: badak train gpt --resume r" in output
+    assert "Traceback" not in problems
+    saved = json.loads((tmp_path / "r" / "state.json").read_text())
+    assert saved["step"] >= 2
+
+
+def test_resume_goes_on_to_the_end(capsys, tmp_path):
+    assert main([*GPT, "--run", "whole"]) == 0
+    _, experiment = start("parts", PRESETS["gpt"]["sentences"])
+    config = json.loads((tmp_path / "whole" / "config.json").read_text())
+    (tmp_path / "parts" / "config.json").write_text(json.dumps(config))
+    capsys.readouterr()
+    assert "step      4" in say(capsys, "train", "gpt", "--resume", "parts")
+    assert (tmp_path / "parts" / "model.safetensors").read_bytes() == (
+        tmp_path / "whole" / "model.safetensors"
+    ).read_bytes()
+
+
+# ---------------------------------------------------------------------- mistakes: two lines, code 2, no traceback
+
+
+@pytest.mark.parametrize(
+    "arguments, cause, fix",
+    [
+        (["trian"], "No such command 'trian'", "badak --help"),
+        (["train", "gtp"], "No such command 'gtp'", "badak train --help"),
+        (["train", "gpt", "--layer", "3"], "No such option", "badak train gpt --help"),
+        (["train", "gpt", "--layers", "three"], "'three' is not a valid integer", "badak train gpt --help"),
+        (["train", "gpt", "--layers", "0"], "GPTConfig: expected layers >= 1 (layers); got 0", ""),
+        (["train", "gpt", "--dropout", "1"], "GPTConfig: expected dropout >= 0 and dropout < 1; got 1.0", ""),
+        (["train", "gpt", "--heads", "3"], "d_model=128 is not divisible by heads=3", "heads in {1, 2, 4"),
+        (["train", "gpt", "--lr", "nan"], "TrainConfig: expected lr to be a finite number", ""),
+        (["train", "gpt", "--optimizer", "lion"], "'lion' is not one of", "--help"),
+        (["train", "gpt", "--data", "none.txt"], "none.txt: no such file", ""),
+        (["train", "classify", "--data", "none"], "none: no such folder", "put the four MNIST files"),
+        (["train", "gpt", "--resume", "none"], "none: not a run folder", "runs/gpt"),
+        (["predict", "none", "x.png"], "none: not a run folder", ""),
+        (["predict", "none"], "Missing argument 'PICTURE'", "badak predict --help"),
+        (["generate", "none"], "none: not a run folder", ""),
+        (["generate", "none", "--top-p", "2"], "none: not a run folder", ""),
+    ],
+)
+def test_a_mistake_is_two_lines(capsys, arguments, cause, fix):
+    lines = complaint(capsys, *arguments)
+    assert cause in lines[0] and fix in lines[1]
+
+
+def test_a_mistake_leaves_no_folder_behind(capsys, tmp_path):
+    complaint(capsys, "train", "gpt", "--heads", "3")
+    complaint(capsys, "train", "gpt", "--data", "none.txt")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_folder_with_a_run_is_not_overwritten(capsys):
+    say(capsys, *BERT, "--run", "r")
+    lines = complaint(capsys, *BERT, "--run", "r")
+    assert "r: there is a run in this folder already" in lines[0] and "--resume r" in lines[1]
+
+
+def test_resume_takes_no_other_settings(capsys):
+    say(capsys, *BERT, "--run", "r")
+    assert "got --lr too" in complaint(capsys, "train", "bert", "--resume", "r", "--lr", "0.1")[0]
+    assert "r is a run of badak train bert" in complaint(capsys, "train", "gpt", "--resume", "r")[0]
+
+
+def test_a_run_of_another_kind_is_refused(capsys):
+    say(capsys, *BERT, "--run", "r")
+    lines = complaint(capsys, "generate", "r", "--prompt", "a")
+    assert lines == ["error: r is a run of badak train bert; this needs one of badak train gpt", "fix: badak train gpt"]
+
+
+@pytest.mark.parametrize(
+    "damage, cause",
+    [
+        (lambda config: "{", "config.json: not JSON"),
+        (lambda config: "[]", "config.json: expected experiment to be one of classify, gpt, bert; got None"),
+        (lambda config: json.dumps({**config, "experiment": "gtp"}), "got 'gtp'"),
+        (lambda config: json.dumps({**config, "modle": {}}), "config.json: unknown key 'modle'"),
+        (
+            lambda config: json.dumps({**config, "model": {"layers": "two"}}),
+            "expected model.layers to be a whole number",
+        ),
+        (
+            lambda config: json.dumps({**config, "vocabulary": config["vocabulary"][:-1]}),
+            "tokens stand under vocabulary",
+        ),
+        (lambda config: json.dumps({**config, "vocabulary": config["vocabulary"][:1] * 2}), "stands there twice"),
+    ],
+)
+def test_damaged_settings_are_named(capsys, tmp_path, damage, cause):
+    say(capsys, *BERT, "--run", "r")
+    path = tmp_path / "r" / "config.json"
+    path.write_text(damage(json.loads(path.read_text())))
+    assert cause in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
+
+
+def test_damaged_weights_are_named(capsys, tmp_path):
+    say(capsys, *BERT, "--run", "r")
+    path = tmp_path / "r" / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-7])
+    assert "r/model.safetensors: damaged" in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
+    path.unlink()
+    assert "r/model.safetensors: no such file" in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
+
+
+def test_a_sentence_that_cannot_be_filled_says_why(capsys):
+    say(capsys, *BERT, "--run", "r")
+    assert "the sentence has no [MASK]" in complaint(capsys, "fill-mask", "r", "Great minds")[0]
+    lines = complaint(capsys, "fill-mask", "r", "GREAT [MASK]")
+    assert lines == ["error: the model has never seen the word 'GREAT'", "fix: the model knows Great and great"]
+
+
+def test_a_prompt_of_unknown_characters_is_refused(capsys, tmp_path):
+    (tmp_path / "text.txt").write_text("abc " * 200)
+    say(capsys, "train", "gpt", "--data", "text.txt", "--steps", "1", "--context", "8", "--run", "r", *QUICK)
+    assert (
+        "'é' (at character 2) is not among the 5 characters known"
+        in complaint(capsys, "generate", "r", "--prompt", "abé")[0]
+    )
+
+
+@pytest.mark.parametrize(
+    "content, options, cause",
+    [
+        (b"", [], "the file has no text"),
+        (b"\xff\xfe\x00", [], "not UTF-8 text"),
+        (b"short", [], "a window needs 65"),
+        (
+            b"one two three four five\n",
+            ["--lines", "--tokens", "words", "--context", "3"],
+            "line 1 has 5 tokens, more than context=3",
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_learned_says_why(capsys, tmp_path, content, options, cause):
+    (tmp_path / "text.txt").write_bytes(content)
+    assert cause in complaint(capsys, "train", "gpt", "--data", "text.txt", *options)[0]
+
+
+def test_pictures_and_idx_files_that_are_damaged_are_named(capsys, tmp_path, digits):
+    say(capsys, "train", "classify", "--data", "digits", "--epochs", "1", "--d-model", "16", "--run", "r")
+    (tmp_path / "x.png").write_bytes(b"no picture")
+    assert "x.png: not a picture that can be read" in complaint(capsys, "predict", "r", "x.png")[0]
+    path = digits / "train-images-idx3-ubyte"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "train-images-idx3-ubyte" in complaint(capsys, "train", "classify", "--data", "digits")[0]
