@@ -4,7 +4,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..tensor import Tensor
 from ..tensor.random import default_generator, or_default
 
 T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
 
 
 class Dataset(Generic[T_co]):
@@ -38,7 +37,7 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
     def __iter__(self):
         raise MissingError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
 
-    def __add__(self, other: "Dataset[T_co]") -> "ChainDataset":
+    def __add__(self, other: "Dataset[T_co]") -> "ChainDataset":  # type: ignore[override]
         return ChainDataset([self, other])
 
 
@@ -72,7 +71,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class StackDataset(Dataset):
     """Datasets of equal length side by side: a tuple of their examples, or a dict where they are given by name."""
 
-    def __init__(self, *args: Dataset, **kwargs: Dataset) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         if bool(args) == bool(kwargs):
             raise ArgumentError("StackDataset: expected datasets either in order or by name", "StackDataset(images, labels)")
         self.datasets = kwargs or args
@@ -93,7 +92,7 @@ class StackDataset(Dataset):
 class ConcatDataset(Dataset[T_co]):
     """Datasets one after the other."""
 
-    datasets: list[Dataset[T_co]]
+    datasets: list[Any]
     cumulative_sizes: list[int]
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
@@ -141,7 +140,7 @@ class Subset(Dataset[T_co]):
     A subclass that defines `__getitem__` must define `__getitems__` too: a DataLoader asks for whole batches.
     """
 
-    def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         own = type(self)
         if own.__getitem__ is not Subset.__getitem__ and own.__getitems__ is Subset.__getitems__:
             raise MissingError(
@@ -171,7 +170,7 @@ class Subset(Dataset[T_co]):
         return self.dataset.gather([self.indices[i] for i in indices])
 
 
-def random_split(dataset: Dataset[T], lengths: Sequence[int | float], generator=default_generator) -> list[Subset[T]]:
+def random_split(dataset: Any, lengths: Sequence[int | float], generator=default_generator) -> list[Subset]:
     """Part `dataset` by chance into subsets of these lengths, or of these fractions where they sum to 1.
 
     floor(fraction N) each; what is left over goes one by one to the first subsets. Raises ArgumentError for lengths that

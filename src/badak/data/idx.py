@@ -10,7 +10,7 @@ import math
 import os
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def read_idx(path: str | os.PathLike) -> np.ndarray:
         raise unreadable(path, error) from error
 
 
-def _parse(file: BinaryIO, path: Path) -> np.ndarray:
+def _parse(file: IO[bytes] | gzip.GzipFile, path: Path) -> np.ndarray:
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0":
         raise FileError(f"{path}: not an IDX file: expected magic number 00 00 TT NN; got {magic.hex(' ') or 'nothing'}", _AGAIN)

@@ -87,7 +87,7 @@ class DataLoader(Generic[T_co]):
         """Batches in an epoch; for an iterable dataset an estimate from the dataset's own length."""
         if not isinstance(self.dataset, IterableDataset):
             return len(self._index_sampler)
-        self._announced = examples = len(self.dataset)
+        self._announced = examples = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return examples
         return examples // self.batch_size if self.drop_last else -(-examples // self.batch_size)

@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Generic, TypeVar
+from collections.abc import Iterator, Sequence, Sized
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class WeightedRandomSampler(Sampler[int]):
 class BatchSampler(Sampler[list[int]]):
     """Lists of batch_size numbers of another sampler; the last one is shorter, or left out with drop_last."""
 
-    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         _need_positive(batch_size, "batch_size")
         _need_bool(drop_last, "drop_last")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last

@@ -35,7 +35,7 @@ class Vocabulary:
     def __eq__(self, other) -> bool:
         return type(other) is type(self) and other.tokens == self.tokens
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # equal by content, so not to be a key
 
     def _token(self, number) -> str:
         if not 0 <= number < len(self.tokens):

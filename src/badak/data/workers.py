@@ -176,7 +176,9 @@ class Crew:
 
     def __init__(self, recipe: Recipe, context=None):
         context = context or multiprocessing.get_context()
-        self.pipes, self.processes, self.epoch, self._creator = [], [], 0, os.getpid()
+        self.pipes: list[Any] = []
+        self.processes: list[Any] = []
+        self.epoch, self._creator = 0, os.getpid()
         for worker in range(recipe.num_workers):
             here, there = context.Pipe()
             inherited = [*self.pipes, here] if context.get_start_method() == "fork" else []
