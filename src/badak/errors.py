@@ -4,14 +4,26 @@ Every class also derives from the class that PyTorch raises in that place, so th
 working. Nothing in badak raises a bare built-in exception for a mistake of the caller.
 """
 
+import re
 import sys
 import warnings
+from types import FrameType
+
+
+_OWN_NAME = re.compile(r"\bbadak\.(?=[A-Za-z_])")
+
+
+def package() -> str:
+    """ "torch" in a program for which `import torch` gives badak, else "badak": printed names begin with it."""
+    return "torch" if "torch" in sys.modules and sys.modules["torch"] is sys.modules.get("badak") else "badak"
 
 
 class BadakError(Exception):
     """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one)."""
 
     def __init__(self, cause: str, fix: str | None = None):
+        if package() == "torch":  # the names that the program uses
+            cause, fix = _OWN_NAME.sub("torch.", cause), fix and _OWN_NAME.sub("torch.", fix)
         self.cause, self.fix = cause, fix
         super().__init__(cause if fix is None else f"{cause}\nfix: {fix}")
 
@@ -89,8 +101,8 @@ def user_line() -> str:
     return "" if frame is None else f"{frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.f_lineno}"
 
 
-def _user_frame():
-    frame = sys._getframe(1)
+def _user_frame() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "badak":
         frame = frame.f_back
     return frame
@@ -98,7 +110,8 @@ def _user_frame():
 
 def _outside() -> int:
     """The stacklevel that makes a warning point at the user's line."""
-    level, frame = 1, sys._getframe(1)
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "badak":
         level, frame = level + 1, frame.f_back
     return level

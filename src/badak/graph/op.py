@@ -1,6 +1,7 @@
 """An operation: its value and its gradient, both on arrays."""
 
 import re
+from typing import TYPE_CHECKING, Any
 
 
 class Saved:
@@ -11,6 +12,12 @@ class Saved:
     """
 
     __slots__ = ("__dict__", "needs")
+
+    if TYPE_CHECKING:  # the attributes that each Op gives it
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, needs: tuple[bool, ...] = ()):
         self.needs = needs

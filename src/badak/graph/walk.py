@@ -26,7 +26,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
     buffers: dict[object, list] = {}
     for (node, slot), dy in roots:
         _add(buffers, node, slot, dy, False)
-    wanted = None if targets is None else {(id(node), slot): None for node, slot in targets}
+    wanted: dict = {(id(node), slot): None for node, slot in targets or ()}
     stops = _frontier(roots, targets)
     for node in _reachable(buffers, stops):
         gradients = buffers.pop(node, None)
@@ -34,7 +34,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
             continue
         if node.hooks:
             _run_hooks(node, gradients)
-        if wanted is not None:
+        if targets is not None:
             for slot in range(node.slots):
                 if (id(node), slot) in wanted:
                     wanted[id(node), slot] = gradients[2 * slot]

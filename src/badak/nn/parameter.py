@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import KindError
 from ..tensor import Tensor, get_default_dtype
+from ..tensor.printing import format_tensor
 from .errors import kind
 
 
@@ -23,8 +24,8 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
         pass  # __new__ has done it; Tensor's own __init__ would make another array
 
-    def __repr__(self, *, tensor_contents=None) -> str:
-        return f"Parameter containing:\n{super().__repr__()}"
+    def __repr__(self, **options) -> str:
+        return f"Parameter containing:\n{format_tensor(self)}"
 
 
 class Buffer(Tensor):

@@ -48,7 +48,7 @@ class State(Members):
             destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])[:3]
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()  # type: ignore[attr-defined]  (PyTorch's way of carrying versions along)
+            destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # as PyTorch carries versions along
         metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = metadata

@@ -92,4 +92,4 @@ def replay(base: Tensor, steps) -> Tensor:
     return seen
 
 
-Tensor._replay = replay
+Tensor._replay = replay  # type: ignore[attr-defined]

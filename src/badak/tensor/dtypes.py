@@ -4,11 +4,12 @@ float16 and bfloat16 store; arithmetic on them is done in float32 and rounded ba
 """
 
 from functools import cached_property
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from ..errors import DTypeError, KindError, MissingError
+from ..errors import DTypeError, KindError, MissingError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
@@ -33,7 +34,7 @@ class dtype:  # noqa: N801  (PyTorch's name)
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
     def __repr__(self) -> str:
-        return f"badak.{self.name}"
+        return f"{package()}.{self.name}"
 
     def __reduce__(self):
         return _by_name, (self.name,)
@@ -113,8 +114,10 @@ class device:  # noqa: N801  (PyTorch's name)
     """Where a tensor lives. badak computes on the CPU; other devices can be named, and asking for them is an error."""
 
     __slots__ = ("type", "index")
+    type: str
+    index: int | None
 
-    def __init__(self, type="cpu", index: int | None = None):  # noqa: A002  (PyTorch's name)
+    def __init__(self, type: Any = "cpu", index: int | None = None):  # noqa: A002  (PyTorch's name)
         if isinstance(type, device):
             type, index = type.type, type.index  # noqa: A001
         if isinstance(type, int):
@@ -168,7 +171,7 @@ class Size(tuple):
         return n
 
     def __repr__(self) -> str:
-        return f"badak.Size({list(self)})"
+        return f"{package()}.Size({list(self)})"
 
     def __getitem__(self, key):
         picked = tuple.__getitem__(self, key)

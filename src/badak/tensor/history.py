@@ -23,7 +23,7 @@ class History:
     _slot = 0
     _leaf: Leaf | None = None
     _counter: Version | None = None
-    _base: "Tensor | None" = None
+    _base: Any = None
     _steps: tuple = ()
     _rebased = 0  # how often the history of this memory has been rewritten, and, for a view,
     _made_at = 0  # which rewriting its own history belongs to
@@ -44,7 +44,7 @@ class History:
     def requires_grad(self, wanted: bool) -> None:
         self.requires_grad_(wanted)
 
-    def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
+    def requires_grad_(self, requires_grad: bool = True):
         """Say that gradients with respect to this tensor are (not) wanted; in place."""
         if requires_grad and not self.is_floating_point() and not self.is_complex():
             raise DTypeError(
@@ -202,7 +202,7 @@ class History:
         twin._counter = self._watch()
         return twin
 
-    def detach_(self) -> "Tensor":
+    def detach_(self):
         """Forget the history, in place."""
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")

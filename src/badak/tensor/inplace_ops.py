@@ -52,14 +52,14 @@ def sub_(input, *args, alpha=1, other=None) -> Tensor:
 def addcmul_(input, *args, value=1, **named) -> Tensor:
     """input += value tensor1 tensor2. The old form addcmul_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:
-        value, *args = args
+        value, args = args[0], args[1:]
     return store(input, arithmetic.addcmul(input, *args, value=value, **named), "addcmul_")
 
 
 def addcdiv_(input, *args, value=1, **named) -> Tensor:
     """input += value tensor1 / tensor2. The old form addcdiv_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:
-        value, *args = args
+        value, args = args[0], args[1:]
     return store(input, arithmetic.addcdiv(input, *args, value=value, **named), "addcdiv_")
 
 

@@ -256,7 +256,7 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         return apply(ops.Pad, input, pads=tuple(pairs), value=0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise ArgumentError(f"pad: expected mode constant, reflect, replicate or circular; got {mode!r}", None)
-    takes = [(a, _rows(n, *p, mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
+    takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     return apply(ops.PadBy, input, takes=tuple(takes)) if takes else input.clone()
 
 

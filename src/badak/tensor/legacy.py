@@ -12,6 +12,8 @@ from .tensor import Tensor
 class _Legacy(type):
     """FloatTensor and its kin are names for a dtype: calling one makes a plain tensor, isinstance asks for the dtype."""
 
+    kind: dtypes.dtype
+
     def __call__(cls, *data, device=None) -> Tensor:
         check_device(device)
         if len(data) == 1 and not (isinstance(data[0], int) and not isinstance(data[0], bool)):

@@ -265,7 +265,8 @@ def _subscripts(equation: str, operands):
             f"einsum(): {equation!r} names {len(parts)} operands, and {len(operands)} were given",
             "one term for each tensor",
         )
-    inputs, widest = [], 0
+    inputs: list[tuple] = []
+    widest = 0
     for part, x in zip(parts, operands):
         named, ndim = len(part.replace("...", "")), x._array.ndim
         if "..." not in part and named != ndim:

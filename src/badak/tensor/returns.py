@@ -1,17 +1,19 @@
 """Results with names: x.max(dim) gives a pair (values, indices) whose parts can be asked for by name."""
 
 from collections import namedtuple
+from typing import Any
+
+from ..errors import package
 
 
-def _result(name: str, fields: str):
-    kind = namedtuple(name, fields)  # noqa: PYI024  (made in a loop)
-    kind.__module__ = "badak.return_types"
-    kind.__repr__ = lambda self: (
-        f"badak.return_types.{name}(\n"
-        + ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
-        + ")"
-    )
-    return kind
+def _shown(self) -> str:
+    parts = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
+    return f"{package()}.return_types.{type(self).__name__}(\n{parts})"
+
+
+def _result(name: str, fields: str) -> Any:
+    pair = namedtuple(name, fields)  # type: ignore[misc]
+    return type(name, (pair,), {"__slots__": (), "__repr__": _shown, "__module__": "badak.return_types"})
 
 
 max = _result("max", "values indices")

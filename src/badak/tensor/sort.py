@@ -4,6 +4,8 @@ Positions are computed without gradient; the values are gathered there, and thei
 Equal values keep their order (PyTorch promises that with stable=True only); NaN counts as larger than any number.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
@@ -137,7 +139,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = 
     """The value below which the fraction q lies, interpolated between neighbours, without gradient."""
     q = q._array if isinstance(q, Tensor) else q
     axis = None if dim is None else axis_of(dim, input._array.ndim)
-    found = np.quantile(input._array, q, axis=axis, keepdims=keepdim, method=interpolation)
+    found: Any = np.quantile(input._array, q, axis=axis, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
     return Tensor._of(np.asarray(found, input._array.dtype))
 
 
@@ -161,7 +163,8 @@ def mode(input, dim: int = -1, keepdim: bool = False):
 
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
-    found = np.unique(input._array, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    flags: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
+    found = np.unique(input._array, axis=dim, **flags)
     if not isinstance(found, tuple):
         return Tensor._of(found)
     parts = list(found)

@@ -72,7 +72,39 @@ class Tensor(History, About, Values):
             raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
         return _rebuild, (type(self), self._array, self._requires_grad)
 
-    if TYPE_CHECKING:  # the methods that methods.py binds
+    if TYPE_CHECKING:  # what methods.py binds
+        __add__: Any
+        __radd__: Any
+        __iadd__: Any
+        __sub__: Any
+        __rsub__: Any
+        __mul__: Any
+        __rmul__: Any
+        __truediv__: Any
+        __rtruediv__: Any
+        __floordiv__: Any
+        __rfloordiv__: Any
+        __mod__: Any
+        __rmod__: Any
+        __pow__: Any
+        __rpow__: Any
+        __matmul__: Any
+        __rmatmul__: Any
+        __neg__: Any
+        __pos__: Any
+        __abs__: Any
+        __invert__: Any
+        __and__: Any
+        __or__: Any
+        __xor__: Any
+        __lt__: Any
+        __le__: Any
+        __gt__: Any
+        __ge__: Any
+        __eq__: Any
+        __ne__: Any
+        __getitem__: Any
+        __setitem__: Any
 
         def __getattr__(self, name: str) -> Any: ...
 

@@ -99,7 +99,7 @@ class Values:
             )
         return str(self)
 
-    def __repr__(self, *, tensor_contents=None) -> str:
+    def __repr__(self, **options) -> str:
         return format_tensor(self)
 
     def __hash__(self) -> int:

@@ -76,7 +76,7 @@ def add_keys(
 ) -> tuple[Tensor, Tensor, Visible]:
     """The keys and values that bias_k, bias_v (1, 1, C) and add_zero_attn put at the end; every query sees them."""
     (B, H, _, D), E = k.shape, v.shape[3]
-    extra = [] if bias_k is None else [(bias_k.reshape(1, H, 1, D), bias_v.reshape(1, H, 1, E))]
+    extra = [] if bias_k is None or bias_v is None else [(bias_k.reshape(1, H, 1, D), bias_v.reshape(1, H, 1, E))]
     if add_zero_attn:
         extra.append((k.new_zeros(1, H, 1, D), v.new_zeros(1, H, 1, E)))
     for more_k, more_v in extra:
