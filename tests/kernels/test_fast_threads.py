@@ -1,0 +1,119 @@
+"""The bits of a result do not depend on the number of threads, and any thread or process may call a kernel."""
+
+import multiprocessing
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from tests.kernels.twin import DTYPES, normal
+
+fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+
+
+def results(dtype):
+    """What every family of kernels gives for work that is big enough to be shared out, as named arrays."""
+    x, dy = normal(0, 700, 130, dtype=dtype), normal(1, 700, 130, dtype=dtype)
+    w, b = normal(2, 130, dtype=dtype), normal(3, 130, dtype=dtype)
+    table, ids = normal(4, 130, 130, dtype=dtype), np.random.default_rng(5).integers(0, 130, 700)
+    q, k, v = (normal(6 + i, 2, 2 + 2 * (i == 0), 150, 16, dtype=dtype) for i in range(3))
+    y, mean, rstd = fast.layer_norm(x, w, b, 1e-5)
+    root, rrms = fast.rms_norm(x, w, 1e-5)
+    loss, lse = fast.cross_entropy(x, ids)
+    out, out_lse, weights = fast.attention(q, k, v, causal=0, want_weights=True)
+    state = [x.copy(), dy.copy(), y.copy(), y * y]
+    fast.adam(state[0], state[1], state[2], state[3], None, 3, 1e-2, 0.9, 0.99, 1e-8, 0.1, True, False)
+    param, buffer = x.copy(), y.copy()
+    fast.sgd(param, dy, buffer, 0.1, 0.9, 0.0, 0.1, True, False, False)
+    return {
+        "matmul": [fast.matmul(x.T, dy), fast.matmul(q, q.swapaxes(-1, -2))],
+        "linear": [fast.linear(x, table, b), *fast.linear_backward(dy, x, table, (True,) * 3)],
+        "layer_norm": [y, mean, rstd, *fast.layer_norm_backward(dy, x, w, mean, rstd, (True,) * 3)],
+        "rms_norm": [root, rrms, *fast.rms_norm_backward(dy, x, w, rrms, (True,) * 2)],
+        "softmax": [
+            fast.softmax(x),
+            fast.softmax_backward(dy, x),
+            fast.log_softmax(x),
+            fast.log_softmax_backward(dy, x),
+        ],
+        "gelu": [f for kind in ("none", "tanh") for f in (fast.gelu(x, kind), fast.gelu_backward(dy, x, kind))],
+        "others": [
+            fast.relu(x),
+            fast.silu(x),
+            fast.silu_backward(dy, x),
+            fast.tanh(x),
+            fast.sigmoid(x),
+            fast.dropout(x, dy > 0, 0.1),
+        ],
+        "embedding": [fast.embedding(table, ids), fast.embedding_backward(dy, ids, 130)],
+        "cross_entropy": [loss, lse, fast.cross_entropy_backward(loss, x, ids, lse, w * w, -100, 0.1)],
+        "mse": [fast.mse(x, dy), fast.mse_backward(dy, x, y)],
+        "attention": [
+            out,
+            out_lse,
+            weights,
+            *fast.attention_backward(
+                out, weights, q, k, v, out, out_lse, None, None, 0, None, None, 0.0, (True, True, True, False)
+            )[:3],
+        ],
+        "updates": [*state, param, buffer],
+    }
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
+def test_one_two_and_four_threads_give_the_same_bits(dtype, threads):
+    with threads(1):
+        expected = results(dtype)
+    for count in (2, 4):
+        for _ in range(3):  # which thread takes which block differs from run to run
+            with threads(count):
+                found = results(dtype)
+            for name, arrays in expected.items():
+                for one, other in zip(found[name], arrays, strict=True):
+                    np.testing.assert_array_equal(one, other, err_msg=f"{name} on {count} threads")
+
+
+def test_two_python_threads_may_call_kernels_at_once(threads):
+    x = normal(0, 300, 700, dtype=np.float32)
+    expected, wrong = fast.gelu(fast.matmul(x, x.T), "tanh"), []
+
+    def work():
+        for _ in range(30):
+            if not np.array_equal(fast.gelu(fast.matmul(x, x.T), "tanh"), expected):
+                wrong.append(1)
+
+    with threads(4):
+        team = [threading.Thread(target=work) for _ in range(3)]
+        for one in team:
+            one.start()
+        for one in team:
+            one.join()
+    assert not wrong
+
+
+def child(queue, x):
+    queue.put(fast.gelu(x, "none"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forking is Linux's way of starting a worker")
+def test_a_forked_worker_may_call_kernels(threads):
+    x = normal(0, 300, 700, dtype=np.float32)
+    with threads(4):
+        expected = fast.gelu(x, "none")
+        context = multiprocessing.get_context("fork")
+        queue = context.SimpleQueue()
+        worker = context.Process(target=child, args=(queue, x))
+        worker.start()
+        np.testing.assert_array_equal(queue.get(), expected)
+        worker.join()
+    assert worker.exitcode == 0
+
+
+def test_the_number_of_threads_has_limits(threads):
+    with pytest.raises(ValueError, match="expected 1 <= count"):
+        fast.set_num_threads(0)
+    with pytest.raises(ValueError, match="BADAK_NUM_THREADS"):
+        fast.set_num_threads(10_000)
+    with threads(2):
+        assert fast.get_num_threads() == 2
