@@ -21,7 +21,7 @@ from . import (
 from .tensor import Tensor
 
 _SAME_NAME = {
-    arithmetic: "add subtract sub rsub mul multiply div divide true_divide floor_divide remainder fmod pow float_power neg "
+    arithmetic: "add subtract sub mul multiply div divide true_divide floor_divide remainder fmod pow float_power neg "
     "negative positive addcmul addcdiv lerp",
     elementwise: "exp exp2 expm1 log log1p log2 log10 sqrt rsqrt reciprocal square abs absolute sign sgn frac erf sin cos tan "
     "asin arcsin acos arccos atan arctan sinh cosh asinh arcsinh acosh arccosh atanh arctanh tanh sigmoid relu floor ceil "

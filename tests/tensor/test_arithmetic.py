@@ -1,0 +1,171 @@
+"""Sums, products, quotients, powers: values, dtypes, gradients and errors as PyTorch's."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import badak as bk
+from badak.errors import ArgumentError, DTypeError, KindError, ShapeError
+from tests.twins import agree, agree_both, flags, floats, whole
+
+NAMES = ["add", "sub", "mul", "div", "pow", "fmod", "remainder", "floor_divide", "true_divide"]
+POSITIVE = {"low": 0.2, "high": 2.0}
+PAIRS = [
+    (floats(2, 3, **POSITIVE), floats(3, **POSITIVE)),
+    (floats(2, 1, **POSITIVE), floats(1, 4, **POSITIVE)),
+    (floats(**POSITIVE), floats(2, **POSITIVE)),
+    (floats(0, 3), floats(1, 3, **POSITIVE)),
+    (whole(5, 3, low=1), floats(3, **POSITIVE)),
+    (whole(5, 3, low=1), whole(4, 3, low=1, dtype=np.int32)),
+    (floats(3, **POSITIVE), floats(**POSITIVE, dtype=np.float64)),
+    (whole(5, 3, low=1), floats(**POSITIVE)),
+    (flags(3), whole(5, 3, low=1)),
+    (whole(5, 3, low=1, dtype=np.uint8), whole(5, 3, low=1, dtype=np.int8)),
+]
+NUMBERS = [2, 2.5, -1, True, np.float64(1.5), np.int64(3)]
+TENSORS = [
+    floats(3, **POSITIVE),
+    whole(5, 3, low=1),
+    whole(4, 3, low=1, dtype=np.int32),
+    whole(5, 3, low=1, dtype=np.uint8),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_two_tensors(name, pair):
+    agree_both(name, *pair)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_a_tensor_and_a_number(name, number):
+    for x in TENSORS:
+        if not (name == "pow" and number == -1 and x.dtype is not bk.float32 and isinstance(number, float)):
+            agree_both(name, x, number)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"])
+def test_operators_with_numbers_on_either_side(name):
+    function = getattr(operator, name)
+    for a, b in (
+        (2, floats(3, **POSITIVE)),
+        (2.5, whole(5, 3, low=1)),
+        (3, whole(5, 3, low=1)),
+        (np.float64(2.0), floats(3, **POSITIVE)),
+        (floats(3, **POSITIVE), np.float64(2.0)),
+        (floats(3, **POSITIVE), 0.5),
+        (1, flags(3)),
+    ):
+        agree(function, function, a, b)
+
+
+def test_numpy_on_the_left_defers():
+    y = np.float64(2) * floats(3)
+    assert isinstance(y, bk.Tensor) and y.dtype is bk.float32
+    z = np.ones(3, np.float32) + floats(3)
+    assert isinstance(z, bk.Tensor) and z.requires_grad
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 0.5, -0.5, -1, -2, 0, 1.7])
+def test_powers_of_every_special_exponent(exponent):
+    agree_both("pow", floats(3, 4, **POSITIVE), exponent)
+
+
+def test_power_has_a_gradient_at_zero():
+    x = bk.tensor([0.0, 0.0, 2.0], requires_grad=True)
+    agree_both("pow", x, bk.tensor([0.0, 2.0, 0.0], requires_grad=True))
+    agree(lambda x: 10000 ** (x / 4), lambda x: 10000 ** (x / 4), x)
+
+
+def test_alpha_scales_the_second():
+    agree_both("add", floats(3), floats(3), alpha=2.5)
+    agree_both("sub", floats(3), floats(3), alpha=2)
+    agree_both("add", floats(3), 2.0, alpha=3)
+    agree_both("add", whole(3, 3), whole(3, 3), alpha=2.5)
+
+
+@pytest.mark.parametrize("mode", ["floor", "trunc", "other"])
+def test_rounded_quotients(mode):
+    agree_both("div", floats(3), floats(3), rounding_mode=mode)
+    agree_both("div", whole(9, 5, low=-9), whole(4, 5, low=1), rounding_mode=mode)
+
+
+def test_sums_of_three():
+    for value in (1, 0.5):
+        agree_both("addcmul", floats(3), floats(2, 3), floats(3), value=value)
+        agree_both("addcdiv", floats(3), floats(2, 3), floats(3), value=value)
+    for weight in (0.0, 0.3, 0.8, 1.0, floats(3)):
+        agree_both("lerp", floats(3), floats(2, 3), weight)
+
+
+def test_a_scalar_keeps_the_float32_of_a_tensor():
+    assert (floats(3) / np.sqrt(4)).dtype is bk.float32
+    assert (bk.arange(0, 4, 2) * -(np.log(1e4) / 4)).dtype is bk.float32
+
+
+@pytest.mark.parametrize("dtype", [bk.float16, bk.bfloat16])
+def test_half_precision_stays_half(dtype):
+    x = bk.ones(2, 3, dtype=dtype)
+    for y in (
+        x + 1.5,
+        x * 2,
+        1 - x,
+        x / 3,
+        x + x,
+        x**2,
+        -x,
+        x.sum(),
+        x.mean(-1),
+        x.exp(),
+        x @ x.T,
+        x.softmax(-1),
+        x.tanh(),
+    ):
+        assert y.dtype is dtype
+    assert (x + bk.ones(3)).dtype is bk.float32
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    with pytest.raises(
+        ShapeError, match=r"tensor a \(3\) must match the size of tensor b \(4\) at non-singleton dimension 1"
+    ) as e:
+        bk.ones(2, 3) + bk.ones(2, 4)
+    assert "(2, 3) and (2, 4)" in str(e.value) and "\nfix: " in str(e.value)
+
+
+def test_booleans_are_not_subtracted():
+    for wrong in (lambda m: 1 - m, lambda m: m - m, lambda m: m - 1, lambda m: -m):
+        with pytest.raises(DTypeError, match="with a bool tensor is not supported"):
+            wrong(bk.tensor([True, False]))
+
+
+def test_integers_refuse_what_they_cannot_hold():
+    with pytest.raises(ArgumentError, match="Integers to negative integer powers are not allowed"):
+        bk.tensor([2]) ** -1
+    with pytest.raises(ArgumentError, match="ZeroDivisionError"):
+        bk.tensor([5]) // 0
+
+
+def test_strangers_are_refused_by_functions_and_passed_on_by_operators():
+    with pytest.raises(KindError):
+        bk.add(bk.ones(2), "a")
+    with pytest.raises(TypeError):
+        bk.ones(2) + "a"
+    assert (bk.ones(2) == "a") is False and (bk.ones(2) != None) is True  # noqa: E711
+
+
+def test_out_receives_the_result():
+    out = bk.empty(3)
+    assert bk.add(bk.ones(3), 1.0, out=out) is out and out.tolist() == [2, 2, 2]
+    with pytest.raises(DTypeError, match="result type"):
+        bk.add(bk.ones(3), 1.0, out=bk.zeros(3, dtype=bk.int64))
+
+
+def test_in_place_change_of_a_product_is_legal_and_right():
+    x, w = floats(3), floats(3)
+    y = x * w
+    y += 1.0
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), w.detach().numpy())

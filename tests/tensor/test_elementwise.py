@@ -1,0 +1,100 @@
+"""Functions of one number, and choices between numbers, against PyTorch."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak as bk
+from badak.errors import ArgumentError, DTypeError, KindError
+from tests.twins import agree, agree_both, flags, floats, whole
+
+EVERYWHERE = (
+    "exp exp2 expm1 sin cos tan atan sinh cosh asinh tanh sigmoid relu erf square abs sign floor ceil trunc round frac neg"
+).split()
+ODD = bk.tensor([0.0, -1.0, float("inf"), -float("inf"), float("nan")], requires_grad=True)
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_function_of_any_number(name):
+    for x in (floats(3, 4), floats(), floats(0, 3), floats(2, 3, dtype=np.float64)):
+        agree_both(name, x)
+
+
+@pytest.mark.parametrize("name", [n for n in EVERYWHERE if n != "frac"])
+def test_integers_become_floats_or_stay_integers_as_in_pytorch(name):
+    agree_both(name, whole(5, 3, low=-4))
+
+
+@pytest.mark.parametrize("name", ["log", "log1p", "log2", "log10", "sqrt", "rsqrt", "reciprocal"])
+def test_function_of_positive_numbers(name):
+    for x in (floats(3, 4, low=0.1, high=3.0), floats(low=0.1, high=3.0), whole(5, 3, low=1), flags(3)):
+        agree_both(name, x)
+    agree_both(name, ODD)
+
+
+def test_functions_with_small_domains():
+    for name in ("asin", "acos", "atanh"):
+        agree_both(name, floats(3, 4, low=-0.9, high=0.9))
+    agree_both("acosh", floats(3, low=1.1, high=3.0))
+    agree_both("atan2", floats(2, 3), floats(3))
+    agree_both("hypot", floats(2, 3), floats(3))
+    agree_both("logaddexp", floats(2, 3), floats(3))
+
+
+def test_softmax_along_any_dim_and_in_another_dtype():
+    for dim in (0, -1):
+        agree_both("softmax", floats(2, 3), dim)
+        agree_both("log_softmax", floats(2, 3), dim=dim)
+    agree_both("softmax", floats(2, 3), dim=0, dtype=bk.float64)
+
+
+def test_clamp_with_numbers_and_tensors():
+    x = floats(5)
+    for bounds in ((-0.5, 0.5), (None, 0.1), (0.0, None), (1, -1), (0, 1)):
+        agree_both("clamp", x, *bounds)
+    agree_both("clamp", x, floats(5), floats(5, low=0.0, high=1.0))
+    agree_both("clamp", x, min=floats(5, low=-1.0, high=0.0))
+    agree_both("clamp", whole(9, 5), 2, 5)
+    agree_both("clamp", whole(9, 5), min=2.5)
+    agree_both("clamp_min", x, 0.0)
+    agree_both("clamp_max", x, 0.0)
+    with pytest.raises(ArgumentError, match="At least one of 'min' or 'max'"):
+        x.clamp()
+
+
+def test_equal_values_share_the_gradient_of_maximum():
+    a = bk.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    b = bk.tensor([1.0, 3.0, 2.0], requires_grad=True)
+    agree_both("maximum", a, b)
+    agree_both("minimum", a, b)
+
+
+def test_where_takes_tensors_and_numbers():
+    for a, b in ((floats(2, 3), floats(3)), (floats(3), 0.0), (1.0, 0), (floats(3), floats(3, dtype=np.float64))):
+        agree(bk.where, torch.where, flags(2, 3), a, b)
+    agree(lambda x, m: x.where(m, 0.0), lambda x, m: x.where(m, 0.0), floats(3), flags(3))
+    agree(bk.where, torch.where, flags(2, 3))
+
+
+def test_where_and_masked_fill_refuse_what_is_no_mask():
+    with pytest.raises(DTypeError, match="expected condition to be a boolean"):
+        bk.where(floats(3), floats(3), 0.0)
+    with pytest.raises(DTypeError, match="masked_fill only supports boolean masks, but got mask with dtype"):
+        floats(3).masked_fill(bk.ones(3, dtype=bk.uint8), 0.0)
+
+
+def test_masked_fill_with_every_kind_of_value():
+    for value in (-1e9, float("-inf"), 0, bk.tensor(2.0), floats()):
+        agree_both("masked_fill", floats(2, 3), flags(3), value)
+        agree_both("masked_fill", floats(3), flags(2, 3), value)
+    agree_both("masked_fill", whole(5, 3), flags(3), 7)
+
+
+def test_nan_to_num():
+    agree_both("nan_to_num", ODD)
+    agree_both("nan_to_num", ODD, 1.0, 2.0, -2.0)
+
+
+def test_a_list_is_no_tensor_and_the_error_says_how_to_make_one():
+    with pytest.raises(KindError, match=r"exp\(\): argument 'input' \(position 1\) must be Tensor, not list"):
+        bk.exp([1.0])

@@ -1,0 +1,75 @@
+"""gather, scatter and their kin against PyTorch."""
+
+import pytest
+
+import badak as bk
+from badak.errors import DTypeError, RangeError, ShapeError
+from tests.twins import agree_both, flags, floats, whole
+
+INDEX = whole(3, 4, 2)
+NO_ROWS = bk.tensor([], dtype=bk.int64)
+
+
+def test_gather():
+    for x, dim, index in (
+        (floats(4, 3), 1, INDEX),
+        (floats(4, 3), -1, INDEX),
+        (floats(5, 3, 2), 0, whole(5, 2, 3, 2)),
+        (floats(4), 0, whole(4, 7)),
+    ):
+        agree_both("gather", x, dim, index)
+    agree_both("take_along_dim", floats(4, 3), INDEX, 1)
+    agree_both("take_along_dim", floats(4, 3), whole(3, 1, 2), 1)
+    agree_both("take", floats(2, 3), whole(6, 2, 2))
+
+
+def test_gather_names_the_index_that_is_out_of_range():
+    with pytest.raises(RangeError, match=r"index 5 is out of bounds for dimension 1 with size 3") as e:
+        bk.gather(floats(4, 3), 1, bk.tensor([[0], [5], [1], [7]]))
+    assert "index[1, 0] is the first of 2" in str(e.value)
+    with pytest.raises(ShapeError, match="same number of dimensions"):
+        bk.gather(floats(4, 3), 1, whole(3, 4))
+    with pytest.raises(DTypeError, match="int32/int64"):
+        bk.gather(floats(4, 3), 0, floats(4, 3))
+
+
+def test_scatter():
+    once = bk.tensor([[2, 0], [1, 2], [0, 1], [2, 1]])
+    agree_both("scatter", floats(4, 3), 1, once, floats(4, 2))
+    agree_both("scatter", floats(4, 3), 1, INDEX, 2.5)
+    agree_both("scatter", floats(4, 3), 1, INDEX, 1)
+    agree_both("scatter", floats(4, 3), 1, INDEX, value=3)
+    agree_both("scatter_add", floats(4, 3), 1, INDEX, floats(4, 2))
+    agree_both("scatter_add", floats(4, 3), 0, whole(4, 4, 3), floats(4, 3))
+    with pytest.raises(DTypeError, match="self.dtype to be equal to src.dtype"):
+        bk.scatter(floats(4, 3), 1, once, floats(4, 2).double())
+
+
+def test_whole_slices():
+    agree_both("index_select", floats(4, 3), 0, whole(4, 5))
+    agree_both("index_select", floats(4, 3), 1, whole(3, 5))
+    agree_both("index_select", floats(4, 3), 0, NO_ROWS)
+    agree_both("index_add", floats(4, 3), 0, whole(4, 5), floats(5, 3))
+    agree_both("index_add", floats(4, 3), 1, whole(3, 5), floats(4, 5), alpha=2)
+    agree_both("index_copy", floats(4, 3), 0, bk.tensor([2, 0]), floats(2, 3))
+    for index in (bk.tensor([2, 0]), NO_ROWS, bk.tensor(1)):
+        agree_both("index_fill", floats(4, 3), 0, index, -1.0)
+    agree_both("index_put", floats(4, 3), (bk.tensor([1, 2]), bk.tensor([0, 1])), floats(2))
+    agree_both("index_put", floats(4, 3), (bk.tensor([1, 1]), bk.tensor([0, 0])), floats(2), accumulate=True)
+
+
+def test_masks():
+    agree_both("masked_select", floats(2, 3), flags(3))
+    agree_both("masked_select", floats(3), flags(2, 3))
+    agree_both("masked_scatter", floats(2, 3), flags(2, 3), floats(9))
+    agree_both("nonzero", flags(2, 3))
+    agree_both("nonzero", flags(2, 3), as_tuple=True)
+    agree_both("argwhere", flags(3))
+    agree_both("nonzero", bk.tensor(3.0))
+
+
+def test_single_slices():
+    agree_both("select", floats(2, 3), 1, -1)
+    agree_both("select", floats(2, 3), 1, 3)
+    agree_both("narrow", floats(2, 5), 1, 1, 3)
+    agree_both("narrow", floats(2, 5), 1, 3, 3)

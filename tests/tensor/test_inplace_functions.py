@@ -1,0 +1,138 @@
+"""In-place twins: the same tensor comes back changed, with the history and the refusals of PyTorch."""
+
+import operator
+
+import pytest
+
+import badak as bk
+from badak.errors import DTypeError, GraphError, ShapeError
+from tests.twins import agree, flags, floats, to_torch, whole
+
+POSITIVE = {"low": 0.2, "high": 2.0}
+ONCE = bk.tensor([[2, 0], [1, 2], [0, 1], [2, 1]])
+CALLS = [
+    ("add_", floats(3), floats(3)),
+    ("add_", floats(2, 3), 2.0),
+    ("add_", whole(3, 3), whole(3, 3)),
+    ("sub_", floats(2, 3), floats(3)),
+    ("mul_", floats(3), 2),
+    ("mul_", floats(2, 3), floats(3)),
+    ("div_", floats(3), floats(3)),
+    ("pow_", floats(3, **POSITIVE), 2),
+    ("remainder_", floats(3), 2.0),
+    ("addcmul_", floats(3), floats(3), floats(3)),
+    ("addcdiv_", floats(3), floats(3), floats(3)),
+    ("lerp_", floats(3), floats(3), 0.3),
+    ("neg_", floats(3)),
+    ("exp_", floats(3)),
+    ("expm1_", floats(3)),
+    ("log_", floats(3, **POSITIVE)),
+    ("log1p_", floats(3, **POSITIVE)),
+    ("sqrt_", floats(3, **POSITIVE)),
+    ("rsqrt_", floats(3, **POSITIVE)),
+    ("reciprocal_", floats(3, **POSITIVE)),
+    ("abs_", floats(3)),
+    ("sin_", floats(3)),
+    ("cos_", floats(3)),
+    ("tanh_", floats(3)),
+    ("sigmoid_", floats(3)),
+    ("relu_", floats(3)),
+    ("clamp_", floats(3), -0.5, 0.5),
+    ("masked_fill_", floats(2, 3), flags(3), -1.0),
+    ("masked_scatter_", floats(2, 3), flags(2, 3), floats(6)),
+    ("fill_", floats(3), 2.0),
+    ("zero_", floats(3)),
+    ("copy_", floats(2, 3), floats(3)),
+    ("scatter_", floats(4, 3), 1, ONCE, 1.0),
+    ("scatter_", floats(4, 3), 1, ONCE, floats(4, 2)),
+    ("scatter_add_", floats(4, 3), 1, ONCE, floats(4, 2)),
+    ("index_fill_", floats(4, 3), 0, bk.tensor([1]), 2.0),
+    ("index_copy_", floats(4, 3), 0, bk.tensor([1, 0]), floats(2, 3)),
+    ("index_add_", floats(4, 3), 0, bk.tensor([1, 1]), floats(2, 3)),
+    ("triu_", floats(3, 3), 1),
+    ("tril_", floats(3, 3)),
+    ("cumsum_", floats(2, 3), 1),
+    ("fill_diagonal_", floats(3, 3), 7.0),
+    ("unsqueeze_", whole(3, 3), 0),
+    ("squeeze_", whole(3, 1, 3)),
+    ("t_", whole(3, 2, 3)),
+    ("transpose_", whole(3, 2, 3), 0, 1),
+    ("logical_not_", flags(3)),
+    ("addmm_", floats(2, 4), floats(2, 3), floats(3, 4)),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]}-{len(call)}")
+def test_in_place_twin(call):
+    name, x, *args = call
+
+    def changed(x, *args):
+        y = x * 1 if x.requires_grad else x.clone()
+        assert getattr(y, name)(*args) is y
+        return y
+
+    agree(changed, changed, x, *args)
+
+
+@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ipow", "ifloordiv", "imod"])
+def test_augmented_operators_change_the_tensor_itself(name):
+    def changed(x, y):
+        z = x * 1
+        assert getattr(operator, name)(z, y) is z
+        return z
+
+    for other in (2, floats(3, **POSITIVE)):
+        agree(changed, changed, floats(2, 3, **POSITIVE), other)
+
+
+@pytest.mark.parametrize("name", ["iand", "ior", "ixor"])
+def test_augmented_masks(name):
+    changed = lambda x, y: getattr(operator, name)(x.clone(), y)
+    agree(changed, changed, flags(3), flags(2, 3)[0])
+
+
+def test_old_forms_with_the_number_first():
+    x, t = floats(3, grad=False), floats(3, grad=False)
+    expected = x.numpy() + 0.5 * t.numpy()
+    assert x.clone().add_(0.5, t).tolist() == pytest.approx(expected.tolist())
+    expected = x.numpy() + 0.5 * t.numpy() ** 2
+    assert x.clone().addcmul_(0.5, t, t).tolist() == pytest.approx(expected.tolist())
+    assert x.clone().addcdiv_(0.5, t, t).tolist() == pytest.approx((x.numpy() + 0.5).tolist())
+
+
+def test_a_float_does_not_go_into_an_integer_tensor():
+    with pytest.raises(
+        DTypeError, match="result type badak.float32 can't be cast to the desired output type badak.int64"
+    ):
+        whole(3, 3).add_(1.5)
+    with pytest.raises(DTypeError):
+        whole(3, 3).div_(2)
+
+
+def test_the_result_must_have_the_shape_of_the_tensor():
+    with pytest.raises(ShapeError, match=r"output with shape \[3\] doesn't match the broadcast shape \[2, 3\]"):
+        floats(3, grad=False).add_(floats(2, 3, grad=False))
+
+
+def test_a_leaf_that_wants_a_gradient_is_not_changed():
+    for change in (lambda x: x.add_(1.0), lambda x: x.mul_(2.0), lambda x: x.zero_(), lambda x: x.__iadd__(1.0)):
+        with pytest.raises(GraphError, match="a leaf Variable that requires grad"):
+            change(floats(3))
+    x = floats(3)
+    with bk.no_grad():
+        x.add_(1.0)
+    assert x.is_leaf and x.requires_grad
+
+
+def test_a_saved_value_that_changes_is_noticed():
+    x = floats(3)
+    y = x * 1
+    z = y.square()
+    y.add_(1.0)
+    with pytest.raises(GraphError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_resize_keeps_what_fits():
+    x = bk.arange(6).resize_(2, 2)
+    assert x.tolist() == [[0, 1], [2, 3]] and to_torch(x).shape == (2, 2)

@@ -1,0 +1,50 @@
+"""Methods and free functions are the same objects, and nothing that Transformer code calls is absent."""
+
+import torch
+
+import badak as bk
+from badak.tensor.methods import METHODS
+
+SPECIAL = {"where", "dist", "real", "imag", "T", "mT", "H"}
+
+
+def test_a_method_is_the_function_of_its_name():
+    for name, function in METHODS.items():
+        free = getattr(bk, name, None)
+        if (
+            free is not None
+            and name not in SPECIAL
+            and not name.startswith("__")
+            and callable(free)
+            and not isinstance(free, bk.dtype)
+        ):
+            assert free is function, name
+
+
+def test_methods_are_pytorchs():
+    strange = [n for n in METHODS if not hasattr(torch.Tensor, n)]
+    assert not strange
+
+
+def test_functions_have_docstrings():
+    silent = [n for n, f in METHODS.items() if not n.startswith("__") and not f.__doc__]
+    assert not silent
+
+
+USED = (
+    "abs add add_ addcdiv_ addcmul_ all amax any argmax argmin argsort backward bernoulli_ bfloat16 bool byte ceil chunk clamp "
+    "clamp_ clamp_min clone contiguous copy_ cos cpu cuda cumsum data_ptr detach dim div div_ dot double element_size eq exp "
+    "expand expand_as expm1_ exponential_ fill_ flatten flip float floor fmod gather ge get_device gt half index_copy index_copy_ "
+    "index_fill_ index_select int is_contiguous item lerp lerp_ log log1p_ log_ log_softmax logsumexp long lt masked_fill "
+    "masked_fill_ masked_select matmul max mean median min mul mul_ multinomial narrow ne neg nelement new new_empty new_full "
+    "new_ones new_tensor new_zeros nonzero norm normal_ numel numpy permute pin_memory pow random_ reciprocal relu "
+    "repeat repeat_interleave requires_grad_ reshape reshape_as resize_ rsqrt scatter scatter_ select sigmoid sign sin size "
+    "softmax sort split sqrt square squeeze std sub sub_ sum t tanh to tolist topk transpose tril triu triu_ type type_as unbind "
+    "uniform_ unique unsqueeze var view view_as where zero_ T mT real imag shape device dtype data grad is_cuda is_sparse ndim "
+    "itemsize requires_grad __and__ __bool__ __deepcopy__ __eq__ __float__ __format__ __getitem__ __index__ __int__ __len__ "
+    "__pow__ __rpow__ __rsub__ __rtruediv__ __setitem__"
+).split()
+
+
+def test_every_method_that_transformer_code_uses_is_there():
+    assert not [name for name in USED if not hasattr(bk.Tensor, name)]

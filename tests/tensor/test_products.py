@@ -1,0 +1,111 @@
+"""Matrix products and einsum against PyTorch."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak as bk
+from badak.errors import ArgumentError, DTypeError, ShapeError
+from tests.twins import agree, agree_both, floats, whole
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ((2, 3), (3, 4)),
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 2)),
+        ((5, 2, 3), (3, 4)),
+        ((5, 1, 2, 3), (6, 3, 4)),
+        ((3, 0), (0, 2)),
+        ((5, 2, 3), (3,)),
+    ],
+    ids=str,
+)
+def test_matmul(a, b):
+    agree_both("matmul", floats(*a), floats(*b))
+    agree(lambda x, y: x @ y, lambda x, y: x @ y, floats(*a, dtype=np.float64), floats(*b, dtype=np.float64))
+
+
+def test_products_by_their_names():
+    for name, *shapes in (
+        ("mm", (2, 3), (3, 4)),
+        ("bmm", (2, 3, 4), (2, 4, 5)),
+        ("mv", (2, 3), (3,)),
+        ("dot", (3,), (3,)),
+        ("outer", (3,), (2,)),
+        ("ger", (3,), (2,)),
+        ("inner", (2, 3), (4, 3)),
+        ("kron", (2, 3), (3, 2)),
+        ("addmm", (2, 4), (2, 3), (3, 4)),
+        ("addmv", (2,), (2, 3), (3,)),
+        ("addbmm", (3, 5), (2, 3, 4), (2, 4, 5)),
+        ("addr", (2, 3), (2,), (3,)),
+        ("baddbmm", (2, 3, 5), (2, 3, 4), (2, 4, 5)),
+        ("cdist", (2, 3, 4), (2, 5, 4)),
+    ):
+        agree_both(name, *[floats(*shape) for shape in shapes])
+    agree_both("addmm", floats(4), floats(2, 3), floats(3, 4), beta=0.5, alpha=2)
+    agree_both("outer", whole(3, 3), floats(2))
+    agree_both("trace", floats(3, 4))
+    agree_both("tensordot", floats(2, 3, 4), floats(3, 4, 5), 2)
+    agree_both("tensordot", floats(2, 3, 4), floats(5, 3, 2), dims=([0, 1], [2, 1]))
+    agree_both("cdist", floats(3, 4), floats(5, 4), p=1.0)
+    agree_both("matmul", whole(3, 2, 3), whole(3, 3, 2))
+
+
+EQUATIONS = [
+    ("ij,jk->ik", (2, 3), (3, 4)),
+    ("bhid,bhjd->bhij", (2, 3, 4, 5), (2, 3, 6, 5)),
+    ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)),
+    ("ij,jk", (2, 3), (3, 4)),
+    ("aB,Bc", (2, 3), (3, 4)),
+    ("ii->i", (3, 3)),
+    ("ii", (3, 3)),
+    ("ij->ji", (2, 3)),
+    ("ij->", (2, 3)),
+    ("i...->...", (3, 2)),
+    ("i,j->ij", (2,), (3,)),
+    ("...ij,...jk->...ik", (5, 2, 3), (3, 4)),
+    ("b...d,bd->b...", (2, 3, 4, 5), (2, 5)),
+    ("ij,jk,kl->il", (2, 3), (3, 4), (4, 5)),
+    ("nhwc,hc->nwc", (2, 3, 4, 5), (3, 5)),
+    ("ij,ij->ij", (2, 3), (1, 3)),
+    ("ij,kl->i", (2, 3), (4, 5)),
+    ("iij,jk->ik", (2, 2, 3), (3, 4)),
+    ("a b, b c -> c a", (2, 3), (3, 4)),
+]
+
+
+@pytest.mark.parametrize("equation, shapes", [(e, s) for e, *s in EQUATIONS], ids=lambda v: str(v))
+def test_einsum(equation, shapes):
+    xs = [floats(*shape) for shape in shapes]
+    agree(lambda *a: bk.einsum(equation, *a), lambda *a: torch.einsum(equation, *a), *xs)
+
+
+def test_einsum_says_what_is_wrong():
+    for equation, shapes, text in (
+        ("ij,jk->ijj", [(2, 3), (3, 4)], "more than once"),
+        ("ij,jk->iz", [(2, 3), (3, 4)], "no operand has it"),
+        ("ij", [(2, 3), (3,)], "1 operands, and 2 were given"),
+    ):
+        with pytest.raises(ArgumentError, match=text):
+            bk.einsum(equation, *[floats(*s) for s in shapes])
+    with pytest.raises(ShapeError, match="subscript j has size 3 and 4"):
+        bk.einsum("ij,jk->ik", floats(2, 3), floats(4, 5))
+    with pytest.raises(ShapeError, match="number of subscripts"):
+        bk.einsum("ijk,jk->ik", floats(2, 3), floats(3, 4))
+
+
+def test_shapes_that_do_not_multiply():
+    with pytest.raises(ShapeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        floats(2, 3) @ floats(2, 3)
+    with pytest.raises(ShapeError, match=r"first two dimensions of batch2 tensor to be: \[2, 4\] but got: \[2, 3\]"):
+        bk.bmm(floats(2, 3, 4), floats(2, 3, 4))
+    with pytest.raises(ShapeError, match="inconsistent tensor size"):
+        bk.dot(floats(3), floats(4))
+    with pytest.raises(ShapeError, match="must be a matrix"):
+        bk.mm(floats(2), floats(2, 3))
+    with pytest.raises(DTypeError):
+        floats(2, 3) @ whole(3, 3, 2)

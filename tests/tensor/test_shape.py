@@ -1,0 +1,231 @@
+"""Views, joins, repetitions and paddings against PyTorch; views share memory."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+import badak as bk
+from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from tests.twins import agree, agree_both, flags, floats, whole
+
+
+def by_method(name, *args, **named):
+    """The same method call on both sides, on a contiguous and on a transposed tensor."""
+    for x, *rest in (args, (args[0].detach().transpose(0, -1).contiguous().requires_grad_(), *args[1:])):
+        agree(lambda x, *a: getattr(x, name)(*a, **named), lambda x, *a: getattr(x, name)(*a, **named), x, *rest)
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (-1,), ((4, 6),), ([2, -1],), (2, 2), (5, -1), (24,), (2, 3, 2, 2)], ids=str)
+def test_view_and_reshape(shape):
+    by_method("view", floats(2, 3, 4), *shape)
+    by_method("reshape", floats(2, 3, 4), *shape)
+    turned = lambda x, *s: x.transpose(0, 2).reshape(*s)
+    agree(turned, turned, floats(2, 3, 4), *shape)
+
+
+def test_view_refuses_memory_that_does_not_allow_it():
+    with pytest.raises(ShapeError, match=r"view size is not compatible .* Use .reshape\(...\) instead"):
+        floats(2, 3).t().view(6)
+    with pytest.raises(ShapeError, match=r"shape '\[2, 2\]' is invalid for input of size 3"):
+        floats(3).view(2, 2)
+    agree(lambda x: x.transpose(1, 2).view(2, 4, 3), lambda x: x.transpose(1, 2).view(2, 4, 3), floats(2, 3, 4))
+
+
+def test_views_share_memory_and_copies_do_not():
+    x = bk.zeros(2, 3)
+    for view in (
+        x.view(6),
+        x.t(),
+        x[0],
+        x[:, 1:],
+        x.unsqueeze(0),
+        x.reshape(3, 2),
+        x.expand(4, 2, 3),
+        x.diagonal(),
+        x.split(1)[0],
+        x.unbind(1)[2],
+    ):
+        assert np.shares_memory(view.numpy(), x.numpy())
+    for copy in (x.t().reshape(6), x.flip(0), x.repeat(1, 1), bk.cat([x]), x.tril(), x[[0]], x.clone()):
+        assert not np.shares_memory(copy.numpy(), x.numpy())
+    x.diagonal().fill_(1.0)
+    assert x.tolist() == [[1, 0, 0], [0, 1, 0]]
+
+
+def test_order_of_dims():
+    by_method("transpose", floats(2, 3, 4), 0, -1)
+    by_method("permute", floats(2, 3, 4), 2, 0, -2)
+    agree_both("permute", floats(2, 3, 4), (2, 0, 1))
+    agree_both("movedim", floats(2, 3, 4), 0, 2)
+    agree_both("movedim", floats(2, 3, 4), (0, 1), (2, 0))
+    agree_both("swapaxes", floats(2, 3), 0, 1)
+    for x in (floats(2, 3), floats(3)):
+        agree_both("t", x)
+    agree(lambda x: x.mT, lambda x: x.mT, floats(2, 3, 4))
+    agree(lambda x: x.T, lambda x: x.T, floats(2, 3))
+
+
+def test_order_of_dims_that_makes_no_sense():
+    with pytest.raises(RangeError, match=r"expected to be in range of \[-2, 1\], but got 4"):
+        floats(2, 3).transpose(0, 4)
+    with pytest.raises(ArgumentError, match="duplicate dims"):
+        floats(2, 3).permute(0, 0)
+    with pytest.raises(ShapeError, match="number of dimensions"):
+        floats(2, 3).permute(0)
+    with pytest.raises(ShapeError, match="<= 2 dimensions"):
+        floats(2, 2, 2).t()
+
+
+@pytest.mark.parametrize("dim", [0, -1, 1, 2, 3, -4])
+def test_dims_of_size_one(dim):
+    agree_both("unsqueeze", floats(2, 3), dim)
+    agree_both("squeeze", floats(2, 1, 3), dim)
+
+
+def test_flattening():
+    for x, args in (
+        (floats(2, 3, 4), ()),
+        (floats(2, 3, 4), (1,)),
+        (floats(2, 3, 4), (0, 1)),
+        (floats(), ()),
+        (floats(2, 3), (1, 0)),
+    ):
+        agree_both("flatten", x, *args)
+    agree_both("squeeze", floats(1, 2, 1))
+    agree_both("squeeze", floats(1, 2, 1), (0, 2))
+    agree_both("unflatten", floats(2, 6), 1, (2, -1))
+    agree_both("ravel", floats(2, 3))
+
+
+def test_expanding():
+    for shape in ((2, 3), (4, 2, 3), (-1, 3), (2, 4), (0, 2, 1)):
+        agree(lambda x, *s: x.expand(*s), lambda x, *s: x.expand(*s), floats(2, 1), *shape)
+    agree_both("expand_as", floats(1, 3), floats(2, 3))
+    agree_both("broadcast_to", floats(3), (2, 3))
+    agree_both("broadcast_tensors", floats(3), floats(2, 1))
+    with pytest.raises(ShapeError, match=r"The expanded size of the tensor \(4\) must match the existing size \(3\)"):
+        floats(3).expand(2, 4)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_pieces(dim):
+    x = floats(4, 5)
+    agree_both("split", x, 2, dim)
+    agree_both("split", x, [1, 2, x.shape[dim] - 3], dim=dim)
+    agree_both("chunk", x, 3, dim=dim)
+    agree_both("unbind", x, dim)
+    agree_both("tensor_split", x, 3, dim=dim)
+    agree_both("tensor_split", x, [1, 3], dim=dim)
+
+
+def test_pieces_at_the_edges():
+    for name, x, arg in (
+        ("split", floats(4), 0),
+        ("split", floats(4), [1, 1]),
+        ("chunk", floats(5), 7),
+        ("chunk", floats(5), 0),
+        ("split", floats(0, 2), 2),
+    ):
+        agree_both(name, x, arg)
+    agree(lambda x: x.split(2)[1], lambda x: x.split(2)[1], floats(5))
+    agree(lambda x: x.unbind(1)[0], lambda x: x.unbind(1)[0], floats(2, 3))
+
+
+def test_diagonals_and_windows():
+    for args in ((), (1,), (-2,), (5,)):
+        agree_both("diagonal", floats(3, 4), *args)
+    agree_both("diagonal", floats(2, 3, 4), 1, 1, 2)
+    for shape, args in (((2, 7), (1, 3, 2)), ((7,), (0, 3, 1)), ((3,), (0, 4, 1))):
+        agree_both("unfold", floats(*shape), *args)
+    for shape, args in (((3,), ()), ((3,), (1,)), ((3, 4), ()), ((3, 4), (-1,))):
+        agree_both("diag", floats(*shape), *args)
+    for args in ((), (-1,), (1, 0, 2)):
+        agree_both("diag_embed", floats(2, 3), *args)
+
+
+def test_joining():
+    for xs, dim in (
+        ([floats(2, 3), floats(1, 3)], 0),
+        ((floats(2, 3), floats(2, 1)), -1),
+        ([floats(2), whole(3, 2)], 0),
+        ([floats(0), floats(2, 3)], 0),
+    ):
+        agree_both("cat", xs, dim)
+    for xs, dim in (([floats(2, 3), floats(2, 3)], -1), ([floats(), floats()], 0), ([whole(3, 2), floats(2)], 1)):
+        agree_both("stack", xs, dim)
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        agree_both(name, [floats(3), floats(3)])
+        agree_both(name, [floats(2, 3), floats(2, 3)])
+
+
+def test_what_does_not_join():
+    with pytest.raises(
+        ShapeError, match="Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4"
+    ):
+        bk.cat([floats(2, 3), floats(3, 4)])
+    with pytest.raises(ShapeError, match="same number of dimensions: got 2 and 1"):
+        bk.cat([floats(2, 3), floats(2)])
+    with pytest.raises(ShapeError, match="stack expects each tensor to be equal size"):
+        bk.stack([floats(2), floats(3)])
+    with pytest.raises(KindError, match="must be tuple of Tensors, not Tensor"):
+        bk.cat(floats(2))
+
+
+def test_turning_and_repeating():
+    agree(lambda x: x.flip(0, 1), lambda x: x.flip(0, 1), floats(2, 3))
+    agree_both("flip", floats(2, 3), [1])
+    for args in ((1, 0), ((1, -2), (0, 1)), (2,), (1, -1)):
+        agree_both("roll", floats(2, 3), *args)
+    for times in ((2, 1, 3), ([2, 1],), (0, 2), (2,)):
+        agree(lambda x, *t: x.repeat(*t), lambda x, *t: x.repeat(*t), floats(2, 3), *times)
+    agree_both("tile", floats(2, 3), (2,))
+    for args in ((2,), (2, 1), (bk.tensor([1, 0, 2]), 1)):
+        agree_both("repeat_interleave", floats(2, 3), *args)
+
+
+@pytest.mark.parametrize("diagonal", [-1, 0, 2])
+def test_triangles(diagonal):
+    for name in ("tril", "triu"):
+        agree_both(name, floats(2, 3, 4), diagonal)
+        agree_both(name, flags(3, 3), diagonal=diagonal)
+        agree_both(name, floats(3), diagonal)
+
+
+def test_padding():
+    for sizes in ((1, 2), (1, 2, 3, 0), (-1, 1), (0, 0, -1, -1)):
+        agree(bk.pad, F.pad, floats(2, 3, 4), sizes)
+        agree(bk.pad, F.pad, floats(2, 3, 4), sizes, value=2.5)
+    for mode in ("reflect", "replicate", "circular"):
+        agree(bk.pad, F.pad, floats(2, 3, 4), (2, 1), mode)
+        agree(bk.pad, F.pad, floats(1, 2, 3, 4), (1, 1, 2, 0), mode=mode)
+    with pytest.raises(ShapeError, match="too large for a dim of size 4"):
+        bk.pad(floats(2, 3, 4), (4, 1), "reflect")
+
+
+def test_grids():
+    agree_both("meshgrid", whole(3, 3), whole(3, 2), indexing="ij")
+    agree_both("meshgrid", whole(3, 3), whole(3, 2), whole(3, 4), indexing="xy")
+    agree_both("cartesian_prod", whole(3, 3), whole(3, 2))
+    agree_both("combinations", whole(9, 4))
+    for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+        for x in (floats(), floats(3), floats(2, 3)):
+            agree_both(name, x)
+
+
+def test_complex_numbers_as_rotary_positions_use_them():
+    def turn(lib):
+        def apply(x, t):
+            turned = lib.view_as_complex(x) * lib.polar(lib.ones_like(t), t)
+            return lib.view_as_real(turned).flatten(1)
+
+        return apply
+
+    agree(turn(bk), turn(torch), floats(3, 2), floats(3))
+    for f in (
+        lambda lib: lambda x: lib.view_as_complex(x).abs(),
+        lambda lib: lambda x: lib.view_as_complex(x).real * lib.view_as_complex(x).imag,
+        lambda lib: lambda x: lib.view_as_real(lib.view_as_complex(x) / lib.view_as_complex(x.flip(0))),
+        lambda lib: lambda x: lib.view_as_real(lib.view_as_complex(x).exp()),
+    ):
+        agree(f(bk), f(torch), floats(3, 2))
