@@ -23,12 +23,15 @@ class _Switch:
 
     def __enter__(self) -> None:
         self._before.append({name: getattr(modes, name) for name in self._values})
-        for name, value in self._values.items():
+        self._set(self._values)
+
+    def _set(self, values: dict[str, bool]) -> None:
+        for name, value in values.items():
             setattr(modes, name, value)
+        modes.checked = modes.inference or modes.anomaly
 
     def __exit__(self, *error) -> None:
-        for name, value in self._before.pop().items():
-            setattr(modes, name, value)
+        self._set(self._before.pop())
 
     def clone(self):
         """A switch of the same values, for nested use."""

@@ -1,11 +1,13 @@
 """Where tensors meet operations: the one function that runs an Op and records it."""
 
+from numpy import ndarray
+
 from ..errors import GraphError
 from ..graph import Node, Saved, modes
 from .anomaly import look_for_nonfinite
 from .tensor import Tensor
 
-_no_inputs_needed: dict[int, tuple[bool, ...]] = {n: (False,) * n for n in range(16)}
+_new = object.__new__
 
 
 def apply(op, *inputs, **attributes):
@@ -14,46 +16,41 @@ def apply(op, *inputs, **attributes):
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
     """
     arrays = [None if x is None else x._array for x in inputs]
-    needs = None
-    if modes.grad:
-        needs = tuple([x is not None and x.requires_grad for x in inputs])
-        if True not in needs:
-            needs = None
-    saved = Saved(needs or (False,) * len(arrays))
-    made = op.forward(saved, *arrays, **attributes)
-    if type(made) is tuple:
-        outputs = tuple([Tensor._of(array) for array in made])
+    saved = _new(Saved)  # a call of the class would cost as much again
+    recording = modes.grad
+    if recording:
+        # a view may have to take its history anew first, which the property does
+        needs = [x is not None and (x._requires_grad if x._base is None else x.requires_grad) for x in inputs]
+        recording = True in needs
+        saved.needs = tuple(needs)
     else:
-        outputs = (Tensor._of(made),)
+        saved.needs = (False,) * len(arrays)
+    made = op.forward(saved, *arrays, **attributes)
+    several = type(made) is tuple
+    outputs = tuple([Tensor._of(array) for array in made]) if several else (Tensor._of(made),)
     if op.view:
         _share(op, inputs[0], outputs, attributes)
-    if needs is not None:
+    if recording:
         _record(op, saved, inputs, arrays, outputs)
-    if modes.inference:
-        for y in outputs:
-            y._inference = True
-    if modes.anomaly:
-        look_for_nonfinite(op, arrays, attributes, outputs)
-    return outputs if type(made) is tuple else outputs[0]
+    if modes.checked:
+        _check(op, arrays, attributes, outputs)
+    return outputs if several else outputs[0]
 
 
 def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
     """Make the node of this run, and note which tensors must not change before its backward."""
-    edges = [x._edge() if need else None for x, need in zip(inputs, saved.needs)]
-    node = Node(op, saved, edges, len(outputs))
+    node = Node(op, saved, [x._edge() if need else None for x, need in zip(inputs, saved.needs)], len(outputs))
     for slot, y in enumerate(outputs):
         if y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
             y._node, y._slot, y._requires_grad = node, slot, True
     watched = []
     for value in saved.__dict__.values():
+        if type(value) is not ndarray:
+            continue
         for i, array in enumerate(arrays):
-            if value is array and value is not None:
+            if value is array:
                 if inputs[i]._inference:
-                    raise GraphError(
-                        "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
-                        f"tensor and use it in autograd ({op.name} needs its input {i} for the gradient)",
-                        "x.clone() outside inference_mode, or make it under no_grad() instead",
-                    )
+                    raise _inference_error(op)
                 version = inputs[i]._watch()
                 watched.append((version, version.count, f"input {i}"))
         for y in outputs:
@@ -64,9 +61,19 @@ def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
         node.watched = watched
 
 
+def _check(op, arrays, attributes, outputs) -> None:
+    """What inference mode and anomaly mode do with each result."""
+    if modes.inference:
+        for y in outputs:
+            y._inference = True
+    if modes.anomaly:
+        look_for_nonfinite(op, arrays, attributes, outputs)
+
+
 def _inference_error(op) -> GraphError:
     return GraphError(
-        f"Inference tensors cannot be saved for backward; {op.name} needs one that was made in inference_mode()",
+        f"Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use "
+        f"it in autograd; {op.name} needs one that was made in inference_mode()",
         "x.clone() outside inference_mode() gives a tensor that can be used, or make it under no_grad()",
     )
 

@@ -23,6 +23,9 @@ from .history import History
 from .values import Values
 
 
+_new = object.__new__
+
+
 class Tensor(History, About, Values):
     """An n-dimensional array that can be differentiated through, with PyTorch's face.
 
@@ -45,8 +48,8 @@ class Tensor(History, About, Values):
     @classmethod
     def _of(cls, array, kind=None) -> "Tensor":
         """A tensor around this very array, with no history."""
-        tensor = object.__new__(kind or Tensor)
-        tensor._array = array if isinstance(array, np.ndarray) else np.asarray(array)
+        tensor = _new(kind or Tensor)
+        tensor._array = array if type(array) is np.ndarray else np.asarray(array)
         return tensor
 
     def __deepcopy__(self, memo):
