@@ -16,7 +16,8 @@ from badak.train.setups import PRESETS, change
 TINY = {
     "gpt": change(
         change(PRESETS["gpt"]["sentences"], "model", {"d_model": 16, "layers": 1, "dropout": 0.2}),
-        "train", {"epochs": 6, "batch_size": 3, "eval_every": 5, "schedule": "cosine", "warmup_steps": 4, "optimizer": "adamw", "clip": 1.0},
+        "train", {"epochs": 6, "batch_size": 3, "eval_every": 5, "schedule": "cosine",
+                  "warmup_steps": 4, "optimizer": "adamw", "clip": 1.0},
     ),
     "stream": change(
         change(PRESETS["gpt"]["characters"], "model", {"d_model": 16, "layers": 1, "context": 16, "dropout": 0.1}),

@@ -43,6 +43,6 @@ class Bar:
         """An evaluation in one line."""
         value = row.valid_accuracy if self.metric == "accuracy" else row.valid_perplexity
         return (
-            f"step {row.step:>6}   loss {row.train_loss:7.4f}   held out {row.valid_loss:7.4f}   "
+            f"step {row.step:>6}   loss {row.train_loss:7.4f}   test {row.valid_loss:7.4f}   "
             f"{self.metric} {value:7.4g}   {row.per_second:,.0f} {self.counted}/s   {row.seconds:.0f} s"
         )

@@ -83,7 +83,7 @@ def make_command(kind: str) -> click.Command:
     """`badak train KIND` with an option for each setting."""
     presets = PRESETS[kind]
     first = next(iter(presets))
-    options = [
+    options: list[click.Parameter] = [
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
                 help=f"settings to start from; options below change them  [default {first}]"),
         Section(["--run"], metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),

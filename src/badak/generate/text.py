@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from badak.data.text import Vocabulary, WordVocabulary
+from badak.data.pieces import PieceVocabulary
+from badak.data.text import CharVocabulary, WordVocabulary
 from badak.errors import ArgumentError
 from badak.generate.fill_mask import fill_mask
 from badak.generate.filters import SampleConfig
@@ -12,9 +13,11 @@ from badak.generate.sampling import stream
 from badak.nn import Module
 from badak.tensor import from_numpy
 
+TextVocabulary = CharVocabulary | PieceVocabulary | WordVocabulary
+
 
 def write_on(
-    model: Module, vocabulary: Vocabulary, prompt: str, config: SampleConfig, eos: int | None = None
+    model: Module, vocabulary: TextVocabulary, prompt: str, config: SampleConfig, eos: int | None = None
 ) -> Iterator[str]:
     """The prompt, then what the model writes after it, as it comes; ends before the token `eos`.
 
@@ -42,7 +45,7 @@ def fill_sentence(
     return vocabulary.decode(ids, skip_special=True), words
 
 
-def known(vocabulary: Vocabulary, text: str) -> np.ndarray:
+def known(vocabulary: TextVocabulary, text: str) -> np.ndarray:
     """The tokens of `text`; a word that the model has never seen is refused with the nearest known ones."""
     ids = vocabulary.encode(text)
     if isinstance(vocabulary, WordVocabulary) and (ids == vocabulary.unk).any():

@@ -21,14 +21,14 @@ def draw_curves(
     left, right = figure.subplots(1, 2)
     steps = [row.step for row in rows]
     left.plot(steps, [row.train_loss for row in rows], color=TRAIN, label="training")
-    left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="held out")
+    left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="test")
     left.set(xlabel="step", ylabel="loss (nats)", ylim=(0, None))
     if metric == "accuracy":
         right.plot(steps, [row.train_accuracy for row in rows], color=TRAIN, label="training")
-        right.plot(steps, [row.valid_accuracy for row in rows], color=VALID, label="held out")
+        right.plot(steps, [row.valid_accuracy for row in rows], color=VALID, label="test")
         right.set(xlabel="step", ylabel="accuracy", ylim=(None, 1))
     else:
-        right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="held out")
+        right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="test")
         right.set(xlabel="step", ylabel="perplexity", yscale="log")
     for axes in (left, right):
         axes.grid(alpha=0.3)

@@ -23,6 +23,8 @@ TEST_BATCH, TEST_CASES = 64, 2_000
 class Guessing(Experiment):
     """A BERT over sentences: other words are hidden in each epoch; it is tested with each word hidden alone."""
 
+    setup: BERTSetup
+
     def __init__(self, setup: BERTSetup, log: Callable[[str], None]):
         self.sentences = read_sentences(setup.data.path)
         self.vocabulary = WordVocabulary.from_texts(self.sentences)
@@ -32,7 +34,7 @@ class Guessing(Experiment):
         self.model = BERT(model)
         order = Generator().manual_seed(setup.train.seed)
         self.loader = DataLoader(TensorDataset(from_numpy(ids)), setup.train.batch_size, shuffle=True, generator=order)
-        self.tests = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
+        self.tests: DataLoader = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
         log(f"{len(self.sentences):,} sentences, {len(self.vocabulary):,} distinct words")
 
     def loss(self, batch: tuple[Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:

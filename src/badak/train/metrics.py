@@ -58,7 +58,7 @@ def drop_rows_after(path: Path, step: int) -> None:
 
 
 def _row(record: dict[str, str]) -> Row:
-    values = {field.name: field.type(record[field.name]) for field in fields(Row)}
+    values = {field.name: (int if field.name == "step" else float)(record[field.name]) for field in fields(Row)}
     if math.isnan(values["epoch"]):
         raise ValueError("epoch is not a number")
-    return Row(**values)
+    return Row(**values)  # type: ignore[arg-type]  # int for step, float for the others

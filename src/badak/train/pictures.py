@@ -17,6 +17,8 @@ TEST_BATCH = 500
 class Pictures(Experiment):
     """Learn from the first `train_images`, test with the first `test_images`."""
 
+    setup: ClassifySetup
+
     def __init__(self, setup: ClassifySetup, log: Callable[[str], None]):
         self.setup, data = setup, setup.data
         train, test = load_mnist(data.path or None, "train", log), load_mnist(data.path or None, "test", log)
@@ -24,7 +26,7 @@ class Pictures(Experiment):
         self.model = build_classifier(setup.model)
         order = Generator().manual_seed(setup.train.seed)
         self.loader = DataLoader(learned, setup.train.batch_size, shuffle=True, generator=order)
-        self.tests = DataLoader(TensorDataset(*(part[: data.test_images] for part in test)), TEST_BATCH)
+        self.tests: DataLoader = DataLoader(TensorDataset(*(part[: data.test_images] for part in test)), TEST_BATCH)
 
     def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
         pictures, labels = batch

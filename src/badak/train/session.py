@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from badak.data.pieces import PieceVocabulary
-from badak.data.text import CharVocabulary, Vocabulary, WordVocabulary
+from badak.data.text import CharVocabulary, WordVocabulary
 from badak.errors import ArgumentError, BadakError, FileError, StateError
+from badak.generate.text import TextVocabulary
 from badak.models.bert import BERT
 from badak.models.classifier import build_classifier
 from badak.models.gpt import GPT
@@ -16,12 +18,16 @@ from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
 from badak.train.pictures import Pictures
 from badak.train.run import CONFIG, Run
-from badak.train.setups import Setup
+from badak.train.setups import ClassifySetup, GPTSetup, Setup
 from badak.train.writing import Writing, end_of_line
 
-TASKS = {"classify": Pictures, "gpt": Writing, "bert": Guessing}
-MODELS = {"classify": build_classifier, "gpt": GPT, "bert": BERT}
-VOCABULARIES = {"characters": CharVocabulary, "pieces": PieceVocabulary, "words": WordVocabulary}
+TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": Writing, "bert": Guessing}
+MODELS: dict[str, Callable[[Any], Module]] = {"classify": build_classifier, "gpt": GPT, "bert": BERT}
+VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
+    "characters": CharVocabulary,
+    "pieces": PieceVocabulary,
+    "words": WordVocabulary,
+}
 
 
 def quiet(line: str) -> None:
@@ -60,7 +66,7 @@ class Trained:
 
     setup: Setup
     model: Module
-    vocabulary: Vocabulary | None = None
+    vocabulary: Any = None  # a TextVocabulary; pictures have none
     eos: int | None = None  # where the text of one answer ends
 
 
@@ -75,15 +81,15 @@ def open_model(folder: str | Path, experiment: str) -> Trained:
     vocabulary = open_vocabulary(run)
     model = MODELS[experiment](run.setup.model)
     run.load_weights(model)
-    lines = experiment == "gpt" and run.setup.data.lines
-    return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if lines else None)
+    by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
+    return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
 
 
-def open_vocabulary(run: Run) -> Vocabulary | None:
+def open_vocabulary(run: Run) -> TextVocabulary | None:
     """The vocabulary that config.json holds, if it has one."""
-    if run.setup.experiment == "classify":
+    if isinstance(run.setup, ClassifySetup):
         return None
-    kind = run.setup.data.tokens if run.setup.experiment == "gpt" else "words"
+    kind = run.setup.data.tokens if isinstance(run.setup, GPTSetup) else "words"
     where = run.folder / CONFIG
     try:
         vocabulary = VOCABULARIES[kind](run.setup.vocabulary)

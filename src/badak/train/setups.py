@@ -4,7 +4,7 @@
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from badak.io.config import check, option
 from badak.models.bert import BERTConfig
@@ -106,9 +106,9 @@ class BERTSetup:
 
 
 Setup = ClassifySetup | GPTSetup | BERTSetup
-SETUPS: dict[str, type] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup}
+SETUPS: dict[str, type[Setup]] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup}
 
-PLAIN = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
+PLAIN: dict[str, Any] = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
 
 STREAM = TrainConfig(steps=2_000, batch_size=12, lr=2e-3, beta2=0.99, weight_decay=0.1, clip=1.0, eval_every=250)
 

@@ -8,10 +8,10 @@ import numpy as np
 from badak.data import DataLoader, Dataset, RandomSampler
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
-from badak.data.text import CharVocabulary, Vocabulary, WordVocabulary, python_topics, read_text
+from badak.data.text import CharVocabulary, WordVocabulary, python_topics, read_text
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
-from badak.generate.text import write_on
+from badak.generate.text import TextVocabulary, write_on
 from badak.models.gpt import GPT
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.random import Generator
@@ -62,6 +62,8 @@ class Lines(Dataset):
 class Writing(Experiment):
     """A GPT over a text: an epoch is as many tokens as the text has, in windows that begin anywhere, or every line once."""
 
+    setup: GPTSetup
+
     def __init__(self, setup: GPTSetup, log: Callable[[str], None]):
         text = read_corpus(setup.data)
         self.vocabulary = make_vocabulary(setup.data, text)
@@ -85,7 +87,7 @@ class Writing(Experiment):
         for name, part in parts.items():
             if len(part) <= context:
                 raise ArgumentError(f"the {name} has {len(part)} tokens, a window needs {context + 1}",
-                                    "a longer text, a smaller --context, or --held-out 0 to test with what was learned")  # fmt: skip
+                                    "a longer text, a smaller --context, or --held-out 0")  # fmt: skip
         learned, tested = (Windows(part, context) for part in parts.values())
         return learned, DataLoader(tested, TEST_BATCH, sampler=range(0, len(tested), context))
 
@@ -97,8 +99,8 @@ class Writing(Experiment):
         if len(encoded[longest]) > context:
             raise ArgumentError(f"line {longest + 1} has {len(encoded[longest])} tokens, more than context={context}",
                                 f"--context {len(encoded[longest])}")  # fmt: skip
-        cut = len(lines) - int(len(lines) * self.setup.data.held_out)
-        return Lines(encoded[:cut], self.eos), DataLoader(Lines(encoded[cut:] or encoded, self.eos), TEST_BATCH)
+        cut, eos = len(lines) - int(len(lines) * self.setup.data.held_out), end_of_line(self.vocabulary)
+        return Lines(encoded[:cut], eos), DataLoader(Lines(encoded[cut:] or encoded, eos), TEST_BATCH)
 
     def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
         ids, labels = batch
@@ -134,7 +136,7 @@ def read_corpus(data: TextData) -> str:
     return text
 
 
-def make_vocabulary(data: TextData, text: str) -> Vocabulary:
+def make_vocabulary(data: TextData, text: str) -> TextVocabulary:
     """The distinct tokens of `text` and of a line's end, of the kind that `data` names."""
     text += "\n"
     if data.tokens == "pieces":
@@ -142,6 +144,6 @@ def make_vocabulary(data: TextData, text: str) -> Vocabulary:
     return CharVocabulary.from_text(text) if data.tokens == "characters" else WordVocabulary.from_texts([text])
 
 
-def end_of_line(vocabulary: Vocabulary) -> int:
+def end_of_line(vocabulary: TextVocabulary) -> int:
     """The token that ends a line."""
     return vocabulary.eos if isinstance(vocabulary, WordVocabulary) else vocabulary.ids["\n"]

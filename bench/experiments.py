@@ -1,0 +1,162 @@
+"""The three experiments in full: `python -m bench.experiments [NAME ...]`, from the root of the repository.
+
+Each one is trained on badak, and where a comparison is asked for also in PyTorch from the same seed over the same
+batches. Results go to bench/results/experiments.json, curves to docs/img/, and both into the table of docs/experiments.md,
+experiment by experiment: what was run before stays.
+"""
+
+import json
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import badak
+from badak.generate import SampleConfig
+from badak.generate.text import fill_sentence, write_on
+from badak.train.curves import draw_curves
+from badak.train.experiment import Experiment
+from badak.train.loop import train
+from badak.train.run import Run
+from badak.train.session import build, start
+from badak.train.setups import PRESETS, Setup, change
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+RESULTS, PAGE, PICTURES = ROOT / "bench/results/experiments.json", ROOT / "docs/experiments.md", ROOT / "docs/img"
+BEGIN, END = "<!-- results: written by bench/experiments.py -->", "<!-- end of results -->"
+MASKED = "Great minds [MASK] alike, but they also think differently"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table."""
+
+    title: str
+    setup: Setup
+    asked: str
+    measure: Callable[[Run, Experiment], dict[str, Any]]
+    seeds: tuple[int, ...] = (0,)
+    beside_pytorch: bool = False
+    summary: Callable[[list[dict]], str] = field(default=lambda runs: ", ".join(run["result"] for run in runs))
+
+
+def accuracy(run: Run, experiment: Experiment) -> dict[str, Any]:
+    """The accuracy after the last epoch."""
+    value = run.rows()[-1].valid_accuracy
+    return {"accuracy": value, "result": f"{value:.4g}"}
+
+
+def held_out_loss(run: Run, experiment: Experiment) -> dict[str, Any]:
+    """The loss on held-out text, and a sample."""
+    value = run.rows()[-1].valid_loss
+    sample = "".join(write_on(experiment.model, experiment.vocabulary, "", SampleConfig()))
+    return {"held_out_loss": value, "sample": sample, "result": f"{value:.3f} nats"}
+
+
+def completions(run: Run, experiment: Experiment) -> dict[str, Any]:
+    """How many of the ten sentences are completed exactly from their first two words, greedily."""
+    config = SampleConfig(new_tokens=32, temperature=0.0, top_k=0)
+    found = {}
+    for sentence in experiment.text.split("\n"):
+        prompt = " ".join(sentence.split()[:2])
+        found[prompt] = "".join(write_on(experiment.model, experiment.vocabulary, prompt, config, experiment.eos))
+    exact = sum(found[" ".join(s.split()[:2])] == s for s in experiment.text.split("\n"))
+    return {"exact": exact, "completions": found, "result": f"{exact} of 10 exact"}
+
+
+def masked_word(run: Run, experiment: Experiment) -> dict[str, Any]:
+    """The five likeliest words for the hole."""
+    _, (ranking,) = fill_sentence(experiment.model, experiment.vocabulary, MASKED)
+    words = ", ".join(f"{word} {chance:.2f}" for word, chance in ranking)
+    return {"ranking": ranking, "words_right": run.rows()[-1].valid_accuracy, "result": words}
+
+
+def median(runs: list[dict]) -> str:
+    """The accuracies and their median."""
+    return f"{statistics.median(run['accuracy'] for run in runs):.4g} (median of {', '.join(r['result'] for r in runs)})"
+
+
+def digits(preset: str, **sections: dict) -> Setup:
+    """A preset of the classifier on the real files."""
+    setup = change(PRESETS["classify"][preset], "data", {"path": str(DATA / "mnist")})
+    for section, values in sections.items():
+        setup = change(setup, section, values)
+    return setup
+
+
+CASES = {
+    "gpt-sentences": Case("GPT, ten sentences, the seed's settings, 50 epochs", PRESETS["gpt"]["sentences"],
+                          "each sentence from its first two words", completions),
+    "bert-proverbs": Case("BERT, thirty proverbs, the seed's settings, 100 epochs", PRESETS["bert"]["proverbs"],
+                          "think first", masked_word, seeds=(0, 1, 2)),
+    "gpt-topics": Case("GPT, Python's help texts, `badak train gpt`", PRESETS["gpt"]["topics"],
+                       "readable after about two minutes", held_out_loss),
+    "gpt-shakespeare": Case("GPT, tinyshakespeare by characters, 2,000 steps",
+                            change(PRESETS["gpt"]["characters"], "data", {"path": str(DATA / "tinyshakespeare/input.txt")}),
+                            "held out ≤ 1.90 nats", held_out_loss),
+    "mnist-a-32": Case("MNIST A: 5,000 / 1,000, hidden 32, post-norm, Adam 1e-3, 10 epochs", digits("small"),
+                       "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
+    "mnist-a-256-best": Case("MNIST A, hidden 256, pre-norm, warm-up 100 steps, cosine to 0, AdamW, 10 epochs", digits("wide"),
+                             "≥ 0.96, median of three", accuracy, seeds=(0, 1, 2), summary=median),
+    "mnist-b": Case("MNIST B: 60,000 / 10,000, `badak train classify` (hidden 64, pre-norm, 6 epochs)", digits("digits"),
+                    "≥ 0.98", accuracy),
+    "mnist-a-256": Case("MNIST A, hidden 256, post-norm, Adam 1e-3, 10 epochs", digits("small", model={"d_model": 256}),
+                        "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
+}  # fmt: skip
+
+
+def run_case(name: str, case: Case) -> dict[str, Any]:
+    """Train every seed, measure, draw the first one's curves."""
+    runs, twins = [], []
+    for seed in case.seeds:
+        setup = change(case.setup, "train", {"seed": seed})
+        with tempfile.TemporaryDirectory() as folder:
+            run, experiment = start(Path(folder) / "run", setup, log=print)
+            began = time.perf_counter()
+            train(experiment, setup.train, run, lambda progress: progress.row and print(f"  {progress.row}", flush=True))
+            runs.append({"seed": seed, **case.measure(run, experiment), "seconds": round(time.perf_counter() - began, 1)})
+            if seed == case.seeds[0]:
+                PICTURES.mkdir(parents=True, exist_ok=True)
+                draw_curves(run.rows(), setup.metric, PICTURES / f"{name}.png", case.title.replace("`", ""), print)
+        if case.beside_pytorch:
+            from bench.torch_digits import accuracy_after_training
+
+            twins.append(accuracy_after_training(setup, build(setup)))
+        print(name, runs[-1]["result"], twins, flush=True)
+    beside = ", ".join(f"{value:.4g}" for value in twins)
+    where = {"python": platform.python_version(), "badak": badak.__version__, **badak.info()}
+    return {"title": case.title, "asked": case.asked, "badak": case.summary(runs), "pytorch": beside, "runs": runs, "where": where}
+
+
+def write_page(results: dict[str, Any]) -> None:
+    """Put the table into docs/experiments.md, between its two marks."""
+    lines = ["| experiment | asked | badak | PyTorch, same seeds | seconds |", "|---|---|---|---|---|"]
+    for name in CASES:
+        if name in results:
+            row = results[name]
+            seconds = ", ".join(f"{run['seconds']:.0f}" for run in row["runs"])
+            lines.append(f"| {row['title']} | {row['asked']} | {row['badak']} | {row['pytorch'] or '-'} | {seconds} |")
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
+
+
+def main(names: list[str]) -> None:
+    """Run the cases named, or all."""
+    for name in names or CASES:
+        result = run_case(name, CASES[name])
+        results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        results[name] = result
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_page(results)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
