@@ -19,13 +19,18 @@ def getitem(x: Tensor, key) -> Tensor:
     """x[key]: a view for basic keys, a gathered copy for advanced ones."""
     key, basic = _array_key(x, key)
     _check(x, key)
-    return apply(Select if basic else Index, x, key=key)
+    if basic:
+        return apply(Select, x, key=key)
+    x, key = _after_basic(x, key)
+    return apply(Index, x, key=key)
 
 
 def setitem(x: Tensor, key, value) -> None:
     """x[key] = value, with the history kept: the part that is replaced gets value's gradient."""
     key, basic = _array_key(x, key)
     _check(x, key)
+    if not basic:
+        x, key = _after_basic(x, key)
     values = value._array if isinstance(value, Tensor) else value
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
         _assign(x, key, values)
@@ -38,6 +43,26 @@ def setitem(x: Tensor, key, value) -> None:
         write_(part, _drop_leading_ones(value, part._array.ndim), "__setitem__")
     else:
         write_(x, apply(IndexPut, x, value.to(x.dtype), key=key, accumulate=False), "__setitem__")
+
+
+def _after_basic(x: Tensor, key):
+    """x with the ints of an advanced key applied, and what is left of the key.
+
+    PyTorch takes ints first; to NumPy an int beside an array is an index array, which puts dims in another order:
+    x[0, :, [1, 2]] of a (2, 3, 4) tensor is (3, 2), and (2, 3) to NumPy.
+    """
+    if int not in map(type, key):
+        return x, key
+    first, rest = [], []
+    for part in key:
+        if isinstance(part, np.ndarray):
+            first += [slice(None)] * _dims(part)
+            rest.append(part)
+        else:
+            first.append(part)
+            if type(part) is not int:
+                rest.append(part if part is Ellipsis else slice(None))
+    return apply(Select, x, key=tuple(first)), tuple(rest)
 
 
 def delitem(x: Tensor, key) -> None:
