@@ -98,3 +98,39 @@ def test_nan_to_num():
 def test_a_list_is_no_tensor_and_the_error_says_how_to_make_one():
     with pytest.raises(KindError, match=r"exp\(\): argument 'input' \(position 1\) must be Tensor, not list"):
         bk.exp([1.0])
+
+
+HALVES = {
+    "numbers": lambda lib, x: (x + 1.5) * 0.3 - 2 / x,
+    "powers": lambda lib, x: x**2 + x**3 + x**0.5 + 2**x,
+    "functions": lambda lib, x: x.exp() + x.tanh() + x.sigmoid() + x.log() + x.rsqrt() + x.sin() + lib.erf(x),
+    "choices": lambda lib, x: lib.where(x > 1, x, 0.0) + x.masked_fill(x > 1, -1e4) + x.clamp(0.5, 1) + x.relu(),
+    "blends": lambda lib, x: lib.addcmul(x, x, x, value=0.5) + lib.lerp(x, x * 2, 0.3),
+    "products": lambda lib, x: x @ x.transpose(0, 1) + lib.einsum("ij,kj->ik", x, x),
+    "reductions": lambda lib, x: (
+        x.sum(1) + x.mean(1) + x.std(1) + x.norm(dim=1) + x.logsumexp(1) + x.amax(1) + x.prod(1)
+    ),
+    "softmax": lambda lib, x: x.softmax(-1) + x.log_softmax(0) + x.cumsum(0),
+    "places": lambda lib, x: (
+        x[[0, 0, 1]] + x.sort(-1)[0] + x.roll(1, 0) + x.scatter(1, lib.tensor([[0], [1], [0]]), 2.5)
+    ),
+    "in place": lambda lib, x: (x * 1).add_(1.5).mul_(0.3),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", HALVES)
+def test_half_precision_follows_pytorch_to_its_rounding(name, dtype):
+    values = np.random.default_rng(0).uniform(0.3, 2.0, (3, 4)).astype(np.float32)
+    x = bk.from_numpy(values).to(getattr(bk, dtype)).requires_grad_()
+    twin = torch.from_numpy(values).to(getattr(torch, dtype)).requires_grad_()
+    y, expected = HALVES[name](bk, x), HALVES[name](torch, twin)
+    y.sum().backward()
+    expected.sum().backward()
+    assert y.dtype.name == x.grad.dtype.name == dtype
+    for found, wanted in ((y, expected), (x.grad, twin.grad)):
+        wanted = wanted.detach().float().numpy()
+        # a few roundings of 2^-8 or 2^-11 of the largest term
+        np.testing.assert_allclose(
+            found.detach().float().numpy(), wanted, 0, (2e-2 if dtype == "bfloat16" else 3e-3) * np.abs(wanted).max()
+        )

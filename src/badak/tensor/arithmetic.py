@@ -185,13 +185,15 @@ def positive(input) -> Tensor:
 
 def addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
     """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
-    y = apply(blend.Addcmul, *same(input, tensor1, tensor2), c=value)
+    xs = same(input, tensor1, tensor2)
+    y = apply(blend.Addcmul, *xs, c=number(xs[0], value)[1])
     return y if out is None else into(out, y)
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
     """input + value tensor1 / tensor2.   dinput = dy, dtensor1 = value dy / tensor2, and so on."""
-    y = apply(blend.Addcdiv, *same(floating(input, "addcdiv"), tensor1, tensor2), c=value)
+    xs = same(floating(input, "addcdiv"), tensor1, tensor2)
+    y = apply(blend.Addcdiv, *xs, c=number(xs[0], value)[1])
     return y if out is None else into(out, y)
 
 
@@ -202,7 +204,7 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     if isinstance(weight, Tensor):
         y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
     else:
-        y = apply(blend.LerpBy, input, end, c=float(weight))
+        y = apply(blend.LerpBy, input, end, c=number(input, float(weight))[1])
     return y if out is None else into(out, y)
 
 

@@ -53,7 +53,8 @@ def _after_basic(x: Tensor, key):
     """
     if int not in map(type, key):
         return x, key
-    first, rest = [], []
+    first: list = []
+    rest: list = []
     for part in key:
         if isinstance(part, np.ndarray):
             first += [slice(None)] * _dims(part)

@@ -13,6 +13,8 @@ from .reduce import norm, sum
 from .shape import diagonal, reshape, squeeze, unsqueeze
 from .tensor import Tensor
 
+_HALF = (dtypes.float16, dtypes.bfloat16)  # multiplied in float32 and rounded once
+
 
 def matmul(input, other, *, out=None) -> Tensor:
     """Matrix product over the last two dims; leading dims broadcast, a vector on the left is a row, on the right a column.
@@ -186,6 +188,9 @@ def kron(input, other) -> Tensor:
 
 def tensordot(a, b, dims=2, out=None) -> Tensor:
     """Products summed over the last `dims` dims of a and the first of b, or over the pairs dims = (dims of a, of b)."""
+    if a.dtype in _HALF:
+        y = cast(tensordot(cast(a, dtypes.float32), cast(b, dtypes.float32), dims), a.dtype)
+        return y if out is None else into(out, y)
     na, nb = a._array.ndim, b._array.ndim
     if isinstance(dims, int):
         over_a, over_b = list(range(na - dims, na)), list(range(dims))
@@ -227,6 +232,8 @@ def einsum(equation: str, *operands) -> Tensor:
     """
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])
+    if operands[0].dtype in _HALF:
+        return cast(einsum(equation, *[cast(x, dtypes.float32) for x in operands]), operands[0].dtype)
     inputs, output = _subscripts(equation, operands)
     size: dict[str, int] = {}
     for letters, x in zip(inputs, operands):

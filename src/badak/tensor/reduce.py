@@ -36,8 +36,19 @@ def axes_of(dim, ndim: int):
 def _reduced(op, input, dim, keepdim, axis, out, **attributes) -> Tensor:
     if axis is not None:
         dim = axis
-    y = apply(op, input, axis=axes_of(dim, input._array.ndim), keepdims=keepdim, **attributes)
+    axes = axes_of(dim, input._array.ndim)
+    if op not in _EXACT and _is_half(input):
+        y = cast(apply(op, cast(input, dtypes.float32), axis=axes, keepdims=keepdim, **attributes), input.dtype)
+    else:
+        y = apply(op, input, axis=axes, keepdims=keepdim, **attributes)
     return y if out is None else into(out, y)
+
+
+_EXACT = (ops.Sum, ops.Mean, ops.Amax, ops.Amin)  # right in float16 and bfloat16 too; the others go through float32
+
+
+def _is_half(x: Tensor) -> bool:
+    return x._array.dtype.itemsize == 2 and x._array.dtype.kind in "fV"
 
 
 def _counting(input, dtype) -> Tensor:
@@ -239,7 +250,10 @@ def cumprod(input, dim, *, dtype=None, out=None) -> Tensor:
 
 def _running(op, x, dim, out) -> Tensor:
     dim = axis_of(dim, x._array.ndim)
-    y = apply(op, x, axis=dim) if x._array.ndim else x.clone()
+    if _is_half(x):
+        y = cast(_running(op, cast(x, dtypes.float32), dim, None), x.dtype)
+    else:
+        y = apply(op, x, axis=dim) if x._array.ndim else x.clone()
     return y if out is None else into(out, y)
 
 
