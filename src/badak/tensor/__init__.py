@@ -4,6 +4,11 @@
 functions, and `methods.py` is the table of those that are also methods.
 """
 
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+
 from . import linalg as linalg
 from . import methods as methods
 from . import random as random
