@@ -335,3 +335,4 @@ bool = bool_
 double, half, long, short, int, float = float64, float16, int64, int16, int32, float32
 cfloat, cdouble = complex64, complex128
 return_types = returns
+newaxis = None

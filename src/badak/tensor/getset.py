@@ -9,7 +9,7 @@ from ..errors import ArgumentError, KindError, RangeError, ShapeError
 from ..graph import modes
 from ..ops.index import Index, IndexPut, Select
 from .apply import apply
-from .inplace import changed_, write_
+from .inplace import changed_, read_only, write_
 from .tensor import Tensor
 
 _BASIC = (int, slice, type(None), type(Ellipsis))
@@ -33,6 +33,8 @@ def setitem(x: Tensor, key, value) -> None:
         x, key = _after_basic(x, key)
     values = value._array if isinstance(value, Tensor) else value
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
+        if not x._array.flags.writeable:
+            raise read_only("__setitem__")
         _assign(x, key, values)
         changed_(x, "__setitem__")
         return

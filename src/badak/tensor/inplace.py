@@ -51,21 +51,13 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         value = value.to(x.dtype)
     if recording and value._node is None and value.requires_grad:
         value = value.clone()  # a leaf's history is the leaf itself, which x does not become
-    if recording and value._node is not None:
-        _save_old_values(x, value._node)
+    if not array.flags.writeable:
+        raise read_only(name)
     array[...] = value._array
     x._watch().bump(name)
     if recording:
         _rewrite(x, value)
     return x
-
-
-def _save_old_values(x: Tensor, node) -> None:
-    """Where the operation whose result replaces x's values has itself saved x, let it keep a copy of the old ones."""
-    for name, saved in vars(node.saved).items():
-        if saved is x._array:
-            setattr(node.saved, name, saved.copy())
-            node.watched = [watch for watch in node.watched if watch[0] is not x._counter]
 
 
 def changed_(x: Tensor, name: str) -> Tensor:
@@ -98,6 +90,14 @@ def _refuse_leaf(x: Tensor) -> None:
             f"{what} is being used in an in-place operation.",
             "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form",
         )
+
+
+def read_only(name: str) -> GraphError:
+    """The complaint about a change of memory that several elements of a tensor share, or that is not ours."""
+    return GraphError(
+        f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+        "x = x.clone() before performing the operation",
+    )
 
 
 def _check_broadcast(shape, target, name: str) -> None:
