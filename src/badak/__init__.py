@@ -4,7 +4,7 @@
     from badak import nn, optim
 
 This file is the table of contents. The storeys below it, from the ground: errors, kernels, graph, ops, tensor, autograd,
-io, nn, optim, data, models, generate, train, cli. Read `tensor/tensor.py`, `ops/norm.py`, `nn/attention.py`,
+io, nn, optim, data, models, generate, train, face, cli. Read `tensor/tensor.py`, `ops/norm.py`, `nn/attention.py`,
 `models/gpt.py` and `train/loop.py` first.
 """
 
@@ -336,6 +336,11 @@ from .tensor import vstack as vstack
 from .tensor import where as where
 from .tensor import zeros as zeros
 from .tensor import zeros_like as zeros_like
+from .tensor import e as e
+from .tensor import inf as inf
+from .tensor import nan as nan
+from .tensor import newaxis as newaxis
+from .tensor import pi as pi
 from .tensor import linalg as linalg
 from .tensor import random as random
 from .tensor import return_types as return_types
@@ -349,5 +354,27 @@ from . import autograd as autograd
 from . import nn as nn
 from . import optim as optim
 from . import utils as utils
+from . import face as face
+from .face import autocast as autocast
+from .face import get_autocast_dtype as get_autocast_dtype
+from .face import is_autocast_enabled as is_autocast_enabled
+from .face import compile as compile
+from .face import OutOfMemoryError as OutOfMemoryError
+from .face import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from .face import get_default_device as get_default_device
+from .face import get_float32_matmul_precision as get_float32_matmul_precision
+from .face import get_num_interop_threads as get_num_interop_threads
+from .face import get_num_threads as get_num_threads
+from .face import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from .face import is_warn_always_enabled as is_warn_always_enabled
+from .face import set_default_device as set_default_device
+from .face import set_deterministic_debug_mode as set_deterministic_debug_mode
+from .face import set_float32_matmul_precision as set_float32_matmul_precision
+from .face import set_flush_denormal as set_flush_denormal
+from .face import set_num_interop_threads as set_num_interop_threads
+from .face import set_num_threads as set_num_threads
+from .face import set_warn_always as set_warn_always
+from .face import use_deterministic_algorithms as use_deterministic_algorithms
+from .naming import door as _door
 
-__version__ = "0.1.0"
+__getattr__ = _door(__name__)  # what PyTorch has elsewhere, and words for what badak has not; __version__ is there too

@@ -1,5 +1,6 @@
 """Automatic differentiation, as PyTorch names it. The walk itself is `badak.graph`."""
 
+from ..naming import door as _door
 from . import anomaly_mode as anomaly_mode
 from . import function as function
 from . import grad_mode as grad_mode
@@ -19,3 +20,5 @@ from .grad_mode import set_grad_enabled as set_grad_enabled
 from .gradcheck import GradcheckError as GradcheckError
 from .gradcheck import gradcheck as gradcheck
 from .variable import Variable as Variable
+
+__getattr__ = _door(__name__)

@@ -1,5 +1,6 @@
 """Layers and models: Module, and one file for each family of layers. Names, signatures and state_dict keys are PyTorch's."""
 
+from ..naming import door as _door
 from . import functional as functional
 from . import init as init
 from . import modules as modules
@@ -73,3 +74,5 @@ from .transformer import TransformerDecoder as TransformerDecoder
 from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
+
+__getattr__ = _door(__name__)

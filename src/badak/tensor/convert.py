@@ -2,7 +2,7 @@
 
 import builtins
 
-from ..errors import KindError
+from ..errors import KindError, package
 from ..ops.cast import Cast, Clone
 from . import dtypes
 from .apply import apply
@@ -61,7 +61,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
 def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A001  (PyTorch's name)
     """The name of x's legacy type, or x in the given dtype (a dtype, "torch.FloatTensor", or badak.FloatTensor)."""
     if dtype is None:
-        return f"badak.{_LEGACY_NAMES.get(x.dtype, 'Tensor')}"
+        return f"{package()}.{_LEGACY_NAMES.get(x.dtype, 'Tensor')}"
     name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
     legacy = _LEGACY.get(name.rpartition(".")[2])
     if legacy is None and isinstance(dtype, str):

@@ -1,5 +1,6 @@
 """Layers as functions: PyTorch's names, positions and defaults. One family per file."""
 
+from ...naming import door as _door
 from ...tensor.join import pad as pad
 from .activation import celu as celu
 from .activation import celu_ as celu_
@@ -66,3 +67,5 @@ from .norm import group_norm as group_norm
 from .norm import layer_norm as layer_norm
 from .norm import normalize as normalize
 from .norm import rms_norm as rms_norm
+
+__getattr__ = _door(__name__)

@@ -1,5 +1,6 @@
 """PyTorch's places for the layers; they stand in badak.nn."""
 
+from ...naming import door as _door
 from . import activation as activation
 from . import container as container
 from . import dropout as dropout
@@ -73,3 +74,5 @@ from .transformer import TransformerDecoder as TransformerDecoder
 from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
+
+__getattr__ = _door(__name__)

@@ -1,5 +1,6 @@
 """Schedules of the learning rate, with PyTorch's names, values and states."""
 
+from badak.naming import door as _door
 from badak.optim.lr_scheduler.base import LRScheduler as LRScheduler
 from badak.optim.lr_scheduler.base import _LRScheduler as _LRScheduler
 from badak.optim.lr_scheduler.compose import ChainedScheduler as ChainedScheduler
@@ -17,3 +18,5 @@ from badak.optim.lr_scheduler.function import MultiplicativeLR as Multiplicative
 from badak.optim.lr_scheduler.function import NoamLR as NoamLR
 from badak.optim.lr_scheduler.onecycle import OneCycleLR as OneCycleLR
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau as ReduceLROnPlateau
+
+__getattr__ = _door(__name__)

@@ -19,7 +19,10 @@ from ...data import default_collate as default_collate
 from ...data import default_convert as default_convert
 from ...data import get_worker_info as get_worker_info
 from ...data import random_split as random_split
+from ...naming import door as _door
 from . import dataloader as dataloader
 from . import dataset as dataset
 from . import distributed as distributed
 from . import sampler as sampler
+
+__getattr__ = _door(__name__)

@@ -1,0 +1,23 @@
+"""The `__getattr__` of badak's packages: what stands elsewhere is brought, what is missing is explained."""
+
+import sys
+from collections.abc import Callable
+
+from .missing import absent
+from .table import PLACES, reach
+from .version import version
+
+
+def door(module: str) -> Callable[[str], object]:
+    """The function that a module `badak.<...>` takes as its `__getattr__`."""
+    space = module.partition(".")[2]
+
+    def __getattr__(name: str) -> object:  # noqa: N807  (it becomes one)
+        if f"{module}.{name}" == "badak.__version__":
+            return version()
+        target = PLACES.get(f"{module}.{name}")
+        if target is None:
+            raise absent(space, name, sys.modules[module])
+        return reach(target)
+
+    return __getattr__

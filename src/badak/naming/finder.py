@@ -1,0 +1,110 @@
+"""What `import` asks: torch.<...> is badak.<...>, some names stand elsewhere, and what is missing gets a stand-in.
+
+A stand-in only where the import would end the program: inside `try` the import fails as usual, because the program has
+something else to do in that case.
+"""
+
+import ast
+import importlib
+import linecache
+import os
+import sys
+from functools import cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
+from typing import Any
+
+from ..errors import StateError, package
+from .missing import Missing
+from .table import is_pytorch, place, pytorch_place, reach
+
+_ROOM = os.path.dirname(__file__)
+
+
+class Given(Loader):
+    """Hands out a module that there is already, under one more name."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        if isinstance(self.module, ModuleType) and not hasattr(self.module, "__path__"):
+            self.module.__path__ = []  # so that `from it import name` asks the finders for a name that it has not
+        sys.modules[module.__name__] = self.module
+
+
+class BadakFinder(MetaPathFinder):
+    """Asked last for badak.<...>: what stands elsewhere, and stand-ins for what PyTorch has."""
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("badak."):
+            return None
+        found = getattr(sys.modules.get(name.rpartition(".")[0]), name.rpartition(".")[2], None) or _elsewhere(name)
+        dotted = pytorch_place(name).partition(".")[2]
+        if found is None and is_pytorch(dotted) and not _is_tried():
+            found = Missing(dotted)
+        return None if found is None else ModuleSpec(name, Given(found), is_package=True)
+
+
+def _elsewhere(name: str) -> Any:
+    there = place(name)
+    return reach(there) if there and there != name else None
+
+
+class TorchFinder(MetaPathFinder):
+    """Asked first for torch and torch.<...>, once badak stands in for it."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        found = reach("badak" + name[5:])
+        return None if found is None else ModuleSpec(name, Given(found), is_package=True)
+
+
+def _is_tried() -> bool:
+    """Whether the import that is going on stands in a `try` that catches its failure."""
+    frame = sys._getframe(2)
+    while frame is not None and _is_machinery(frame):
+        frame = frame.f_back
+    return frame is not None and _stands_in_try(frame)
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    """Whether a frame belongs to the import system, to this room, or to some other package's finder."""
+    code = frame.f_code
+    return "importlib" in code.co_filename or code.co_name == "find_spec" or code.co_filename.startswith(_ROOM)
+
+
+def _stands_in_try(frame: FrameType) -> bool:
+    return any(first <= frame.f_lineno <= last for first, last in _tries(frame.f_code.co_filename))
+
+
+@cache
+def _tries(filename: str) -> list[tuple[int, int]]:
+    """First and last line of each `try` body of a source file that has an `except`."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):
+        return []
+    return [
+        (node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try) and node.handlers
+    ]
+
+
+def stand_in_for_torch() -> None:
+    """From now on `import torch` gives badak. Raises StateError where the real one is imported already."""
+    if package() == "torch":
+        return
+    if "torch" in sys.modules:
+        raise StateError("torch is imported already, so badak cannot stand in for it", "import badak.as_torch first")
+    sys.meta_path.insert(0, TorchFinder())
+    importlib.import_module("torch")
+
+
+sys.meta_path.append(BadakFinder())

@@ -1,0 +1,66 @@
+"""What badak does not have: an error at the place of use, and a stand-in for a name that is only imported."""
+
+from types import ModuleType
+
+from ..errors import MissingError, package
+from .table import ASK, instead, is_pytorch
+
+
+class MissingName(MissingError, AttributeError):
+    """A name that PyTorch has and badak does not. An AttributeError too, so that hasattr() says False."""
+
+
+def absent(space: str, name: str, owner: object = None) -> AttributeError:
+    """The error for badak.<space>.<name>: with advice for a name of PyTorch, and Python's own words for any other."""
+    dotted = f"{space}.{name}".lstrip(".")
+    if is_pytorch(dotted):
+        return missing(dotted)
+    where = f"{package()}.{space}".rstrip(".")
+    return AttributeError(f"module '{where}' has no attribute '{name}'", name=name, obj=owner)
+
+
+def missing(dotted: str) -> MissingName:
+    """The error for torch.<dotted>, which badak does not have."""
+    return MissingName(f"torch.{dotted}: badak does not have it", instead(dotted) or ASK)
+
+
+class Missing(ModuleType):
+    """Stands for torch.<dotted> after `import` or `from ... import`; every use of it is the error.
+
+    It can be imported, stand in an annotation and be asked for by isinstance (nothing is one). Calling it, reading an
+    attribute, indexing, iterating, or making an object of a class derived from it raises MissingName.
+    """
+
+    def __init__(self, dotted: str):
+        super().__init__(f"badak.{dotted}")
+        self.__dict__.update(_dotted=dotted, __path__=[])
+
+    def __getattr__(self, name: str):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        raise missing(f"{self._dotted}.{name}")
+
+    def __call__(self, *args, **kwargs):
+        raise missing(self._dotted)
+
+    __getitem__ = __iter__ = __len__ = __bool__ = __enter__ = __call__
+
+    def __instancecheck__(self, thing: object) -> bool:
+        return False
+
+    def __subclasscheck__(self, thing: object) -> bool:
+        return False
+
+    def __or__(self, other):
+        return object  # an annotation: X | None
+
+    __ror__ = __or__
+
+    def __mro_entries__(self, bases: tuple) -> tuple[type, ...]:
+        def refuse(cls, *args, **kwargs):
+            raise missing(self._dotted)
+
+        return (type(self._dotted.rpartition(".")[2], (), {"__new__": refuse}),)
+
+    def __repr__(self) -> str:
+        return f"<torch.{self._dotted}, which badak does not have>"

@@ -1,0 +1,133 @@
+"""Which names PyTorch has, where they stand in badak if elsewhere, and what to use where they do not."""
+
+import importlib
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.face.cuda.amp.
+PLACES = {
+    "badak._dynamo": "badak.face.dynamo",
+    "badak._functorch": "badak.face.dynamo",
+    "badak._inductor": "badak.face.dynamo",
+    "badak.accelerator": "badak.face.devices.accelerator",
+    "badak.amp": "badak.face.amp",
+    "badak.autograd.profiler": "badak.face.profiler",
+    "badak.backends": "badak.face.backends",
+    "badak.compiler": "badak.face.compiler",
+    "badak.cpu": "badak.face.devices.cpu",
+    "badak.cuda": "badak.face.cuda",
+    "badak.distributed": "badak.face.distributed",
+    "badak.functional": "badak.tensor",
+    "badak.fx": "badak.face.fx",
+    "badak.jit": "badak.face.jit",
+    "badak.mps": "badak.face.devices.mps",
+    "badak.multiprocessing": "badak.face.multiprocessing",
+    "badak.nn.DataParallel": "badak.face.parallel.DataParallel",
+    "badak.nn.parallel": "badak.face.parallel",
+    "badak.profiler": "badak.face.profiler",
+    "badak.torch_version": "badak.naming.version",
+    "badak.types": "badak.face.types",
+    "badak.utils._pytree": "badak.face.pytree",
+    "badak.utils.checkpoint": "badak.face.checkpoint",
+    "badak.version": "badak.face.version",
+    "badak.xpu": "badak.face.devices.xpu",
+}
+
+INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
+    "fft": "numpy.fft on tensor.numpy(), where no gradient is needed",
+    "func": "badak.autograd.grad for first derivatives",
+    "vmap": "write the batch as a leading axis: every function broadcasts over it",
+    "hub": "download the file yourself and read it with badak.load or safetensors",
+    "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
+    "onnx": "save the weights as safetensors and export them with PyTorch",
+    "export": "save the weights as safetensors and export them with PyTorch",
+    "sparse": "dense tensors: badak has no sparse ones",
+    "nested": "padded tensors with a mask",
+    "quantization": "float32: badak does not quantise",
+    "ao": "float32: badak does not quantise",
+    "distributed.fsdp": "one process: badak does not spread a model over machines",
+    "utils.tensorboard": "pip install tensorboardX, and from tensorboardX import SummaryWriter: it writes the same files",
+    "utils.cpp_extension": "Python: badak loads no compiled extensions",
+    "ops": "the function in badak or badak.nn.functional: compiled operators cannot be called",
+    "classes": "the Python class: compiled operators cannot be called",
+    "Tensor.cuda": 'x.to("cpu")',
+    "cuda.CUDAGraph": "call the function: there is no GPU whose launches could be recorded",
+    "hamming_window": "torch.from_numpy(numpy.hamming(n))",
+    "hann_window": "torch.from_numpy(numpy.hanning(n))",
+}
+ASK = "see docs/coming-from-pytorch.md, and ask for it in an issue that shows the line"
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    text = (Path(__file__).parent / "pytorch.txt").read_text(encoding="utf-8")
+    pairs = (line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    lists = {head: frozenset(names.split()) for head, names in pairs}
+    for inner in ("torch.backends", "torch.utils", "torch.nn"):
+        lists.setdefault(inner, frozenset())
+    return lists
+
+
+def is_module(dotted: str) -> bool:
+    """Whether torch.<dotted> is one of PyTorch's modules; what lies deeper than two levels counts with those."""
+    first, _, rest = dotted.partition(".")
+    second = rest.partition(".")[0]
+    known = _lists()["modules"]
+    return first in known and (not second or second.startswith("_") or f"{first}.{second}" in known)
+
+
+def is_pytorch(dotted: str) -> bool:
+    """Whether PyTorch 2.13 has torch.<dotted>, as far as the list goes."""
+    space, _, name = f"torch.{dotted}".rpartition(".")
+    return name in _lists().get(space, ()) or is_module(dotted)
+
+
+def names_of(space: str) -> frozenset[str]:
+    """PyTorch's names in torch.<space>."""
+    return _lists().get(f"torch.{space}".rstrip("."), frozenset())
+
+
+def instead(dotted: str) -> str | None:
+    """What to use in place of torch.<dotted>, if there is something."""
+    while dotted:
+        if dotted in INSTEAD:
+            return INSTEAD[dotted]
+        dotted = dotted.rpartition(".")[0]
+    return None
+
+
+def place(name: str) -> str | None:
+    """Where badak keeps what PyTorch has at badak.<...>, if not there."""
+    return _moved(name, PLACES)
+
+
+def pytorch_place(name: str) -> str:
+    """The opposite: PyTorch's place of what stands at badak.<...>."""
+    return _moved(name, {theirs: ours for ours, theirs in PLACES.items()}) or name
+
+
+def _moved(name: str, places: dict[str, str]) -> str | None:
+    head = name
+    while head:
+        if head in places:
+            return places[head] + name[len(head) :]
+        head = head.rpartition(".")[0]
+    return None
+
+
+def reach(name: str) -> Any:
+    """The module of that name, or what badak keeps as an attribute of that name; None where there is neither."""
+    if name in sys.modules:
+        return sys.modules[name]
+    parent, _, last = name.rpartition(".")
+    kept = getattr(reach(parent), last, None) if parent else None
+    if kept is not None:
+        return kept
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        return None
