@@ -1,0 +1,46 @@
+"""badak bench"""
+
+import json
+from pathlib import Path
+
+import click
+
+from badak.measure.contest import TASKS, Standing, compete, libraries
+from badak.measure.machine import describe
+
+
+@click.command()
+@click.option("--threads", default=None, type=click.IntRange(1), help="threads of each library  [default: all cores]")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="turns that each library gets")
+@click.option("--secs", default=1.5, show_default=True, type=click.FloatRange(0), help="seconds of one turn")
+@click.option("--json", "path", metavar="FILE", help="write the figures there too")
+def command(threads: int | None, rounds: int, secs: float, path: str | None) -> None:
+    """Time training steps on this machine, against PyTorch where it is installed. About two minutes.
+
+    Both libraries run the same model from the same weights in two processes that take turns.
+    """
+    facts = describe(threads)
+    click.echo(", ".join(f"{name} {fact}" for name, fact in facts.items()))
+    click.echo(f"{'one step of':<36}{'badak ms':>10}{'PyTorch ms':>12}{'ratio':>8}{'spread':>8}  same result")
+    found = []
+    for task in TASKS:
+        found.append(compete(task, facts["threads"], rounds, secs))
+        click.echo(line_of(found[-1]))
+    if libraries() == ["badak"]:
+        click.echo("PyTorch is not installed, so badak ran alone")
+    if path:
+        rows = [{**vars(standing), "ratio": standing.ratio} for standing in found]
+        Path(path).write_text(json.dumps({"machine": facts, "tasks": rows}, indent=1) + "\n", encoding="utf-8")
+    if not all(standing.agrees for standing in found):
+        raise click.exceptions.Exit(1)
+
+
+def line_of(standing: Standing) -> str:
+    """One row of the table."""
+    ours, theirs = standing.badak, standing.torch
+    head = f"{standing.task:<36}{ours['ms']:>10.2f}"
+    if theirs is None or standing.ratio is None:
+        return f"{head}{'':>12}{'':>8}{ours['spread']:>8.0%}"
+    spread = max(ours["spread"], theirs["spread"])
+    verdict = f"yes ({standing.apart:.0e} apart)" if standing.agrees else f"NO ({standing.apart:.0e} apart)"
+    return f"{head}{theirs['ms']:>12.2f}{standing.ratio:>8.2f}{spread:>8.0%}  {verdict}"

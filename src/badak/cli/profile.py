@@ -1,0 +1,28 @@
+"""badak profile SCRIPT|RUN"""
+
+import click
+
+from badak import kernels
+from badak.measure.profiled import profile_of
+from badak.measure.report import table
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("target", metavar="SCRIPT|RUN")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--steps", default=20, show_default=True, help="updates to measure", type=click.IntRange(1))
+@click.option("--skip", default=3, show_default=True, help="updates before them, to warm up", type=click.IntRange(0))
+@click.option("--as-torch", is_flag=True, help="let `import torch` in the script give badak")
+def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_torch: bool) -> None:
+    """Show where the time of a training step goes, operation by operation.
+
+    SCRIPT is a Python file that trains something with badak (ARGUMENTS are its own), RUN a folder of badak train, which
+    is not changed.
+    """
+    if as_torch:
+        import badak.as_torch  # noqa: F401
+    profile = profile_of(target, list(arguments), steps, skip, click.echo)
+    click.echo(
+        f"mean of {profile.steps} steps, {kernels.info()['kernels']} kernels; milliseconds, calls and bytes of one step"
+    )
+    click.echo("\n".join(table(profile)))

@@ -1,0 +1,78 @@
+"""What a figure depends on: the processor, the versions, and who else is computing."""
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+PACKAGES = ("numpy", "numba", "scipy-openblas32", "torch", "jax", "ctranslate2")
+_THREADS = ("BADAK", "OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
+
+
+def describe(threads: int | None = None) -> dict:
+    """The machine and the versions, as a JSON file keeps them; by default a thread on every core."""
+    return {
+        "cpu": processor(),
+        "cores": os.cpu_count(),
+        "threads": threads or os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "load_before": [round(load, 2) for load in load_average()],
+        **{name: found for name in PACKAGES if (found := version(name))},
+    }
+
+
+def processor() -> str:
+    """Its name, family and model number, as far as the system says (virtual machines call many by one name)."""
+    info = Path("/proc/cpuinfo")
+    if not info.exists():
+        return platform.processor() or platform.machine()
+    pairs = (line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in pairs}
+    numbers = " ".join(facts[name] for name in ("cpu family", "model") if name in facts).replace(" ", "/")
+    return f"{facts.get('model name', platform.machine())} {numbers}".strip()
+
+
+def load_average() -> tuple[float, ...]:
+    """Programs that wanted a core, over the last 1, 5 and 15 minutes; nothing where the system does not count them."""
+    return os.getloadavg() if hasattr(os, "getloadavg") else ()
+
+
+def version(name: str) -> str | None:
+    """The version of an installed package, None where it is not installed."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def environment(threads: int) -> dict[str, str]:
+    """The environment of a process that computes on so many threads, whatever computes there."""
+    return {**os.environ, **{f"{name}_NUM_THREADS": str(threads) for name in _THREADS}, "PYTHONWARNINGS": "ignore"}
+
+
+def busy_seconds() -> float:
+    """Processor seconds that all programs together have used since the machine started; 0 where nobody says."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return 0.0
+    user, nice, system, _, _, irq, softirq, steal = map(int, stat.read_text().split(maxsplit=9)[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def available_gb() -> float:
+    """Memory that a new process could have, in GiB; endless where the system does not say."""
+    info = Path("/proc/meminfo")
+    if not info.exists():
+        return float("inf")
+    facts = dict(line.split(":", 1) for line in info.read_text().splitlines())
+    return int(facts["MemAvailable"].split()[0]) / 2**20
+
+
+def peak_mb() -> float:
+    """The most memory that this process has ever held, in MiB; 0 where the system does not say."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0.0
+    facts = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+    return int(facts["VmHWM"].split()[0]) / 1024
