@@ -39,7 +39,7 @@ class TextData:
     )
     tokens: Literal["pieces", "characters", "words"] = option("pieces", "what a token is")
     pieces: int = option(
-        1_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0
+        4_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0
     )
     lines: bool = option(False, "each line is one example, learned whole, instead of windows of the stream")
     held_out: float = option(
@@ -130,7 +130,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
     },
     "gpt": {
-        "topics": GPTSetup(train=STREAM),  # two minutes on two cores
+        "topics": GPTSetup(train=replace(STREAM, steps=1_500)),  # about two minutes on two cores
         "characters": GPTSetup(train=STREAM, data=TextData(tokens="characters")),  # what --data FILE begins with
         "sentences": GPTSetup(
             model=GPTConfig(d_model=256, heads=4, layers=3, context=32, dropout=0.1),
