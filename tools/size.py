@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTION_LIMIT, FILE_LIMIT = 60, 400
+LONGER = {"src/badak/kernels/fast/_jit.py": 500}  # all that names Numba stands in one file, by rule
 
 
 def functions(path: Path):
@@ -37,7 +38,9 @@ def main(check: bool) -> int:
         rooms[path.relative_to(package).parts[0].removesuffix(".py")] += code_lines(path)
     longest = sorted((f for path in files for f in functions(path)), reverse=True)
     lengths = [(len(path.read_text(encoding="utf-8").splitlines()), str(path.relative_to(ROOT))) for path in files]
-    over = [row for row in longest if row[0] > FUNCTION_LIMIT] + [row for row in lengths if row[0] > FILE_LIMIT]
+    over = [row for row in longest if row[0] > FUNCTION_LIMIT] + [
+        row for row in lengths if row[0] > LONGER.get(row[1], FILE_LIMIT)
+    ]
     if not check:
         print("\n".join(f"{count:6} {room}" for room, count in rooms.most_common()), f"\n{rooms.total():6} in all\n")
         print("\n".join(f"{count:6} {name}" for count, name in longest[:10]))
