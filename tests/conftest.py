@@ -26,15 +26,15 @@ def fresh_state():
 @pytest.fixture
 def threads():
     """`with threads(n): ...` runs the compiled kernels on n threads."""
-    _jit = pytest.importorskip("badak.kernels.fast._jit", reason="the fast kernels are an extra")
+    fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
 
     @contextmanager
     def on(count: int):
-        before = _jit.get_num_threads()
-        _jit.set_num_threads(count)
+        before = fast.get_num_threads()
+        fast.set_num_threads(count)
         try:
             yield
         finally:
-            _jit.set_num_threads(before)
+            fast.set_num_threads(before)
 
     return on

@@ -1,14 +1,13 @@
 """The kernels of `plain`, compiled by Numba over a single-threaded BLAS; names, signatures and meaning are theirs.
 
-The same input gives the same bits on any number of threads. See `_jit.py` for how a kernel is written.
+The same input gives the same bits on any number of threads. See `_parallel.py` for how a kernel is written.
 """
 
 from badak.kernels.fast._blas import describe_blas as _describe_blas
-from badak.kernels.fast._jit import cache_folder as _cache_folder
-from badak.kernels.fast._jit import get_num_threads as get_num_threads
-from badak.kernels.fast._jit import set_num_threads as set_num_threads
-from badak.kernels.fast._jit import threading_layer as _threading_layer
-from badak.kernels.fast._jit import warmup as warmup
+from badak.kernels.fast._jit import FOLDER as _FOLDER
+from badak.kernels.fast._parallel import warmup as warmup
+from badak.kernels.fast._team import get_num_threads as get_num_threads
+from badak.kernels.fast._team import set_num_threads as set_num_threads
 from badak.kernels.fast.activation import gelu as gelu
 from badak.kernels.fast.activation import gelu_backward as gelu_backward
 from badak.kernels.fast.activation import relu as relu
@@ -41,20 +40,19 @@ from badak.kernels.fast.softmax import log_softmax as log_softmax
 from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.fast.softmax import softmax as softmax
 from badak.kernels.fast.softmax import softmax_backward as softmax_backward
+from badak.kernels.plain import bce_with_logits as bce_with_logits
+from badak.kernels.plain import bce_with_logits_backward as bce_with_logits_backward
 
 # As they are in NumPy: seldom in a training step's hot path, or a look-up of one number per row.
 from badak.kernels.plain import cross_entropy_soft as cross_entropy_soft
 from badak.kernels.plain import cross_entropy_soft_backward as cross_entropy_soft_backward
-from badak.kernels.plain import nll as nll
-from badak.kernels.plain import nll_backward as nll_backward
-from badak.kernels.plain import bce_with_logits as bce_with_logits
-from badak.kernels.plain import bce_with_logits_backward as bce_with_logits_backward
 from badak.kernels.plain import kl_div as kl_div
 from badak.kernels.plain import kl_div_backward as kl_div_backward
+from badak.kernels.plain import nll as nll
+from badak.kernels.plain import nll_backward as nll_backward
 
 
 def describe():
     """What computes here: {"set", "blas", "threads", "threading_layer", "cache"}."""
-    folder = _cache_folder()
-    return {"set": "fast", "blas": _describe_blas(), "threads": get_num_threads(), "threading_layer": _threading_layer(),
-            "cache": "" if folder is None else str(folder)}
+    return {"set": "fast", "blas": _describe_blas(), "threads": get_num_threads(), "threading_layer": "badak's own team",
+            "cache": "" if _FOLDER is None else str(_FOLDER)}

@@ -3,28 +3,24 @@
 All threading is ours: each task of a kernel multiplies its own tile on its own thread.
 """
 import ctypes
+import os
 
 import numpy as np
 import scipy_openblas32 as _openblas
 
-from badak.kernels.fast._jit import extern, kernel, overload
+from badak.kernels.fast._jit import extern, kernel, link, overload
 
 __all__ = ["describe_blas", "gemm", "matrix_view"]
 
-_library = ctypes.CDLL(_openblas.get_library(fullname=True) if "/" in _openblas.get_library(fullname=True)
-                       else f"{_openblas.get_lib_dir()}/{_openblas.get_library(fullname=True)}")
+_path = _openblas.get_library(fullname=True)
+_library = ctypes.CDLL(_path if os.path.isabs(_path) else os.path.join(_openblas.get_lib_dir(), _path))
 _library.scipy_openblas_set_num_threads(1)
+link("badak_sgemm", _library.scipy_cblas_sgemm)
+link("badak_dgemm", _library.scipy_cblas_dgemm)
+# layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+_sgemm, _dgemm = extern("badak_sgemm", "iiiiiifpipifpi"), extern("badak_dgemm", "iiiiiidpipidpi")
 
 _ROW_MAJOR, _AS_IS, _TRANSPOSED = np.int32(101), np.int32(111), np.int32(112)
-
-
-def _address(name):
-    return ctypes.cast(getattr(_library, name), ctypes.c_void_p).value
-
-
-# layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
-_sgemm = extern("badak_sgemm", _address("scipy_cblas_sgemm"), "iiiiiifpipifpi")
-_dgemm = extern("badak_dgemm", _address("scipy_cblas_dgemm"), "iiiiiidpipidpi")
 
 
 @kernel

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of, flat
-from badak.kernels.fast._jit import parallel
 from badak.kernels.fast._math import normal
 from badak.kernels.fast._math import sigmoid as _sigmoid
 from badak.kernels.fast._math import tanh as _tanh
+from badak.kernels.fast._parallel import parallel
 
 
 @parallel("W1 R1")

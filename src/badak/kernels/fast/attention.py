@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blas import gemm, matrix_view
-from badak.kernels.fast._jit import kernel, largest, parallel, unit_stride
+from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
+from badak.kernels.fast._parallel import parallel
 
 _BLOCK = 64             # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
 _TASKS = 16             # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums

@@ -5,8 +5,9 @@ import numpy as np
 
 from badak.errors import RangeError
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import largest, parallel
+from badak.kernels.fast._jit import largest
 from badak.kernels.fast._math import exp
+from badak.kernels.fast._parallel import parallel
 
 
 @parallel("W1 W1 R2 Ri1 R1 i f i")

@@ -4,7 +4,7 @@ import numpy as np
 from badak.errors import RangeError
 from badak.kernels import plain
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import parallel
+from badak.kernels.fast._parallel import parallel
 
 
 @parallel("W2 R2 Ri1 i")

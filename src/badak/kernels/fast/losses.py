@@ -2,7 +2,7 @@
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of, flat
-from badak.kernels.fast._jit import parallel
+from badak.kernels.fast._parallel import parallel
 
 
 @parallel("W1 R1 R1")

@@ -5,7 +5,7 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blas import gemm, matrix_view
-from badak.kernels.fast._jit import parallel
+from badak.kernels.fast._parallel import parallel
 
 FLOPS_PER_NS = 60           # of one core, roughly: only decides whether a second thread is worth waking
 _WHOLE = 2_000_000          # flops below which a product stays in one piece

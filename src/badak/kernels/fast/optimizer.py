@@ -5,7 +5,8 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of
-from badak.kernels.fast._jit import fma, largest, parallel_exact
+from badak.kernels.fast._jit import fma, largest
+from badak.kernels.fast._parallel import parallel_exact
 
 
 @parallel_exact("W1 R1 W1 f f f f f i i")

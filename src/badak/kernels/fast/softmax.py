@@ -4,8 +4,9 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import largest, parallel
+from badak.kernels.fast._jit import largest
 from badak.kernels.fast._math import exp
+from badak.kernels.fast._parallel import parallel
 
 
 @parallel("W2 R2 i")

@@ -1,0 +1,199 @@
+"""The threads that kernels run on: a team of our own, which nobody has to wait for.
+
+A kernel opens its job to the team, works itself until no task is left, closes the job, and waits only for members that
+have entered it. A member that the operating system has not woken in time, because other processes hold the cores, is not
+waited for. Measured on two cores with six busy processes, 1 against 2 threads, mean of a call of 63 us: an OpenMP region,
+which waits for every thread, 0.2 against 4 to 6.5 ms; this team 0.2 against 0.34 ms. Members spin for a while after a
+job, as the next kernel usually comes soon, and then sleep on a semaphore.
+
+Several Python threads may call kernels at once: one has the team, the others work alone. A forked child has no members
+and computes on one thread until `set_num_threads` asks for more.
+"""
+
+import atexit
+import ctypes
+import os
+import sys
+import threading
+
+import numpy as np
+
+from badak.errors import ArgumentError
+from badak.kernels.fast._jit import (
+    JIT,
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    call,
+    compile_callback,
+    compile_function,
+    extern,
+    link,
+    pause,
+    swap_if,
+)
+
+# Where the team's numbers lie, in bytes from its address; each has a cache line of its own.
+_BUSY, _OPEN, _INSIDE, _SLEEPING, _WAITING, _QUIT, _WORKER, _RECORD, _JOB, _DONE, _END = range(0, 11 * 64, 64)
+_MEMBER_SPINS, _CALLER_SPINS = 5_000, 300          # before they sleep: about 150 and 10 us
+_MOST = 1_024
+
+_wait = extern("badak_semaphore_wait", "ll")            # (semaphore, -1): for ever
+_post = extern("badak_semaphore_post", "lll")           # (semaphore, 1, 0)
+
+
+def _share(worker, record, threads, team):
+    """Call worker(record) on this thread, and on up to threads - 1 members of the team that come in time."""
+    if not swap_if(team + _BUSY, 0, 1):
+        call(worker, record)
+        return
+    atomic_store(team + _WORKER, worker)
+    atomic_store(team + _RECORD, record)
+    atomic_store(team + _OPEN, threads - 1)
+    for _ in range(min(threads - 1, atomic_load(team + _SLEEPING))):
+        _post(atomic_load(team + _JOB), 1, 0)
+    call(worker, record)
+    atomic_store(team + _OPEN, 0)
+    spins = 0
+    while spins < _CALLER_SPINS and atomic_load(team + _INSIDE) != 0:
+        spins += 1
+        pause()
+    if spins == _CALLER_SPINS:
+        # A member was probably put aside in the middle of a task: sleeping leaves it this core.
+        atomic_store(team + _WAITING, 1)
+        while atomic_load(team + _INSIDE) != 0:
+            _wait(atomic_load(team + _DONE), -1)
+        atomic_store(team + _WAITING, 0)
+    atomic_store(team + _BUSY, 0)
+
+
+def _serve(team):
+    """What a member does until the team quits: enter each job once there is a place, and work in it."""
+    while atomic_load(team + _QUIT) == 0:
+        spins = 0
+        while spins < _MEMBER_SPINS and atomic_load(team + _OPEN) <= 0:
+            spins += 1
+            pause()
+        if spins == _MEMBER_SPINS:
+            atomic_add(team + _SLEEPING, 1)
+            # Asked once more after being counted as asleep: a job opened in between would not wake this member.
+            if atomic_load(team + _OPEN) <= 0 and atomic_load(team + _QUIT) == 0:
+                _wait(atomic_load(team + _JOB), -1)
+            atomic_add(team + _SLEEPING, -1)
+        # Inside before a place is taken: who closes the job sees either the place free or the member inside.
+        atomic_add(team + _INSIDE, 1)
+        places = atomic_load(team + _OPEN)
+        if places > 0 and swap_if(team + _OPEN, places, places - 1):
+            call(atomic_load(team + _WORKER), atomic_load(team + _RECORD))
+        atomic_add(team + _INSIDE, -1)
+        if atomic_load(team + _WAITING) != 0:
+            _post(atomic_load(team + _DONE), 1, 0)
+
+
+def _link_semaphores():
+    """(make, post): a function that makes a semaphore of the operating system, and the one that posts to it.
+
+    make() gives something to keep, whose `value` or address is the semaphore. Compiled code finds both functions by name.
+    """
+    if sys.platform == "win32":
+        system, names = ctypes.WinDLL("kernel32"), ("WaitForSingleObject", "ReleaseSemaphore")
+        system.CreateSemaphoreW.restype = ctypes.c_void_p
+        make = lambda: ctypes.c_void_p(system.CreateSemaphoreW(None, 0, 1 << 30, None))
+    elif sys.platform == "darwin":
+        system, names = ctypes.CDLL(None), ("dispatch_semaphore_wait", "dispatch_semaphore_signal")
+        system.dispatch_semaphore_create.restype = ctypes.c_void_p
+        make = lambda: ctypes.c_void_p(system.dispatch_semaphore_create(ctypes.c_long(0)))
+    else:
+        system, names = ctypes.CDLL(None), ("sem_wait", "sem_post")
+
+        def make():
+            kept = ctypes.create_string_buffer(64)
+            system.sem_init(kept, 0, 0)
+            return kept
+
+    link("badak_semaphore_wait", getattr(system, names[0]))
+    link("badak_semaphore_post", getattr(system, names[1]))
+    return make, getattr(system, names[1])
+
+
+def _default_size():
+    """BADAK_NUM_THREADS or OMP_NUM_THREADS where set, else the cores that this process may use."""
+    for name in ("BADAK_NUM_THREADS", "OMP_NUM_THREADS"):
+        asked = os.environ.get(name, "")
+        if asked.isdigit() and int(asked) > 0:
+            return min(int(asked), _MOST)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Team:
+    """How many threads kernels use, and the members that run."""
+
+    def __init__(self):
+        self.size = _default_size()
+        self.forget()
+
+    def forget(self):
+        """Be without members and without numbers that they share."""
+        self.address = 0
+        self.members = []
+        self.guard = threading.Lock()
+
+    def after_fork(self):
+        """The members stayed in the parent process; a worker process computes alone unless it asks for threads."""
+        self.size = 1
+        self.forget()
+
+    def start(self):
+        """The address of the team for compiled code; from now on there are enough members for its size."""
+        if JIT and (self.address == 0 or len(self.members) < self.size - 1):
+            with self.guard:
+                if self.address == 0:
+                    self._set_up()
+                while len(self.members) < self.size - 1:
+                    member = threading.Thread(target=self._served, args=(self.address,), name="badak-kernel", daemon=True)
+                    member.start()
+                    self.members.append(member)
+        return self.address
+
+    def _set_up(self):
+        make, self._post = _link_semaphores()
+        self._job, self._done = make(), make()
+        self._numbers = np.zeros(_END // 8 + 8, np.int64)
+        start = -(-self._numbers.ctypes.data // 64) * 64
+        self._shared = compile_callback("badak_share", _share, "i i i i")
+        self._served = compile_function(_serve, "i")
+        for place, semaphore in ((_JOB, self._job), (_DONE, self._done)):
+            handle = semaphore.value if isinstance(semaphore, ctypes.c_void_p) else ctypes.addressof(semaphore)
+            ctypes.c_int64.from_address(start + place).value = handle
+        self.address = start
+
+    def quit(self):
+        """Send the members home before the interpreter takes their code away."""
+        if self.members:
+            ctypes.c_int64.from_address(self.address + _QUIT).value = 1
+            for _ in self.members:
+                self._post(self._job, 1, None)
+            for member in self.members:
+                member.join(timeout=1)
+
+
+team = _Team()
+atexit.register(team.quit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=team.after_fork)
+
+
+def get_num_threads():
+    """Threads that a kernel with enough work runs on."""
+    return team.size
+
+
+def set_num_threads(count):
+    """Let kernels use `count` threads; more than there are cores is allowed. The bits of results do not change.
+
+    Raises ArgumentError unless 1 <= count <= 1024.
+    """
+    if not 1 <= count <= _MOST:
+        raise ArgumentError(f"set_num_threads: expected 1 <= count <= {_MOST}; got count={count}",
+                            "as many threads as there are cores")
+    team.size = int(count)
