@@ -12,11 +12,9 @@ import numpy as np
 from badak.kernels.fast._blas import gemm, matrix_view
 from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
-from badak.kernels.fast.short_attention import short_attention_backward_group, short_attention_head
 from badak.kernels.fast._parallel import parallel
 
 _BLOCK = 64             # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
-_SHORT = 65_536         # multiply-adds of q k^T of one head up to which BLAS calls cost more than the products
 _TASKS = 16             # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
 
 
@@ -167,10 +165,6 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     lse = np.empty((batch, heads, queries), q.dtype)
     full = (batch, heads, queries, keys)
     weights = np.empty(full if want_weights else (0, 0, 0, 0), q.dtype)
-    if not want_weights and _short(q, v):
-        short_attention_head(batch * heads, _work(q, v), out, lse, q, k, v, *_masks(q.dtype, full, keep, bias, drop),
-                             _scale(scale, q), _raised(p), keys if causal is None else causal)
-        return out, lse, None
     block = _block(queries, keys)
     attention_block(batch * heads * -(-queries // block), _work(q, v), out, lse, weights, matrix_view(q), matrix_view(k),
                     matrix_view(v), *_masks(q.dtype, full, keep, bias, drop), _scale(scale, q), _raised(p),
@@ -185,12 +179,6 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     """
     (batch, heads, queries, _), (groups, keys) = q.shape, k.shape[1:3]
     full = (batch, heads, queries, keys)
-    if dweights is None and not needs[3] and _short(q, v):
-        dq, dk, dv = (_laid_out_like(x, x.shape[3]) for x in (q, k, v))
-        short_attention_backward_group(batch * groups, 2.5 * _work(q, v), dq, dk, dv, dout, q, k, v, np.ascontiguousarray(lse),
-                                       *_masks(q.dtype, full, keep, bias, drop), _scale(scale, q), _raised(p),
-                                       keys if causal is None else causal)
-        return tuple(x if need else None for x, need in zip((dq, dk, dv, None), needs))
     block = _block(queries, keys)
     parts = max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
     dq = _laid_out_like(q, q.shape[3])
@@ -204,10 +192,6 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     dk, dv = (x[0] if parts == 1 else x.sum(axis=0) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
-
-
-def _short(q, v):
-    return q.shape[2] * v.shape[2] * max(q.shape[3], v.shape[3]) <= _SHORT
 
 
 def _block(queries, keys):
@@ -230,7 +214,7 @@ def _work(q, v):
 
 
 def _laid_out_like(q, width):
-    """An empty array of q's shape, its last axis `width`; in memory (B, T, H, width) where q is."""
+    """An empty (B, H, T, width); in memory (B, T, H, width) where q is."""
     batch, heads, queries, _ = q.shape
     if q.strides[1] < q.strides[2]:
         return np.empty((batch, queries, heads, width), q.dtype).transpose(0, 2, 1, 3)
