@@ -28,7 +28,7 @@ def read_picture(path: str | Path) -> np.ndarray:
     if rows.size == 0 or np.ptp(grey) < 0.05:
         raise ArgumentError(
             f"{path}: the picture is of one colour, there is nothing to read",
-            fix="draw a digit darker or brighter than its ground.",
+            fix="draw a digit darker or brighter than its ground",
         )
     return centre(ink[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
 
@@ -39,10 +39,10 @@ def read_grey(path: Path) -> np.ndarray:
         with Image.open(path) as file:
             picture = file.convert("RGBA")
     except FileNotFoundError:
-        raise FileError(f"{path}: there is no such picture", fix="check the path.") from None
+        raise FileError(f"{path}: there is no such picture", fix="check the path") from None
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise FileError(
-            f"{path}: not a picture that can be read ({error})", fix="give a PNG, JPEG, GIF, BMP or WebP file."
+            f"{path}: not a picture that can be read ({error})", fix="give a PNG, JPEG, GIF, BMP or WebP file"
         ) from None
     ground = Image.new("RGBA", picture.size, "white")
     return np.asarray(Image.alpha_composite(ground, picture).convert("L"), dtype=np.float32) / 255

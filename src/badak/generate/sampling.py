@@ -39,7 +39,7 @@ def stream(model: Module, ids: Tensor, config: SampleConfig, eos: int | None = N
     if ids.dim() != 2 or ids.shape[1] == 0:
         raise ArgumentError(
             f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}",
-            fix="one text alone is ids[None]; an empty text can start with a newline or the start mark.",
+            fix="one text alone is ids[None]; an empty text can start with a newline or the start mark",
         )
     generator, context = Generator().manual_seed(config.seed), model.config.context
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet

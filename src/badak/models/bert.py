@@ -71,7 +71,7 @@ class BERT(nn.Module):
         if T > self.config.context:
             raise RangeError(
                 f"BERT: length {T} > context {self.config.context}",
-                fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context.",
+                fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
             )
         h = self.drop(self.norm(self.token(ids) + self.position.weight[:T]))  # (B, T, C)
         h = self.encoder(h, src_key_padding_mask=ids == self.config.pad_id)

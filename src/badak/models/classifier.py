@@ -66,7 +66,7 @@ class Classifier(nn.Module):
         if tuple(pictures.shape[1:]) != (rows, width):
             raise ShapeError(
                 f"{type(self).__name__}: expected pictures (B, rows={rows}, row_width={width}); got {tuple(pictures.shape)}",
-                fix="one picture alone is pictures[None].",
+                fix="one picture alone is pictures[None]",
             )
         h = self.position(self.tokens(self.rows(pictures)))
         return self.head(self.readout(self.transformer(h, h)))

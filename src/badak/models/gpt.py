@@ -107,7 +107,7 @@ class GPT(nn.Module):
         if T > self.config.context:
             raise RangeError(
                 f"GPT: length {T} > context {self.config.context}",
-                fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:].",
+                fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:]",
             )
         h = self.drop(self.token(ids) + self.position.weight[:T])  # (B, T, C)
         for block in self.blocks:

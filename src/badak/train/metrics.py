@@ -43,7 +43,7 @@ def read_rows(path: Path) -> list[Row]:
             return [_row(record) for record in csv.DictReader(file)]
     except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error) as error:
         raise FileError(
-            f"{path}: not a metrics file of badak ({error!r})", fix="delete it to start a new one."
+            f"{path}: not a metrics file of badak ({error!r})", fix="delete it to start a new one"
         ) from None
 
 
