@@ -59,6 +59,7 @@ def test_gzip_is_seen_by_its_content(tmp_path):
         ("x.gz", b"\x1f\x8b" + b"\0" * 30, "gzip data is damaged"),
         ("x.gz", gzip.compress(GOOD + b"a"), "trailing bytes"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_every_damage_is_named_with_the_file(tmp_path, name, content, cause):
     file = tmp_path / name
