@@ -351,6 +351,9 @@ from .autograd import is_inference_mode_enabled as is_inference_mode_enabled
 from .autograd import no_grad as no_grad
 from .autograd import set_grad_enabled as set_grad_enabled
 from . import autograd as autograd
+from .io import load as load
+from .io import save as save
+from .io import serialization as serialization
 from . import nn as nn
 from . import optim as optim
 from . import utils as utils

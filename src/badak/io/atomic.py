@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from badak.errors import FileError
+from badak.io.errors import AbsentFileError
 
 
 def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> None:
@@ -46,7 +47,7 @@ def sync_folder(folder: Path) -> None:
 def unreadable(path: str | os.PathLike, error: OSError) -> FileError:
     """The complaint about a file that the system does not hand over."""
     if isinstance(error, FileNotFoundError):
-        return FileError(
+        return AbsentFileError(
             f"{path}: no such file", "check the path; files are looked up from the folder that the program runs in"
         )
     return FileError(f"{path}: cannot be read ({_reason(error)})", "check that it is a file and that you may read it")

@@ -5,6 +5,7 @@ from . import functional as functional
 from . import init as init
 from . import modules as modules
 from . import parameter as parameter
+from . import pickled as _pickled
 from . import utils as utils
 from .activation import CELU as CELU
 from .activation import ELU as ELU

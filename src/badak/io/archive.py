@@ -1,0 +1,124 @@
+"""The zip archive of a .pt file: named records of bytes, uncompressed.
+
+    NAME/data.pkl           the pickle          NAME/byteorder        "little" or "big"
+    NAME/data/0, 1, ...     the storages        NAME/version          "3"
+
+Nothing is unpacked to the disk, so that a record's name is only ever looked up. A record must be stored as it is (a
+compressed one could grow without limit), lie inside the file, and have the CRC that the archive gives (0 where its writer was
+told not to compute it). Together the records cannot be larger than the file.
+"""
+
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from badak.errors import FileError
+from badak.io.errors import damaged
+
+ALIGNMENT = 64  # bytes, so that storages can be mapped into memory
+LOCAL_HEADER = 30
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same values always give the same bytes
+LARGE = 1 << 31
+
+
+class Archive:
+    """The records of an open zip file."""
+
+    def __init__(self, file: BinaryIO, where: str, mapped: str | os.PathLike | None = None):
+        self.file, self.where, self.mapped = file, where, mapped
+        try:
+            with zipfile.ZipFile(file) as opened:
+                entries = opened.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, UnicodeDecodeError) as error:
+            raise damaged(
+                where, f"its zip archive cannot be read; failed finding central directory ({error}): is it cut short?"
+            ) from error
+        self.size = file.seek(0, io.SEEK_END)
+        self.entries = {entry.filename: entry for entry in entries}
+        if len(self.entries) < len(entries):
+            raise damaged(where, "its archive names a record twice")
+        for entry in entries:
+            self._check(entry)
+        if sum(entry.file_size for entry in entries) > self.size:
+            raise damaged(where, f"its records claim more bytes than the {self.size:,} of the file")
+        self.prefix = self._prefix()
+
+    def _prefix(self) -> str:
+        if any(name.endswith("/constants.pkl") for name in self.entries):
+            raise FileError(
+                f"{self.where}: a TorchScript archive (of torch.jit.save), which holds code",
+                "in PyTorch: torch.save(torch.jit.load(path).state_dict(), other_path)",
+            )
+        found = [name for name in self.entries if name.endswith("/data.pkl") and name.count("/") == 1]
+        if len(found) != 1:
+            raise damaged(self.where, f"its archive has {len(found)} records 'NAME/data.pkl', not one")
+        return found[0].removesuffix("data.pkl")
+
+    def __contains__(self, name: str) -> bool:
+        return self.prefix + name in self.entries
+
+    def bytes_of(self, name: str) -> int:
+        """The size of a record."""
+        return self._entry(name).file_size
+
+    def read(self, name: str) -> np.ndarray:
+        """The bytes of a record as uint8, writable; mapped copy-on-write where the archive was opened so."""
+        entry = self._entry(name)
+        start = self._start(entry)
+        if self.mapped is not None and entry.file_size:
+            return np.asarray(np.memmap(self.mapped, np.uint8, "c", start, (entry.file_size,)))
+        raw = np.empty(entry.file_size, np.uint8)
+        self.file.seek(start)
+        if self.file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
+            raise damaged(self.where, f"its record '{entry.filename}' is cut short")
+        if entry.CRC and zlib.crc32(raw.data) != entry.CRC:
+            raise damaged(self.where, f"the bytes of its record '{entry.filename}' have changed (their CRC differs)")
+        return raw
+
+    def _entry(self, name: str) -> zipfile.ZipInfo:
+        entry = self.entries.get(self.prefix + name)
+        if entry is None:
+            raise damaged(self.where, f"its archive has no record '{self.prefix}{name[:80]}'")
+        return entry
+
+    def _check(self, entry: zipfile.ZipInfo) -> None:
+        if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
+            raise FileError(
+                f"{self.where}: its record '{entry.filename}' is compressed, which torch.save never does",
+                "unpack it and pack it again with: zip -0 -r",
+            )
+        if entry.flag_bits & 1:
+            raise damaged(self.where, f"its record '{entry.filename}' is encrypted")
+        if not 0 <= entry.header_offset < self.size:
+            raise damaged(self.where, f"its record '{entry.filename}' lies outside the file")
+
+    def _start(self, entry: zipfile.ZipInfo) -> int:
+        """Where a record's bytes begin, from its local header."""
+        self.file.seek(entry.header_offset)
+        header = self.file.read(LOCAL_HEADER)
+        if len(header) < LOCAL_HEADER or header[:4] != b"PK\x03\x04":
+            raise damaged(self.where, f"its record '{entry.filename}' is not where the archive says")
+        name, extra = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
+        start = entry.header_offset + LOCAL_HEADER + name + extra
+        if start + entry.file_size > self.size:
+            raise damaged(self.where, f"its record '{entry.filename}' ends after the file does: it is cut short")
+        return start
+
+
+def write_archive(file: BinaryIO, name: str, records: list[tuple[str, Callable[[Any], object], int]]) -> None:
+    """Write records (name, fill(file), size in bytes) as an uncompressed archive, each aligned as PyTorch does."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for record, fill, size in records:
+            entry = zipfile.ZipInfo(f"{name}/{record}", EPOCH)
+            large = size >= LARGE
+            begins = archive.start_dir + LOCAL_HEADER + len(entry.filename.encode()) + 4 + 20 * large
+            padding = -begins % ALIGNMENT
+            entry.extra = b"FB" + padding.to_bytes(2, "little") + b"Z" * padding
+            entry.file_size = size
+            with archive.open(entry, "w", force_zip64=large) as target:
+                fill(target)

@@ -1,0 +1,71 @@
+"""The format of PyTorch before 1.6: several pickles, one after the other, then the bytes of the storages.
+
+    a magic number, the version 1001, {"little_endian": ...}, the object, the list of the storages' keys,
+    and for each key: how many numbers (int64), then the numbers
+"""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from badak.io.errors import damaged
+from badak.io.storage import Storage, described
+from badak.io.unpickler import Unpickler
+
+MAGIC = 0x1950A86A20F9469CFC6C
+VERSION = 1001
+FIRST = b"\x8a\x0a" + MAGIC.to_bytes(10, "little")  # after the protocol, and the length of a frame
+
+
+def is_legacy(first: bytes) -> bool:
+    """Whether a file that begins with these bytes is of that format."""
+    return first[:1] == b"\x80" and FIRST in first[:24]
+
+
+def load_legacy(data: bytes, where: str, find: Callable, restore: Callable[[Storage], Storage]) -> Any:
+    """The object in a file of the old format."""
+    file = io.BytesIO(data)
+    storages: dict[str, Storage] = {}
+    spare = [len(data)]
+
+    def persistent(said: Any) -> Any:
+        dtype, key, location, count = described(said, where)
+        if key not in storages:
+            spare[0] -= count * dtype.itemsize
+            if spare[0] < 0:
+                raise damaged(where, f"storage '{key}' claims {count:,} numbers, more than the file has")
+            storages[key] = restore(Storage(np.empty(count * dtype.itemsize, np.uint8), dtype, location, where))
+        return storages[key]
+
+    def refuse(said: Any) -> Any:
+        raise damaged(where, "a storage outside the object")
+
+    magic, version, system = (Unpickler(file, where, find, refuse).load() for _ in range(3))
+    if magic != MAGIC or version != VERSION or type(system) is not dict:
+        raise damaged(where, f"version {str(version)[:20]} of the old format; badak reads {VERSION}")
+    made = Unpickler(file, where, find, persistent).load()
+    keys = Unpickler(file, where, find, refuse).load()
+    if type(keys) is not list or sorted(map(str, keys)) != sorted(storages):
+        raise damaged(where, "its table of storages is not that of its object")
+    for key in keys:
+        _fill(file, storages[key], key, bool(system.get("little_endian", True)), where)
+    return made
+
+
+def _fill(file: io.BytesIO, storage: Storage, key: str, little: bool, where: str) -> None:
+    count = int.from_bytes(file.read(8), "little" if little else "big")
+    if count != storage.size():
+        raise damaged(where, f"storage '{key}' has {count:,} numbers, and its tensors speak of {storage.size():,}")
+    if file.readinto(storage.raw.data) != storage.raw.nbytes:
+        raise damaged(where, f"storage '{key}' is cut short")
+    if not little:
+        swap(storage)
+
+
+def swap(storage: Storage) -> None:
+    """Turn the bytes of each number around, in place."""
+    width = storage.dtype.itemsize // (2 if storage.dtype.is_complex else 1)
+    if width > 1:
+        storage.raw.view(f"u{width}").byteswap(inplace=True)

@@ -1,0 +1,231 @@
+"""badak.save and badak.load: the .pt files of torch.save and torch.load, read without running anything."""
+
+import io
+import json
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from badak.errors import ArgumentError, FileError, KindError, MissingError
+from badak.io import allowed, program
+from badak.io.archive import Archive, write_archive
+from badak.io.atomic import unreadable, write_file
+from badak.io.errors import UnsafeFileError, damaged
+from badak.io.legacy import is_legacy, load_legacy, swap
+from badak.io.pickler import Pickler
+from badak.io.placing import Placing
+from badak.io.storage import Storage, described
+from badak.io.unpickler import Unpickler
+from badak.tensor import dtypes
+
+CLASSES = ".badak/classes"  # record of the program's classes that a file of badak holds instances of
+
+
+def save(
+    obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True, _disable_byteorder_record=False
+) -> None:
+    """Write tensors, a state_dict, an optimizer's state or other values to `f`, a path or a binary file.
+
+    The real torch.load reads it, with weights_only=True where it holds tensors and plain values. Tensors that share memory
+    share it in the file. A path is written under a temporary name first and then renamed, so that it is never half written.
+    Whole modules are stored by the names of their classes: only badak, in a program that imports them, reads such a file.
+
+    Raises UnpicklableError (an ArgumentError) for a lambda, a local class and the like, naming where in `obj` it is;
+    FileError where the file cannot be written.
+    Parity: of a memory larger than the tensors that are saved only the part that they see is stored; the old format before
+    PyTorch 1.6 is read but not written; pickle_protocol is always 2.
+    """
+    if not _use_new_zipfile_serialization:
+        raise MissingError("save: badak does not write the format before PyTorch 1.6", "leave _use_new_zipfile_serialization out")
+    placing = Placing()
+    Pickler(placing.see).dump(obj)  # first look: which memory is there
+    pickler = Pickler(placing.place)
+    text = pickler.dump(obj)
+    foreign = sorted(name for name in pickler.names if name not in allowed.STRICT and not name.startswith("torch."))
+    records: list[tuple[str, Callable[[Any], object], int]] = [_record("data.pkl", text)]
+    records += [_record(".format_version", b"1"), _record(".storage_alignment", b"64")]
+    if not _disable_byteorder_record:
+        records.append(_record("byteorder", b"little"))
+    records += [(f"data/{key}", fill, size) for key, fill, size in placing.storages()]
+    records.append(_record("version", b"3\n"))
+    if foreign:
+        records.append(_record(CLASSES, json.dumps(foreign).encode()))
+    if isinstance(f, str | os.PathLike):
+        name = Path(f).name.partition(".")[0] or "archive"
+        write_file(f, lambda file: write_archive(file, name, records))
+    elif hasattr(f, "write"):
+        whole = io.BytesIO() if not getattr(f, "seekable", lambda: False)() else f
+        write_archive(whole, "archive", records)
+        if whole is not f:
+            f.write(whole.getbuffer())
+    else:
+        raise KindError(
+            f"save: expected 'f' to be a path or a file with a write method; got {type(f).__name__}", "badak.save(obj, 'model.pt')"
+        )
+
+
+def _record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:
+    return name, lambda file: file.write(data), len(data)
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
+    """What is in the .pt file `f` (a path or a binary file), written by badak.save or torch.save.
+
+    weights_only   True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False: also plain
+                   data classes of the standard library, and whole modules in files that badak wrote from classes that the
+                   running program has imported. Nothing in a file is ever executed.
+    map_location   'cpu', or anything that leads there: a device, a dict, or a function of (storage, location)
+    mmap           True: tensors see the file (copy on write) instead of being read; `f` must be a path
+
+    Raises FileError for an absent, damaged or foreign file and for tensors that reach outside their storage;
+    UnsafeFileError (a pickle.UnpicklingError) for one that names a class or function that badak does not take from a file.
+    Parity: tensors that were saved on a GPU come to the CPU without map_location too, there being no other place; PyTorch
+    with weights_only=False executes what the file says.
+    """
+    if pickle_module not in (None, pickle):
+        raise MissingError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")
+    restore = _restore(map_location)
+    if isinstance(f, str | os.PathLike):
+        try:
+            with open(f, "rb") as file:
+                return _load(file, str(f), restore, weights_only is not False, f if mmap else None)
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise unreadable(f, error) from error
+    if mmap:
+        raise ArgumentError("load: f must be a file name in order to use the mmap argument", "badak.load('model.pt', mmap=True)")
+    if not hasattr(f, "read") or not hasattr(f, "seek"):
+        raise KindError(
+            f"load: expected 'f' to be a path or a file with read and seek; got {type(f).__name__}", "badak.load('model.pt')"
+        )
+    data = f.read()
+    if not isinstance(data, bytes):
+        raise KindError("load: the file was opened as text", "open(path, 'rb')")
+    return _load(io.BytesIO(data), f"<{type(f).__name__}>", restore, weights_only is not False, None)
+
+
+def _load(file: BinaryIO, where: str, restore: Callable[[Storage], Storage], strict: bool, mapped: Any) -> Any:
+    first = file.read(24)
+    file.seek(0)
+    if is_legacy(first):
+        if mapped is not None:
+            raise ArgumentError(f"load: {where} has the format before PyTorch 1.6, which cannot be mapped", "leave mmap out")
+        return load_legacy(file.read(), where, _finder(where, strict, frozenset()), restore)
+    if first[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
+        raise damaged(where, f"it begins with {first[:8]!r}{_look(first)}")
+    return _from_archive(Archive(file, where, mapped), where, restore, strict)
+
+
+def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Storage], strict: bool) -> Any:
+    order = archive.read("byteorder").tobytes() if "byteorder" in archive else b"little"
+    if order not in (b"little", b"big"):
+        raise damaged(where, f"the byte order {order[:20]!r}")
+    storages: dict[str, Storage] = {}
+
+    def persistent(said: Any) -> Storage:
+        dtype, key, location, count = described(said, where)
+        if key not in storages:
+            if archive.bytes_of(f"data/{key}") != count * dtype.itemsize:
+                raise damaged(
+                    where, f"storage '{key}' of {count} numbers ({dtype.name}) has {archive.bytes_of(f'data/{key}')} bytes"
+                )
+            made = Storage(archive.read(f"data/{key}"), dtype, location, where)
+            if order == b"big":
+                swap(made)
+            storages[key] = restore(made)
+        found = storages[key]
+        return found if found.dtype is dtype else Storage(found.raw, dtype, found.location, where)
+
+    own = frozenset(_classes(archive)) if CLASSES in archive else frozenset()
+    text = io.BytesIO(archive.read("data.pkl").tobytes())
+    return Unpickler(text, where, _finder(where, strict, own), persistent).load()
+
+
+def _classes(archive: Archive) -> list[str]:
+    try:
+        names = json.loads(archive.read(CLASSES).tobytes())
+    except (ValueError, RecursionError) as error:
+        raise damaged(archive.where, "its list of classes is not JSON") from error
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _finder(where: str, strict: bool, own: frozenset[str]) -> Callable[[str, str], Any]:
+    """What the names of a file stand for. `own`: the program's classes that badak noted when it wrote the file."""
+    table = allowed.STRICT if strict else allowed.LOOSE
+    own_found: dict[str, Any] = {}
+
+    def find(module: str, name: str) -> Any:
+        module = {"__builtin__": "builtins", "copy_reg": "copyreg"}.get(module, module)
+        dotted = f"{module}.{name}"
+        if dotted in allowed.vouched():
+            return allowed.vouched_name(dotted, allowed.vouched()[dotted])
+        if dotted in table:
+            return table[dotted]
+        reason = ""
+        if dotted in own and not strict:
+            found = own_found.get(dotted) or program.find(module, name)
+            if not isinstance(found, str):
+                own_found[dotted] = found
+                return found
+            reason = f" ({found})"
+        raise _unsafe(where, dotted, strict, bool(own), reason)
+
+    return find
+
+
+def _unsafe(where: str, dotted: str, strict: bool, own: bool, reason: str) -> UnsafeFileError:
+    cause = f"{where}: Weights only load failed: it names {dotted}{reason}, and badak never runs what a file names"
+    if dotted.startswith(("torch.nn.modules.", "torch.nn.parallel.")):
+        return UnsafeFileError(
+            f"{where}: Weights only load failed: it holds a whole module (it names {dotted}), to be rebuilt by running code",
+            "in PyTorch: torch.save(model.state_dict(), path); here: model.load_state_dict(badak.load(path))",
+        )
+    if dotted.startswith("torch."):
+        return UnsafeFileError(cause, "save tensors of the dtypes and kinds that badak has, and plain values")
+    if own and strict:
+        return UnsafeFileError(cause, "badak.load(..., weights_only=False), if this program imports that class")
+    return UnsafeFileError(
+        cause, f"save a state_dict; or, if you trust {dotted}, badak.serialization.add_safe_globals([it])"
+    )
+
+
+def _restore(map_location: Any) -> Callable[[Storage], Storage]:
+    """What becomes of a storage that was saved at some location: it comes to the CPU, or the request is refused."""
+    if map_location is None:
+        return lambda storage: storage
+    if callable(map_location):
+
+        def call(storage: Storage) -> Storage:
+            found = map_location(storage, storage.location)
+            return storage if found is None else found
+
+        return call
+    if isinstance(map_location, dict):
+
+        def look_up(storage: Storage) -> Storage:
+            if storage.location in map_location:
+                dtypes.check_device(map_location[storage.location])
+            return storage
+
+        return look_up
+    dtypes.check_device(map_location)
+    return lambda storage: storage
+
+
+def _look(first: bytes) -> str:
+    """What else the file may be, from its first bytes."""
+    for magic, kind in (
+        (b"\x80", "a plain pickle"),
+        (b"\x1f\x8b", "gzip data"),
+        (b"\x93NUMPY", "a NumPy .npy file: numpy.load"),
+        (b"\x89HDF", "an HDF5 file"),
+        (b"version ", "a Git LFS pointer, not the file itself"),
+        (b"<", "a web page"),
+        (b"storages", "a tar file of PyTorch 0.1"),
+    ):
+        if first.startswith(magic):
+            return f"; it looks like {kind}"
+    return "; it looks like safetensors: badak.io.safetensors.load_file" if first[8:9] == b"{" else ""

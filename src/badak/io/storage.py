@@ -1,0 +1,95 @@
+"""A storage: one piece of memory that several tensors of a file may see."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from badak.errors import BadakError
+from badak.io.errors import damaged
+from badak.tensor import Tensor, dtypes
+
+# The class that PyTorch names for a storage of each dtype.
+CLASSES = {
+    "FloatStorage": dtypes.float32,
+    "DoubleStorage": dtypes.float64,
+    "HalfStorage": dtypes.float16,
+    "BFloat16Storage": dtypes.bfloat16,
+    "LongStorage": dtypes.int64,
+    "IntStorage": dtypes.int32,
+    "ShortStorage": dtypes.int16,
+    "CharStorage": dtypes.int8,
+    "ByteStorage": dtypes.uint8,
+    "BoolStorage": dtypes.bool_,
+    "ComplexFloatStorage": dtypes.complex64,
+    "ComplexDoubleStorage": dtypes.complex128,
+}
+NAMES = {dtype: name for name, dtype in CLASSES.items()}
+MAX_DIMS = 64
+
+
+class Storage:
+    """Bytes, and the dtype that the file gives them. What `map_location` functions of torch.load get as their argument."""
+
+    __slots__ = ("raw", "dtype", "location", "where")
+
+    def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str):
+        self.raw = raw  # uint8
+        self.dtype, self.location, self.where = dtype, location, where
+
+    def cpu(self) -> "Storage":
+        """Itself: badak's memory is the CPU's."""
+        return self
+
+    def cuda(self, device=None, non_blocking: bool = False) -> "Storage":
+        """Raises MissingError: badak computes on the CPU."""
+        dtypes.check_device("cuda")
+        return self
+
+    def size(self) -> int:
+        """How many numbers it holds."""
+        return self.raw.nbytes // self.dtype.itemsize
+
+    def nbytes(self) -> int:
+        """How many bytes it holds."""
+        return self.raw.nbytes
+
+    def tensor(self, offset: Any, size: Any, stride: Any, dtype: Any = None) -> Tensor:
+        """The tensor that sees this memory from item `offset` on, after checking that all of it lies inside."""
+        dtype = self.dtype if dtype is None else dtype
+        size, stride = tuple(size), tuple(stride)
+        numbers = (offset, *size, *stride)
+        if len(size) != len(stride) or len(size) > MAX_DIMS or not all(type(n) is int and n >= 0 for n in numbers):
+            raise self._wrong(f"a tensor of size {_short(size)}, stride {_short(stride)} and offset {offset!r} is none")
+        items = self.raw.nbytes // dtype.itemsize
+        last = offset + sum((n - 1) * step for n, step in zip(size, stride)) if math.prod(size) else offset - 1
+        if last >= items or offset > items:
+            raise self._wrong(
+                f"a tensor of size {_short(size)}, stride {_short(stride)} and offset {offset} reaches item {last} of a "
+                f"storage of {items}"
+            )
+        steps = tuple(step * dtype.itemsize for step in stride)
+        try:
+            if not math.prod(size):
+                return Tensor._of(np.empty(size, dtype.numpy))
+            return Tensor._of(np.ndarray(size, dtype.numpy, self.raw, offset * dtype.itemsize, steps))
+        except (ValueError, OverflowError, TypeError) as error:
+            raise self._wrong(f"a tensor of size {_short(size)}: {error}") from error
+
+    def _wrong(self, what: str) -> BadakError:
+        return damaged(self.where, what)
+
+
+def described(said: Any, where: str) -> tuple[Any, str, str, int]:
+    """(dtype, key, location, count of numbers) from the persistent id of a storage, checked."""
+    if type(said) is tuple and len(said) in (5, 6) and said[0] == "storage":
+        dtype, key, location, count = getattr(said[1], "value", said[1]), *said[2:5]
+        if type(dtype) is dtypes.dtype and type(key) is str and type(location) is str and type(count) is int and count >= 0:
+            if len(said) == 6 and said[5] is not None:
+                raise damaged(where, "a storage that is a part of another one", "load and save it with a newer PyTorch")
+            return dtype, key, location, count
+    raise damaged(where, f"{str(said)[:80]} describes no storage")
+
+
+def _short(sizes: tuple) -> str:
+    return str(list(sizes))[:80]
