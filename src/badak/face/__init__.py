@@ -5,6 +5,7 @@ a result that cannot be had is an error. `naming/table.py` says under which name
 `badak.cuda` is `face/cuda/`. `check.py` reads a program beforehand, `einops.py` is badak's word to einops.
 """
 
+from . import einops as einops
 from .amp import autocast as autocast
 from .amp import get_autocast_dtype as get_autocast_dtype
 from .amp import is_autocast_enabled as is_autocast_enabled

@@ -1,0 +1,42 @@
+"""badak run"""
+
+import os
+
+import click
+
+OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+@click.command(context_settings=OPTIONS)
+@click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
+@click.option("--check", is_flag=True, help="Do not run it: list which names of torch are there and which are not.")
+@click.argument("program")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(module: bool, check: bool, program: str, arguments: tuple[str, ...]) -> int:
+    """Run a program that was written for PyTorch: `import torch` gives badak."""
+    if check:
+        return show(program)
+    from badak.face.run import run
+
+    return run(program, list(arguments), module)
+
+
+def show(program: str) -> int:
+    """Print what the program uses that badak does not have; 1 if it needs some of it, else 0."""
+    from badak.face.check import check, methods
+
+    uses = check(program)
+    missing = [use for use in uses if use.missing]
+    needed = [use for use in missing if not use.tried]
+    click.echo(f"{program}: {len(uses)} names of torch, {len(uses) - len(missing)} are there")
+    for use in sorted(missing, key=lambda use: (use.path, use.line)):
+        note = " (in a try)" if use.tried else ""
+        click.echo(f"  missing   {use.missing}  {place(use)}{note}" + (f": {use.instead}" if use.instead else ""))
+    for use in methods(program):
+        click.echo(f"  perhaps   {use.name}  {place(use)}: missing if it is called on a tensor")
+    return 1 if needed else 0
+
+
+def place(use) -> str:
+    """The file and line of a use, seen from here."""
+    return f"{os.path.relpath(use.path)}:{use.line}"

@@ -1,0 +1,87 @@
+"""Run a program that was written for PyTorch: `import torch` gives badak, everything else is as `python program.py` has it."""
+
+import io
+import os
+import runpy
+import sys
+import traceback
+import warnings
+from importlib.machinery import ModuleSpec
+from types import ModuleType, TracebackType
+
+from ..errors import BadakError, FileError
+from ..naming import stand_in_for_torch
+
+PROGRAM = "BADAK_RUN_PROGRAM"  # the environment variable that tells processes started afresh which script runs
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_RUNNERS = (_PACKAGE, "<frozen runpy>", "<frozen importlib", runpy.__file__)
+
+
+def run(program: str, arguments: list[str], is_module: bool = False) -> int:
+    """Run a script, a folder with a __main__.py, or a module; the exit code. An error prints its traceback."""
+    source = b"" if is_module or os.path.isdir(program) else source_of(program)
+    stand_in_for_torch()
+    sys.argv = [program, *arguments]
+    sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(program))
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            if is_module:
+                runpy.run_module(program, run_name="__main__", alter_sys=True)
+            elif os.path.isdir(program):
+                runpy.run_path(program, run_name="__main__")
+            else:
+                _run_source(source, program)
+        except Exception as error:
+            _report(error)
+            return 1
+    return 0
+
+
+def source_of(path: str) -> bytes:
+    """The bytes of a program. Raises FileError where there is none."""
+    try:
+        with io.open_code(os.path.abspath(path)) as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(f"badak run: {path}: {error.strerror}", "badak run SCRIPT [ARGS]") from error
+
+
+def _run_source(source: bytes, path: str) -> None:
+    """Run a script as `__main__`. The spec names the module that a process started afresh runs in its place."""
+    code = compile(source, path, "exec")
+    os.environ[PROGRAM] = os.path.abspath(path)
+    main = ModuleType("__main__")
+    main.__file__ = path
+    main.__spec__ = ModuleSpec("badak.face.again", None, origin=path)
+    main.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def _report(error: Exception) -> None:
+    """Print an error as Python does, without the frames that only ran the program, and for badak's own also those inside."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_RUNNERS):
+        trace = trace.tb_next
+    if isinstance(error, BadakError):
+        trace = _without_badak(trace)
+    traceback.print_exception(type(error), error.with_traceback(trace), trace)
+
+
+def _without_badak(trace: TracebackType | None) -> TracebackType | None:
+    """The frames of a traceback that are the program's own."""
+    frames = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            frames.append(trace)
+        trace = trace.tb_next
+    kept = None
+    for one in reversed(frames):
+        kept = TracebackType(kept, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return kept
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """A program's warnings look as Python prints them."""
+    (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
