@@ -10,6 +10,7 @@ from .finder import stand_in_for_torch as stand_in_for_torch
 from .missing import Missing as Missing
 from .missing import MissingName as MissingName
 from .missing import absent as absent
+from .missing import absent_attribute as absent_attribute
 from .table import instead as instead
 from .table import is_pytorch as is_pytorch
 from .table import names_of as names_of

@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from ..errors import MissingError, package
-from .table import ASK, instead, is_pytorch
+from .table import ASK, instead, is_pytorch, names_of
 
 
 class MissingName(MissingError, AttributeError):
@@ -17,6 +17,13 @@ def absent(space: str, name: str, owner: object = None) -> AttributeError:
         return missing(dotted)
     where = f"{package()}.{space}".rstrip(".")
     return AttributeError(f"module '{where}' has no attribute '{name}'", name=name, obj=owner)
+
+
+def absent_attribute(space: str, name: str, owner: object) -> AttributeError:
+    """The error for an attribute that objects of torch.<space> have in PyTorch and not here, or nowhere."""
+    if name in names_of(space):
+        return missing(f"{space}.{name}")
+    return AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'", name=name, obj=owner)
 
 
 def missing(dotted: str) -> MissingName:

@@ -49,10 +49,9 @@ def calculate_gain(nonlinearity, param=None) -> float:
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """Inputs and outputs of one unit of a weight (out, in, ...), each times the size of the receptive field."""
     if tensor.dim() < 2:
-        raise ArgumentError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions;"
-            f" got shape {tuple(tensor.shape)}",
-            fix="nn.init.uniform_ or normal_ for biases and other vectors",
+        raise ValueError(  # Python's own class: lectures print the name of this error, which everybody meets once
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+            f"\nfix: nn.init.uniform_ or normal_ for this one, of shape {tuple(tensor.shape)}"
         )
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field

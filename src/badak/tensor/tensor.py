@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import GraphError
+from ..naming import absent_attribute
 from . import dtypes
 from .about import About
 from .history import History
@@ -109,7 +110,9 @@ class Tensor(History, About, Values):
         __getitem__: Any
         __setitem__: Any
 
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for what a tensor has not.
+        raise absent_attribute("Tensor", name, self)
 
 
 def _rebuild(kind, array, requires_grad: bool) -> Tensor:
