@@ -117,7 +117,7 @@ def test_info_names_the_kernels(capsys):
 
 def test_train_gpt_writes_a_run_folder_and_generate_reads_it(capsys, tmp_path):
     output = say(capsys, *GPT)
-    assert "step      4" in output and 'next: badak generate runs/gpt --prompt "The"' in output
+    assert "step      4" in output and 'next: badak generate runs/gpt --prompt "The quick" --temperature 0' in output
     run = tmp_path / "runs" / "gpt"
     assert {p.name for p in run.iterdir()} >= {
         "config.json",

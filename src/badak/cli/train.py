@@ -21,11 +21,7 @@ ABOUT = {
     "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
     "bert": "Train a BERT to guess hidden words: in thirty proverbs, or in --data FILE, a sentence in each line.",
 }
-NEXT = {
-    "classify": "badak predict {run} PICTURE.png",
-    "gpt": 'badak generate {run} --prompt "The"',
-    "bert": 'badak fill-mask {run} "Great minds [MASK] alike, but they also think differently"',
-}
+ASK = {"classify": "predict", "gpt": "generate", "bert": "fill-mask"}  # the command that asks the trained model
 
 
 def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:
@@ -36,7 +32,9 @@ def run_training(kind: str, preset: str | None, run: str | None, resume: str | N
         finished = train(experiment, opened.setup.train, opened, bar.show)
     opened.draw(log=click.echo)
     if finished:
-        click.echo("\n".join([*experiment.closing_words(), "next: " + NEXT[kind].format(run=opened.folder)]))
+        click.echo(
+            "\n".join([*experiment.closing_words(), f"next: badak {ASK[kind]} {opened.folder} {experiment.example()}"])
+        )
     else:
         click.echo(f"stopped and saved; go on with: badak train {kind} --resume {opened.folder}")
 

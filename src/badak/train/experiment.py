@@ -27,6 +27,10 @@ class Experiment:
         """The score on held-out data; the model is in eval mode and no graph is recorded."""
         raise AssertionError("a task says how it is tested")
 
+    def example(self) -> str:
+        """What to ask the trained model, as arguments of its command."""
+        raise AssertionError("a task says what its model can be asked")
+
     def closing_words(self) -> list[str]:
         """What to show of the trained model."""
         return []

@@ -49,12 +49,19 @@ class Guessing(Experiment):
     def evaluate(self) -> Score:
         return sum((judge(self.model(ids), labels, ids.numel())[1] for ids, labels in self.tests), Score())
 
-    def closing_words(self) -> list[str]:
-        """The first sentence with its third word hidden, and what the model makes of it."""
+    def with_a_hole(self) -> str:
+        """The first sentence with its third word hidden."""
         words = self.sentences[0].split()
         words[min(2, len(words) - 1)] = MASK
-        filled, rankings = fill_sentence(self.model, self.vocabulary, " ".join(words))
-        return [" ".join(words), f"{filled}   ({rankings[0][0][1]:.0%})"]
+        return " ".join(words)
+
+    def example(self) -> str:
+        return f'"{self.with_a_hole()}"'
+
+    def closing_words(self) -> list[str]:
+        """The first sentence with its third word hidden, and what the model makes of it."""
+        filled, rankings = fill_sentence(self.model, self.vocabulary, self.with_a_hole())
+        return [self.with_a_hole(), f"{filled}   ({rankings[0][0][1]:.0%})"]
 
 
 def read_sentences(path: str) -> list[str]:

@@ -32,5 +32,8 @@ class Pictures(Experiment):
         pictures, labels = batch
         return judge(self.model(pictures), labels, len(labels), smoothing)
 
+    def example(self) -> str:
+        return "PICTURE.png"
+
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())

@@ -19,9 +19,9 @@ from badak.train.guessing import Guessing
 from badak.train.pictures import Pictures
 from badak.train.run import CONFIG, Run
 from badak.train.setups import ClassifySetup, GPTSetup, Setup
-from badak.train.writing import Writing, end_of_line
+from badak.train.writing import end_of_line, write_text
 
-TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": Writing, "bert": Guessing}
+TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing}
 MODELS: dict[str, Callable[[Any], Module]] = {"classify": build_classifier, "gpt": GPT, "bert": BERT}
 VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
     "characters": CharVocabulary,

@@ -1,11 +1,11 @@
 """Task 2: what comes next? A GPT learns a text, as one stream or line by line."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from badak.data import DataLoader, Dataset, RandomSampler
+from badak.data import DataLoader, Dataset, RandomSampler, Subset
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
 from badak.data.text import CharVocabulary, WordVocabulary, python_topics, read_text
@@ -60,47 +60,36 @@ class Lines(Dataset):
 
 
 class Writing(Experiment):
-    """A GPT over a text: an epoch is as many tokens as the text has, in windows that begin anywhere, or every line once."""
+    """A GPT over one stream of text: an epoch is as many tokens as the text has, in windows that begin anywhere."""
 
     setup: GPTSetup
+    eos: int | None = None
 
     def __init__(self, setup: GPTSetup, log: Callable[[str], None]):
-        text = read_corpus(setup.data)
-        self.vocabulary = make_vocabulary(setup.data, text)
+        self.text = read_corpus(setup.data)
+        self.vocabulary = make_vocabulary(setup.data, self.text)
         model = replace(setup.model, vocab_size=len(self.vocabulary))
         self.setup = replace(setup, model=model, vocabulary=self.vocabulary.tokens)
-        self.text, self.eos = text, end_of_line(self.vocabulary) if setup.data.lines else None
         self.model = GPT(model)
-        order = Generator().manual_seed(setup.train.seed)
-        learned, tested = self._lines(text) if setup.data.lines else self._windows(text)
-        samples = len(learned) if setup.data.lines else max(1, len(learned) // model.context)
-        sampler = RandomSampler(learned, replacement=not setup.data.lines, num_samples=samples, generator=order)
-        self.loader = DataLoader(learned, setup.train.batch_size, sampler=sampler)
-        self.tests = tested
-        log(f"{len(text):,} characters, {len(self.vocabulary):,} distinct {setup.data.tokens}")
+        sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
+        self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
+        self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
+        log(f"{len(self.text):,} characters, {len(self.vocabulary):,} distinct {setup.data.tokens}")
 
-    def _windows(self, text: str) -> tuple[Windows, DataLoader]:
-        """Windows of the first part to learn from, and those of the last part, side by side, to test with."""
-        context, ids = self.setup.model.context, self.vocabulary.encode(text)
+    def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
+        """Windows of the first part to learn from, in an order, and those of the last part, side by side, to test with."""
+        context, ids = self.setup.model.context, self.vocabulary.encode(self.text)
         cut = len(ids) - int(len(ids) * self.setup.data.held_out)
         parts = {"text to learn": ids[:cut], "held-out text": ids[cut:] if cut < len(ids) else ids}
         for name, part in parts.items():
             if len(part) <= context:
-                raise ArgumentError(f"the {name} has {len(part)} tokens, a window needs {context + 1}",
-                                    "a longer text, a smaller --context, or --held-out 0")  # fmt: skip
+                raise ArgumentError(
+                    f"the {name} has {len(part)} tokens, a window needs {context + 1}",
+                    "a longer text, a smaller --context, or --held-out 0",
+                )
         learned, tested = (Windows(part, context) for part in parts.values())
-        return learned, DataLoader(tested, TEST_BATCH, sampler=range(0, len(tested), context))
-
-    def _lines(self, text: str) -> tuple[Lines, DataLoader]:
-        """Every line to learn from, but for the last ones, which are tested with; all of them where none is held out."""
-        context, lines = self.setup.model.context, [line for line in text.split("\n") if line.strip()]
-        encoded = [self.vocabulary.encode(line) for line in lines]
-        longest = max(range(len(lines)), key=lambda i: len(encoded[i]))
-        if len(encoded[longest]) > context:
-            raise ArgumentError(f"line {longest + 1} has {len(encoded[longest])} tokens, more than context={context}",
-                                f"--context {len(encoded[longest])}")  # fmt: skip
-        cut, eos = len(lines) - int(len(lines) * self.setup.data.held_out), end_of_line(self.vocabulary)
-        return Lines(encoded[:cut], eos), DataLoader(Lines(encoded[cut:] or encoded, eos), TEST_BATCH)
+        sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
+        return sampler, Subset(tested, range(0, len(tested), context))
 
     def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
         ids, labels = batch
@@ -109,28 +98,56 @@ class Writing(Experiment):
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())
 
-    def closing_words(self) -> list[str]:
-        """A sample of the text that was learned; of lines the greedy completions of their first two words."""
-        if not self.setup.data.lines:
-            return ["", "a sample:", "".join(write_on(self.model, self.vocabulary, "", SampleConfig())), ""]
-        return [f"  {start} ...{''.join([*completion][1:])}" for start, completion in self.completions()]
+    def example(self) -> str:
+        return f'--prompt "{self.text.split()[0]}"'
 
-    def completions(self) -> list[tuple[str, Iterator[str]]]:
-        """For the first ten lines, their first two words and what the model writes after them, greedily."""
-        config = SampleConfig(new_tokens=self.setup.model.context, temperature=0.0, top_k=0)
-        starts = [" ".join(line.split()[:2]) for line in self.text.split("\n") if line.strip()][:10]
-        return [(start, write_on(self.model, self.vocabulary, start, config, self.eos)) for start in starts]
+    def closing_words(self) -> list[str]:
+        """A sample of what the model writes."""
+        return ["", "a sample:", "".join(write_on(self.model, self.vocabulary, "", SampleConfig())), ""]
+
+
+class WritingLines(Writing):
+    """A GPT over lines that have nothing to do with each other: an epoch is every line once, each with its end."""
+
+    def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
+        """Every line to learn from but the last ones, which are tested with; all of them where none is held out."""
+        self.eos = end_of_line(self.vocabulary)
+        context, lines = self.setup.model.context, [self.vocabulary.encode(line) for line in self.lines()]
+        longest = max(range(len(lines)), key=lambda i: len(lines[i]))
+        if len(lines[longest]) > context:
+            raise ArgumentError(
+                f"line {longest + 1} has {len(lines[longest])} tokens, more than context={context}",
+                f"--context {len(lines[longest])}",
+            )
+        cut = len(lines) - int(len(lines) * self.setup.data.held_out)
+        return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
+
+    def lines(self) -> list[str]:
+        """The lines that are not empty."""
+        return [line for line in self.text.split("\n") if line.strip()]
+
+    def example(self) -> str:
+        return f'--prompt "{" ".join(self.lines()[0].split()[:2])}" --temperature 0'
+
+    def closing_words(self) -> list[str]:
+        """What the model makes of the first two words of ten lines, always taking the likeliest word."""
+        config, said = SampleConfig(new_tokens=self.setup.model.context, temperature=0.0, top_k=0), []
+        for line in self.lines()[:10]:
+            prompt, *rest = write_on(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
+            said.append(f"  {prompt} ...{''.join(rest)}")
+        return said
+
+
+def write_text(setup: GPTSetup, log: Callable[[str], None]) -> Writing:
+    """The task over a stream or over lines, as `setup` says."""
+    return (WritingLines if setup.data.lines else Writing)(setup, log)
 
 
 def read_corpus(data: TextData) -> str:
     """The text of the file that `data` names, or a corpus that needs none."""
-    text = (
-        read_text(data.path)
-        if data.path
-        else "\n".join(TEN_SENTENCES)
-        if data.corpus == "sentences"
-        else python_topics()
-    )
+    if not data.path:
+        return python_topics() if data.corpus == "topics" else "\n".join(TEN_SENTENCES)
+    text = read_text(data.path)
     if not text.strip():
         raise ArgumentError(f"{data.path}: the file has no text", "give a file with some pages of text")
     return text
