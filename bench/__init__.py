@@ -1,0 +1,1 @@
+"""Measuring badak: see README.md."""

@@ -1,0 +1,142 @@
+"""`python -m bench`: every workload with every peer, in turns, as a table and as JSON. See README.md."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from badak.errors import StateError
+from badak.measure.machine import available_gb, describe
+from badak.measure.peer import Peer, interleave
+from bench import table
+from bench.bounds import bound_ms
+from bench.peers import Library, chosen, command, missing
+from bench.rates import best, rates
+from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
+
+RESULTS = Path(__file__).parent / "results" / "bench.json"
+
+
+def options() -> argparse.Namespace:
+    """What can be asked for."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    names = lambda text: [part.strip() for part in text.split(",") if part.strip()]
+    parser.add_argument("--only", type=names, default=[], help="workloads, e.g. W2,I1")
+    parser.add_argument("--peers", type=names, default=[], help="beginnings of labels, e.g. badak,'torch blocks'")
+    parser.add_argument("--rounds", type=int, default=4, help="turns of each peer")
+    parser.add_argument("--secs", type=float, default=0.8, help="seconds of one turn")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of each peer")
+    parser.add_argument("--timeout", type=float, default=900, help="seconds that building and compiling may take")
+    parser.add_argument("--tiny", action="store_true", help="shrink every workload, to try the machinery")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="the JSON file")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Measure, write, print; 1 where two peers computed different things."""
+    wanted = options()
+    unknown = [name for name in wanted.only if name not in WORKLOADS]
+    if unknown:
+        sys.exit(f"no workload {', '.join(unknown)}; there are {', '.join(WORKLOADS)}")
+    document = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "commit": commit(),
+        "machine": describe(wanted.threads),
+        "settings": {"rounds": wanted.rounds, "seconds": wanted.secs, "tiny": wanted.tiny},
+        "workloads": {},
+    }
+    taken = [measured_rates(wanted)]
+    for name in wanted.only or WORKLOADS:
+        work = shrunk(WORKLOADS[name]) if wanted.tiny else WORKLOADS[name]
+        document["workloads"][name] = measure(work, wanted)
+        taken.append(measured_rates(wanted))
+        document["rates"], document["rates_in_turn"] = best(taken), taken
+        for other, found in document["workloads"].items():  # the rates get surer with every workload
+            sizes = shrunk(WORKLOADS[other]) if wanted.tiny else WORKLOADS[other]
+            found["bound_ms"] = round(bound_ms(sizes, document["rates"]), 4)
+        wanted.out.parent.mkdir(parents=True, exist_ok=True)
+        wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(table.details(document), "\n")
+    print(table.markdown(document))
+    return 0 if all(row.agrees for row in table.rows_of(document)) else 1
+
+
+def measured_rates(wanted: argparse.Namespace) -> dict[str, float]:
+    return rates(wanted.threads, repeats=2 if wanted.tiny else 15)
+
+
+def commit() -> str:
+    """Which badak was measured."""
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "an unknown commit"
+
+
+def measure(work: Workload, wanted: argparse.Namespace) -> dict:
+    """One workload: all its peers are built and compared, then they take turns."""
+    peers: dict[str, Peer] = {}
+    values: dict[str, list[float]] = {}
+    absent: dict[str, str] = {}
+    try:
+        for library in chosen(wanted.peers):
+            if work.name not in library.workloads:
+                continue
+            say(f"{work.name}: {library.label}")
+            peer = None
+            try:
+                peer = start(library, work, wanted)
+                values[library.label] = peer.ask("steps", count=work.checked_steps if work.trains else 2)["values"]
+                peers[library.label] = peer
+            except StateError as error:
+                absent[library.label] = error.cause
+                if peer is not None:
+                    peer.close()
+        say(f"{work.name}: {len(peers)} peers in turns")
+        interleave(list(peers.values()), wanted.rounds, wanted.secs)
+    finally:
+        for peer in peers.values():
+            peer.close()
+    found = {
+        label: {**peer.timing.as_dict(), "values": values[label], "apart": apart(values, label)}
+        for label, peer in peers.items()
+    }
+    return {"title": work.title, "parameters": parameter_count(work), "peers": found, "missing": absent}
+
+
+def start(library: Library, work: Workload, wanted: argparse.Namespace) -> Peer:
+    """Its process with the work built; StateError where it cannot be."""
+    if missing(library):
+        raise StateError(f"{library.package} is not installed")
+    need = 24 * parameter_count(work) / 2**30 + 1  # weights, gradients, moments, a copy, and a little
+    if available_gb() < need:
+        raise StateError(f"{need:.1f} GB of memory are needed, {available_gb():.1f} are free")
+    peer = Peer(command(library), wanted.threads, wanted.timeout)
+    try:
+        held = peer.ask("build", work=asdict(work))["parameters"]
+        if held != parameter_count(work):
+            raise StateError(f"it holds {held:,} parameters, not {parameter_count(work):,}")
+    except StateError:
+        peer.close()
+        raise
+    return peer
+
+
+def apart(values: dict[str, list[float]], label: str) -> float | None:
+    """The largest difference between the losses of a peer and badak's; for a text, 0 where it is the same one."""
+    reference = next((found for name, found in values.items() if name.startswith("badak")), None)
+    if reference is None or label == next(iter(values)):
+        return None
+    return float(np.abs(np.subtract(values[label], reference)).max())
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Who competes: the table of peers, and the process that one of them runs in (`python -m bench.peers LABEL`)."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from badak.measure.worker import serve
+
+TRAIN = ("W1", "W1b", "W2", "W3", "W4", "W5", "W6", "W7")
+WRITE = ("I1", "I2")
+SMALL = TRAIN[:-1]
+
+
+@dataclass(frozen=True)
+class Library:
+    """One row of the table of peers. `package` must be installed; `module` of bench builds the work."""
+
+    label: str
+    package: str
+    module: str
+    variant: str
+    workloads: tuple[str, ...]
+
+
+LIBRARIES = [
+    Library("badak blocks", "badak", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
+    Library("badak layers", "badak", "steps", "layers", (*TRAIN, "I3")),
+    Library("torch blocks", "torch", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
+    Library("torch blocks+foreach", "torch", "steps", "blocks+foreach", SMALL),
+    Library("torch layers", "torch", "steps", "layers", (*TRAIN, "I3")),
+    Library("torch products", "torch", "steps", "products", (*SMALL, "I3")),
+    Library("torch transposed", "torch", "steps", "transposed", WRITE),
+    Library("torch compile", "torch", "compiled", "default", (*TRAIN, *WRITE, "I3")),
+    Library("torch compile+autotune", "torch", "compiled", "autotune", (*SMALL, "I1", "I3")),
+    Library("jax", "jax", "with_jax", "", (*TRAIN, *WRITE, "I3")),
+    Library("ctranslate2", "ctranslate2", "with_ctranslate2", "", (*WRITE, "I3")),
+]
+
+
+def missing(library: Library) -> bool:
+    """Whether its package is not installed here."""
+    return importlib.util.find_spec(library.package) is None
+
+
+def chosen(labels: list[str]) -> list[Library]:
+    """The libraries whose label begins with one of `labels`; all where none is given."""
+    return [each for each in LIBRARIES if not labels or any(each.label.startswith(label) for label in labels)]
+
+
+def command(library: Library) -> list[str]:
+    """What starts its process."""
+    return [sys.executable, "-m", "bench.peers", library.label]
+
+
+def prepare(package: str) -> None:
+    """What must happen before the package is imported: badak under PyTorch's name, threads, places of compile caches."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "badak-bench"
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(caches / "inductor"))
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(caches / "jax"))
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    if package == "badak":
+        importlib.import_module("badak.as_torch")
+    elif package == "torch":
+        torch = importlib.import_module("torch")
+        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+        torch.set_num_interop_threads(1)
+
+
+def main(label: str) -> None:
+    """Serve the work of one library."""
+    from bench.workloads import Workload
+
+    (library,) = [each for each in LIBRARIES if each.label == label]
+    prepare(library.package)
+    build = importlib.import_module(f"bench.{library.module}").build
+    serve(lambda work: build(Workload(**work), library.variant))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
