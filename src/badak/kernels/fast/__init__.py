@@ -48,6 +48,12 @@ from badak.kernels.plain import cross_entropy_soft as cross_entropy_soft
 from badak.kernels.plain import cross_entropy_soft_backward as cross_entropy_soft_backward
 from badak.kernels.plain import kl_div as kl_div
 from badak.kernels.plain import kl_div_backward as kl_div_backward
+from badak.kernels.plain import avg_pool as avg_pool
+from badak.kernels.plain import avg_pool_backward as avg_pool_backward
+from badak.kernels.plain import fold as fold
+from badak.kernels.plain import max_pool as max_pool
+from badak.kernels.plain import max_pool_backward as max_pool_backward
+from badak.kernels.plain import unfold as unfold
 from badak.kernels.plain import nll as nll
 from badak.kernels.plain import nll_backward as nll_backward
 

@@ -41,3 +41,9 @@ from badak.kernels.plain.softmax import log_softmax as log_softmax
 from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.plain.softmax import softmax as softmax
 from badak.kernels.plain.softmax import softmax_backward as softmax_backward
+from badak.kernels.plain.windows import avg_pool as avg_pool
+from badak.kernels.plain.windows import avg_pool_backward as avg_pool_backward
+from badak.kernels.plain.windows import fold as fold
+from badak.kernels.plain.windows import max_pool as max_pool
+from badak.kernels.plain.windows import max_pool_backward as max_pool_backward
+from badak.kernels.plain.windows import unfold as unfold

@@ -1,0 +1,133 @@
+"""Convolution over any number of axes, as a matrix product of the weight and the windows of the input.
+
+x (N, C, *S), w (M, C/G, *K) with G groups of channels -> y (N, M, *O), O = (S + 2 padding - dilation (K - 1) - 1) // stride + 1.
+With cols (N, G, J, L) = the windows of x, one column of J = C/G prod(K) numbers for each of L = prod(O) positions, and W the
+weight as (G, M/G, J):
+
+    y = W cols + b        dcols = W^T dy, put back where the windows came from        dW = sum_n dy cols^T        db = sum dy
+"""
+
+import math
+
+from .. import kernels
+from ..errors import ShapeError
+from ..graph import Op
+from ._check import dtype_mismatch
+
+
+class Conv(Op):
+    """y = W cols(x) + b;   dx = fold(W^T dy), dW = sum_n dy cols^T, db = sum dy over all but the channels."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, w, b, stride, padding, dilation, groups=1):
+        _check(x, w, b, groups)
+        out = output_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
+        save.x, save.w, save.at, save.groups, save.out = x, w, (stride, padding, dilation), groups, out
+        y = kernels.of(x).matmul(_weight(w, groups), _columns(x, w, save.at, groups, out))
+        y = y.reshape(x.shape[0], w.shape[0], *out)
+        return y if b is None else y + b.reshape(-1, *(1,) * len(out))
+
+    @staticmethod
+    def backward(saved, dy):
+        x, w, groups = saved.x, saved.w, saved.groups
+        return _backward(saved.needs, dy, x, w, saved.at, groups, saved.out)
+
+
+class ConvTranspose(Op):
+    """y = fold(W^T x) + b, the adjoint of Conv in x: w (C, M/G, *K);   dx = W cols(dy), dW = sum_n x cols(dy)^T, db = sum dy."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, w, b, stride, padding, dilation, output_padding, groups=1):
+        if w.shape[0] != x.shape[1]:
+            raise _channels("conv_transpose", x, w, groups, w.shape[0])
+        if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
+            raise dtype_mismatch("conv_transpose", input=x, weight=w, bias=b)
+        save.x, save.w, save.at, save.groups = x, w, (stride, padding, dilation), groups
+        size = tuple(
+            (n - 1) * s - 2 * p + d * (k - 1) + extra + 1
+            for n, k, s, p, d, extra in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, output_padding)
+        )
+        y = _dx(x, w, save.at, groups, size)
+        return y if b is None else y + b.reshape(-1, *(1,) * len(size))
+
+    @staticmethod
+    def backward(saved, dy):
+        x, w, groups = saved.x, saved.w, saved.groups
+        cols = _columns(dy, w, saved.at, groups, x.shape[2:])
+        matmul = kernels.of(dy).matmul
+        dx = matmul(_weight(w, groups), cols).reshape(x.shape) if saved.needs[0] else None
+        dw = _dw(matmul, _grouped(x, groups), cols).reshape(w.shape) if saved.needs[1] else None
+        return dx, dw, _db(dy) if saved.needs[2] else None
+
+
+def _backward(needs, dy, x, w, at, groups, out):
+    dx = _dx(dy, w, at, groups, x.shape[2:]) if needs[0] else None
+    dw = None
+    if needs[1]:
+        dw = _dw(kernels.of(dy).matmul, _grouped(dy, groups), _columns(x, w, at, groups, out)).reshape(w.shape)
+    return dx, dw, _db(dy) if needs[2] else None
+
+
+def _weight(w, groups: int):
+    """(G, M/G, J)"""
+    return w.reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:]))
+
+
+def _grouped(y, groups: int):
+    """(N, M, *O) as (N, G, M/G, L)"""
+    return y.reshape(y.shape[0], groups, y.shape[1] // groups, math.prod(y.shape[2:]))
+
+
+def _columns(x, w, at, groups: int, out):
+    """The windows of x, (N, G, J, L)"""
+    cols = kernels.of(x).unfold(x, w.shape[2:], *at, out)
+    return cols.reshape(x.shape[0], groups, math.prod(w.shape[1:]), math.prod(out))
+
+
+def _dx(dy, w, at, groups: int, size):
+    cols = kernels.of(dy).matmul(_weight(w, groups).swapaxes(1, 2), _grouped(dy, groups))  # (N, G, J, L)
+    channels = groups * w.shape[1]
+    return kernels.of(dy).fold(cols.reshape(dy.shape[0], channels, *w.shape[2:], *dy.shape[2:]), size, *at)
+
+
+def _dw(matmul, dy, cols):
+    """sum_n dy cols^T as one product for each group: (G, M/G, N L) (G, N L, J)"""
+    N, G, rows, L = dy.shape
+    left = dy.transpose(1, 2, 0, 3).reshape(G, rows, N * L)
+    return matmul(left, cols.transpose(1, 0, 3, 2).reshape(G, N * L, cols.shape[2]))
+
+
+def _db(dy):
+    return dy.sum(axis=(0, *range(2, dy.ndim)))
+
+
+def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
+    """How many windows there are along each axis. Raises ShapeError where the window is larger than what it slides over."""
+    wide = [n + 2 * p for n, p in zip(size, padding)]
+    need = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
+    if any(n < k for n, k in zip(wide, need)):
+        raise ShapeError(
+            f"conv: Calculated padded input size per channel: {tuple(wide)}. Kernel size: {tuple(need)}. "
+            "Kernel size can't be greater than actual input size",
+            "a larger padding, or a smaller kernel_size",
+        )
+    return tuple((n - k) // s + 1 for n, k, s in zip(wide, need, stride))
+
+
+def _check(x, w, b, groups: int) -> None:
+    if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
+        raise dtype_mismatch("conv", input=x, weight=w, bias=b)
+    if x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
+        raise _channels("conv", x, w, groups, w.shape[1] * groups)
+
+
+def _channels(where: str, x, w, groups: int, expected: int) -> ShapeError:
+    return ShapeError(
+        f"{where}: Given groups={groups}, weight of size {list(w.shape)}, expected input{list(x.shape)} to have {expected} "
+        f"channels, but got {x.shape[1]} channels instead",
+        f"in_channels={x.shape[1]}, or an input (N, {expected}, ...): channels come before the positions",
+    )

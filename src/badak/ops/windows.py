@@ -1,0 +1,66 @@
+"""Windows that slide over an image or a sequence: cut out, put back, their maximum and mean."""
+
+from .. import kernels
+from ..graph import Op
+
+
+class Unfold(Op):
+    """y[n, c, k, o] = x[n, c, o stride - padding + k dilation], 0 outside;   dx = dy, each added where it came from."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, kernel, stride, padding, dilation, out):
+        save.size, save.at = x.shape[2:], (stride, padding, dilation)
+        return kernels.of(x).unfold(x, kernel, stride, padding, dilation, out)
+
+    @staticmethod
+    def backward(saved, dy):
+        return kernels.of(dy).fold(dy, saved.size, *saved.at)
+
+
+class Fold(Op):
+    """The adjoint of Unfold: entries of x (N, C, *K, *O) that lie on the same place are added;   dx = the windows of dy."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, size, stride, padding, dilation):
+        axes = len(size)
+        save.kernel, save.out, save.at = x.shape[2 : 2 + axes], x.shape[2 + axes :], (stride, padding, dilation)
+        return kernels.of(x).fold(x, size, stride, padding, dilation)
+
+    @staticmethod
+    def backward(saved, dy):
+        return kernels.of(dy).unfold(dy, saved.kernel, *saved.at, saved.out)
+
+
+class MaxPool(Op):
+    """y, index: the largest entry of each window, and where it is;   dx = dy at that place, summed over windows."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, kernel, stride, padding, dilation, out):
+        y, save.index = kernels.of(x).max_pool(x, kernel, stride, padding, dilation, out)
+        save.size = x.shape[2:]
+        return y, save.index
+
+    @staticmethod
+    def backward(saved, dy, dindex):
+        return kernels.of(dy).max_pool_backward(dy, saved.index, saved.size)
+
+
+class AvgPool(Op):
+    """y = the sum of each window / counts;   dx = dy / counts for every entry of the window, summed over windows."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, kernel, stride, padding, out, counts):
+        save.size, save.at, save.counts = x.shape[2:], (kernel, stride, padding), counts
+        return kernels.of(x).avg_pool(x, kernel, stride, padding, out, counts)
+
+    @staticmethod
+    def backward(saved, dy):
+        return kernels.of(dy).avg_pool_backward(dy, saved.size, *saved.at, saved.counts)
