@@ -8,7 +8,7 @@ import pytest
 
 from badak.errors import ArgumentError, FileError, StateError
 from badak.train.loop import train
-from badak.train.metrics import read_rows
+from badak.train.metrics import Row, read_rows, write_row
 from badak.train.run import Run
 from badak.train.session import resume, start
 from badak.train.setups import PRESETS, change
@@ -158,3 +158,8 @@ def test_a_damaged_metrics_file_is_named(tmp_path):
     (tmp_path / "metrics.csv").write_text("step,epoch\n1,two\n")
     with pytest.raises(FileError, match=r"metrics.csv: not a metrics file of badak"):
         read_rows(tmp_path / "metrics.csv")
+
+
+def test_metrics_that_cannot_be_written_are_named(tmp_path):
+    with pytest.raises(FileError, match=r"metrics.csv: cannot be written \(No such file or directory\)"):
+        write_row(tmp_path / "gone" / "metrics.csv", Row(1, 0.5, 1e-3, 2.0, 0.1, 2.1, 0.2, 8.0, 100.0, 1.0))

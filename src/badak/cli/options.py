@@ -66,9 +66,9 @@ def describe(field: dataclasses.Field, default: Any) -> str:
         if isinstance(default, float)
         else default
     )
-    notes = [", ".join(limits), f"default {shown}" if shown != "" else ""]
+    notes = "; ".join(note for note in (", ".join(limits), f"default {shown}" if shown != "" else "") if note)
     unit = f" {field.metadata['unit']}" if field.metadata["unit"] else ""
-    return f"{field.metadata['help']}  [{'; '.join(note for note in notes if note)}{unit}]"
+    return field.metadata["help"] + (f"  [{notes}{unit}]" if notes else "")
 
 
 def given(config: Any, values: dict[str, Any]) -> dict[str, Any]:

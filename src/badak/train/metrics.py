@@ -27,11 +27,16 @@ class Row:
 def write_row(path: Path, row: Row) -> None:
     """Append `row`, with the head line where the file is new. Numbers are written so that they read back exactly."""
     is_new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)])
-        if is_new:
-            writer.writeheader()
-        writer.writerow(asdict(row))
+    try:
+        with path.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, [field.name for field in fields(Row)])
+            if is_new:
+                writer.writeheader()
+            writer.writerow(asdict(row))
+    except OSError as error:
+        raise FileError(
+            f"{path}: cannot be written ({error.strerror})", "check the folder, its rights and the free space"
+        ) from None
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -1,10 +1,13 @@
 """The folder of a run: what was asked for, what was learned, and how it went.
 
-config.json              the settings and the vocabulary
-model.safetensors        the weights, readable by any safetensors program
-optimizer.safetensors, state.json      with them the run goes on where it stopped
-metrics.csv              a row for each evaluation
-curves.png               the rows as curves
+    config.json              the settings and the vocabulary
+    model.safetensors        the weights, readable by any safetensors program
+    optimizer.safetensors    moments and random generators, and
+    state.json               the position in the data: with them the run goes on where it stopped
+    metrics.csv              a row for each test
+    curves.png               the rows as curves
+
+`io/checkpoint.py` writes the three in the middle, as one.
 """
 
 from collections.abc import Callable
