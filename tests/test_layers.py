@@ -1,8 +1,10 @@
 """The storeys of the house: who may import whom, and where an import may stand."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,19 @@ def test_functions_and_files_keep_to_their_size():
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_architecture_page_and_the_contract_list_every_room():
+    rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()} - {
+        "__init__",
+        "__main__",
+    }
+    root = PACKAGE.parent.parent
+    on_page = set(
+        re.findall(r"^\| `(\w+)/?` \|", (root / "docs/architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
+    contract = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ][0]
+    in_contract = {name.strip("() ") for layer in contract["layers"] for name in re.split(r"[|:]", layer)}
+    assert on_page == rooms and in_contract == rooms
