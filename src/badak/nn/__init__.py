@@ -5,7 +5,7 @@ from . import functional as functional
 from . import init as init
 from . import modules as modules
 from . import parameter as parameter
-from . import pickled as _pickled
+from . import pickled as pickled
 from . import utils as utils
 from .activation import CELU as CELU
 from .activation import ELU as ELU
@@ -35,9 +35,19 @@ from .activation import Tanh as Tanh
 from .activation import Tanhshrink as Tanhshrink
 from .activation import Threshold as Threshold
 from .attention import MultiheadAttention as MultiheadAttention
+from .batch_norm import BatchNorm1d as BatchNorm1d
+from .batch_norm import BatchNorm2d as BatchNorm2d
+from .batch_norm import BatchNorm3d as BatchNorm3d
+from .batch_norm import InstanceNorm1d as InstanceNorm1d
+from .batch_norm import InstanceNorm2d as InstanceNorm2d
 from .containers import ModuleDict as ModuleDict
 from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential
+from .conv import Conv1d as Conv1d
+from .conv import Conv2d as Conv2d
+from .conv import Conv3d as Conv3d
+from .conv import ConvTranspose1d as ConvTranspose1d
+from .conv import ConvTranspose2d as ConvTranspose2d
 from .dropout import Dropout as Dropout
 from .dropout import Dropout1d as Dropout1d
 from .dropout import Dropout2d as Dropout2d
@@ -67,6 +77,14 @@ from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter_containers import ParameterDict as ParameterDict
 from .parameter_containers import ParameterList as ParameterList
+from .pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
+from .pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
+from .pooling import AdaptiveMaxPool1d as AdaptiveMaxPool1d
+from .pooling import AdaptiveMaxPool2d as AdaptiveMaxPool2d
+from .pooling import AvgPool1d as AvgPool1d
+from .pooling import AvgPool2d as AvgPool2d
+from .pooling import MaxPool1d as MaxPool1d
+from .pooling import MaxPool2d as MaxPool2d
 from .position import LearnedPositionalEncoding as LearnedPositionalEncoding
 from .position import PositionalEncoding as PositionalEncoding
 from .position import RotaryEmbedding as RotaryEmbedding
@@ -75,5 +93,10 @@ from .transformer import TransformerDecoder as TransformerDecoder
 from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from .vision import Fold as Fold
+from .vision import PixelShuffle as PixelShuffle
+from .vision import PixelUnshuffle as PixelUnshuffle
+from .vision import Unfold as Unfold
+from .vision import Upsample as Upsample
 
 __getattr__ = _door(__name__)

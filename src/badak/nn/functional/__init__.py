@@ -38,6 +38,13 @@ from .activation import threshold as threshold
 from .activation import threshold_ as threshold_
 from .attention import multi_head_attention_forward as multi_head_attention_forward
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
+from .batch_norm import batch_norm as batch_norm
+from .batch_norm import instance_norm as instance_norm
+from .conv import conv1d as conv1d
+from .conv import conv2d as conv2d
+from .conv import conv3d as conv3d
+from .conv import conv_transpose1d as conv_transpose1d
+from .conv import conv_transpose2d as conv_transpose2d
 from .dropout import alpha_dropout as alpha_dropout
 from .dropout import dropout as dropout
 from .dropout import dropout1d as dropout1d
@@ -67,5 +74,19 @@ from .norm import group_norm as group_norm
 from .norm import layer_norm as layer_norm
 from .norm import normalize as normalize
 from .norm import rms_norm as rms_norm
+from .pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from .pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from .pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from .pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from .pooling import avg_pool1d as avg_pool1d
+from .pooling import avg_pool2d as avg_pool2d
+from .pooling import max_pool1d as max_pool1d
+from .pooling import max_pool2d as max_pool2d
+from .vision import fold as fold
+from .vision import interpolate as interpolate
+from .vision import pixel_shuffle as pixel_shuffle
+from .vision import pixel_unshuffle as pixel_unshuffle
+from .vision import unfold as unfold
+from .vision import upsample as upsample
 
 __getattr__ = _door(__name__)

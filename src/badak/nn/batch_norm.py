@@ -1,0 +1,159 @@
+"""Normalisation by the statistics of a batch, remembered for evaluation."""
+
+from ..errors import ShapeError
+from ..tensor import Tensor, empty, int64, ones, tensor, zeros
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+class _NormBase(Module):
+    """Weight and bias of each channel, and running statistics: (1 - momentum) old + momentum new at each step of training."""
+
+    _version = 2
+    dims: tuple[int, ...] = ()
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(empty(num_features, device=device, dtype=dtype)) if wanted else None)
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(num_features, device=device, dtype=dtype) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, device=device, dtype=dtype) if tracked else None)
+        self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if tracked else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Mean 0, variance 1, no batch seen."""
+        if self.track_running_stats:
+            self.running_mean.zero_()  # type: ignore[union-attr]
+            self.running_var.fill_(1)  # type: ignore[union-attr]
+            self.num_batches_tracked.zero_()  # type: ignore[union-attr]
+
+    def reset_parameters(self) -> None:
+        """Weight to 1, bias to 0, and the running statistics."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_dims(self, input: Tensor) -> None:
+        if input.dim() not in self.dims:
+            wanted = " or ".join(f"{n}D" for n in self.dims)
+            raise ShapeError(f"expected {wanted} input (got {input.dim()}D input)", "(N, C, ...)")
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ) -> None:
+        key = f"{prefix}num_batches_tracked"
+        if (local_metadata.get("version") or 0) < 2 and self.track_running_stats and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else tensor(0)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_dims(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the plain mean of all batches so far
+                momentum = 1.0 / float(self.num_batches_tracked)
+        by_batch = self.training or (self.running_mean is None and self.running_var is None)
+        kept = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if kept else None,
+            self.running_var if kept else None,
+            self.weight,
+            self.bias,
+            by_batch,
+            momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """y = w (x - mean) / sqrt(var + eps) + b for each channel of x (N, C) or (N, C, L), over all else.
+
+    Training takes mean and biased var of the batch, evaluation those remembered. momentum None: the plain mean of all batches.
+    Source: Ioffe, Szegedy 2015, "Batch normalization".
+    """
+
+    dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """As BatchNorm1d, x (N, C, H, W)."""
+
+    dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """As BatchNorm1d, x (N, C, D, H, W)."""
+
+    dims = (5,)
+
+
+class _InstanceNorm(_NormBase):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_dims(input)
+        lone = input.dim() == self.dims[0]
+        x = input.unsqueeze(0) if lone else input
+        by_input = self.training or not self.track_running_stats
+        y = F.instance_norm(
+            x, self.running_mean, self.running_var, self.weight, self.bias, by_input, self.momentum or 0.0, self.eps
+        )
+        return y.squeeze(0) if lone else y
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """As BatchNorm1d for each sequence of x (N, C, L) or (C, L) by itself. Source: Ulyanov et al. 2016."""
+
+    dims = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """As BatchNorm2d for each image of x (N, C, H, W) or (C, H, W) by itself."""
+
+    dims = (3, 4)

@@ -1,0 +1,88 @@
+"""Convolution over one, two or three axes."""
+
+from ...errors import ArgumentError
+from ...ops.conv import Conv, ConvTranspose
+from ...tensor import Tensor, apply
+from ...tensor.join import pad
+from ._common import tensor
+from .sizes import sizes, with_batch
+
+
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
+    """y[n, m, o] = b[m] + sum_{c, k} w[m, c, k] x[n, c, o stride - padding + k dilation].
+
+    x (N, C, L) or (C, L), w (M, C/groups, K), b (M,) -> (N, M, O). padding: a number, "valid" (0) or "same" (O = L).
+    """
+    return _conv(input, weight, bias, stride, padding, dilation, groups, 1, "conv1d")
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
+    """As conv1d over two axes: x (N, C, H, W) or (C, H, W), w (M, C/groups, K1, K2)."""
+    return _conv(input, weight, bias, stride, padding, dilation, groups, 2, "conv2d")
+
+
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
+    """As conv1d over three axes: x (N, C, D, H, W) or (C, D, H, W), w (M, C/groups, K1, K2, K3)."""
+    return _conv(input, weight, bias, stride, padding, dilation, groups, 3, "conv3d")
+
+
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+    """The gradient of conv1d in its input, as a layer: x (N, M, O), w (M, C/groups, K) -> (N, C, L),
+
+    L = (O - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
+    """
+    return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 1, "conv_transpose1d")
+
+
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+    """As conv_transpose1d over two axes."""
+    return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 2, "conv_transpose2d")
+
+
+def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int, where: str) -> Tensor:
+    x, batched = with_batch(tensor(input, where), axes, where)
+    stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
+    if isinstance(padding, str):
+        x, padding = _named_padding(x, padding, tuple(weight.shape[2:]), stride, dilation, where)
+    padding = sizes(padding, axes, where, "padding")
+    if min(stride) < 1 or min(dilation) < 1 or min(padding) < 0 or groups < 1:
+        raise ArgumentError(
+            f"{where}: expected stride, dilation, groups >= 1 and padding >= 0; "
+            f"got stride={stride}, padding={padding}, dilation={dilation}, groups={groups}",
+            None,
+        )
+    y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    return y if batched else y.squeeze(0)
+
+
+def _named_padding(x: Tensor, padding: str, kernel, stride, dilation, where: str):
+    """(x, padding) for "valid" and "same"; what is odd goes to the end, as in PyTorch."""
+    if padding == "valid":
+        return x, 0
+    if padding != "same":
+        raise ArgumentError(f"{where}: Invalid padding string: {padding!r}", "'valid' or 'same'")
+    if any(s != 1 for s in stride):
+        raise ArgumentError(f"{where}: padding='same' is not supported for strided convolutions", "padding as a number")
+    total = [d * (k - 1) for k, d in zip(kernel, dilation)]
+    odd = [n % 2 for n in total]
+    if any(odd):
+        x = pad(x, [n for extra in reversed(odd) for n in (0, extra)])
+    return x, tuple(n // 2 for n in total)
+
+
+def _conv_transpose(
+    input, weight, bias, stride, padding, output_padding, groups: int, dilation, axes: int, where: str
+) -> Tensor:
+    x, batched = with_batch(tensor(input, where), axes, where)
+    stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
+    padding, extra = sizes(padding, axes, where, "padding"), sizes(output_padding, axes, where, "output_padding")
+    if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation)):
+        raise ArgumentError(
+            f"{where}: output padding must be smaller than either stride or dilation, but got output_padding={extra}, "
+            f"stride={stride}, dilation={dilation}",
+            None,
+        )
+    y = apply(
+        ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
+    )
+    return y if batched else y.squeeze(0)

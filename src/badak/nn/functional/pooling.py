@@ -1,0 +1,144 @@
+"""Pooling: the maximum or the mean of windows."""
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...ops.windows import AvgPool, MaxPool
+from ...tensor import Tensor, apply
+from ...tensor.join import stack
+from ._common import tensor
+from .sizes import sizes, with_batch
+
+
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """The largest number of each window of x (N, C, L) or (C, L); dx = dy there. stride None: that of kernel_size.
+
+    return_indices: also where it was, in L. ceil_mode: a last window may hang over the end.
+    """
+    return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 1, "max_pool1d")
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """As max_pool1d on x (N, C, H, W) or (C, H, W); indices count in H W."""
+    return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 2, "max_pool2d")
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True) -> Tensor:
+    """The mean of each window of x (N, C, L) or (C, L); dx = dy / count. count_include_pad: zeros of the padding count too."""
+    return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, None, 1, "avg_pool1d")
+
+
+def avg_pool2d(
+    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+) -> Tensor:
+    """As avg_pool1d on x (N, C, H, W) or (C, H, W). divisor_override: what the sums are divided by instead of the count."""
+    return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 2, "avg_pool2d")
+
+
+def adaptive_avg_pool1d(input, output_size) -> Tensor:
+    """The means of O windows that cover x (N, C, L) or (C, L): window o is floor(o L/O) to ceil((o+1) L/O)."""
+    return _adaptive(input, output_size, 1, "adaptive_avg_pool1d", _mean)
+
+
+def adaptive_avg_pool2d(input, output_size) -> Tensor:
+    """As adaptive_avg_pool1d on x (N, C, H, W) or (C, H, W). An output size of None keeps that axis."""
+    return _adaptive(input, output_size, 2, "adaptive_avg_pool2d", _mean)
+
+
+def adaptive_max_pool1d(input, output_size, return_indices=False) -> Tensor:
+    """The maxima of the windows of adaptive_avg_pool1d. Parity: return_indices is not there."""
+    return _adaptive_max(input, output_size, return_indices, 1, "adaptive_max_pool1d")
+
+
+def adaptive_max_pool2d(input, output_size, return_indices=False) -> Tensor:
+    """The maxima of the windows of adaptive_avg_pool2d. Parity: return_indices is not there."""
+    return _adaptive_max(input, output_size, return_indices, 2, "adaptive_max_pool2d")
+
+
+def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, axes: int, where: str):
+    x, batched = with_batch(tensor(input, where), axes, where)
+    kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
+    dilation = sizes(dilation, axes, where, "dilation")
+    out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
+    y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
+    if not batched:
+        y, index = y.squeeze(0), index.squeeze(0)
+    return (y, index) if return_indices else y
+
+
+def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor, axes: int, where: str) -> Tensor:
+    x, batched = with_batch(tensor(input, where), axes, where)
+    kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
+    out = _output(x, kernel, stride, padding, (1,) * axes, ceil_mode, where)
+    if divisor == 0:
+        raise ArgumentError(f"{where}: divisor must be not zero", "divisor_override=None")
+    counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
+    y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
+    return y if batched else y.squeeze(0)
+
+
+def _window(kernel_size, stride, padding, axes: int, where: str):
+    kernel = sizes(kernel_size, axes, where, "kernel_size")
+    stride = kernel if stride is None or stride == () else sizes(stride, axes, where, "stride")
+    padding = sizes(padding, axes, where, "padding")
+    if any(p < 0 or 2 * p > k for p, k in zip(padding, kernel)):
+        raise ArgumentError(
+            f"{where}: pad should be at most half of effective kernel size, but got pad={padding} and kernel_size={kernel}",
+            "F.pad first for more",
+        )
+    return kernel, stride, padding
+
+
+def _output(x: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, where: str) -> tuple[int, ...]:
+    """How many windows there are; with ceil_mode also one that begins inside and hangs over."""
+    out = []
+    for n, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation):
+        count = (n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)) // s + 1
+        if ceil_mode and (count - 1) * s >= n + p:
+            count -= 1
+        if count < 1:
+            raise ArgumentError(
+                f"{where}: Output size is too small: a window of {d * (k - 1) + 1} on a size of {n} with padding {p}",
+                "a smaller kernel_size",
+            )
+        out.append(count)
+    return tuple(out)
+
+
+def _counts(size, kernel, stride, padding, out, include_pad: bool):
+    """By what each sum is divided, (*O)."""
+    counts = np.ones((), np.int64)
+    for n, k, s, p, o in zip(size, kernel, stride, padding, out):
+        start = np.arange(o) * s - p
+        stop = np.minimum(start + k, n + p)
+        along = stop - start if include_pad else np.minimum(stop, n) - np.maximum(start, 0)
+        counts = counts[..., None] * along
+    return counts
+
+
+def _adaptive(input, output_size, axes: int, where: str, reduce) -> Tensor:
+    """One axis after the other: every window is a box, and the mean or maximum of a box can be taken axis by axis."""
+    x, batched = with_batch(tensor(input, where), axes, where)
+    wanted = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * axes
+    for axis, size in enumerate(wanted, start=2):
+        if size is not None and size != x.shape[axis]:
+            x = _along(x, axis, int(size), reduce)
+    return x if batched else x.squeeze(0)
+
+
+def _along(x: Tensor, axis: int, size: int, reduce) -> Tensor:
+    n = x.shape[axis]
+    if size and n % size == 0:
+        return reduce(x.unflatten(axis, (size, n // size)), axis + 1)
+    parts = [x.narrow(axis, o * n // size, -(-(o + 1) * n // size) - o * n // size) for o in range(size)]
+    return stack([reduce(part, axis) for part in parts], axis) if parts else x.narrow(axis, 0, 0)
+
+
+def _mean(x: Tensor, axis: int) -> Tensor:
+    return x.mean(axis)
+
+
+def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str) -> Tensor:
+    if return_indices:
+        raise ArgumentError(f"{where}: return_indices=True is not there", "max_pool with a fixed kernel_size")
+    return _adaptive(input, output_size, axes, where, lambda x, axis: x.max(axis).values)

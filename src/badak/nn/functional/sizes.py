@@ -1,0 +1,29 @@
+"""Sizes of windows, one number for each axis."""
+
+from collections.abc import Iterable
+
+from ...errors import ArgumentError, ShapeError
+from ...tensor import Tensor
+
+
+def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:
+    """`value` as one int for each of `axes` axes."""
+    given = tuple(int(n) for n in value) if isinstance(value, Iterable) else (int(value),) * axes
+    if len(given) == 1:
+        given *= axes
+    if len(given) != axes:
+        raise ArgumentError(f"{where}: expected {name} to be a single integer value or a list of {axes} values; got {value}", None)
+    return given
+
+
+def with_batch(x: Tensor, axes: int, where: str) -> tuple[Tensor, bool]:
+    """x (N, C, *S) with `axes` axes S, and whether it had a batch; (C, *S) gets one."""
+    if x.dim() == axes + 2:
+        return x, True
+    if x.dim() == axes + 1:
+        return x.unsqueeze(0), False
+    raise ShapeError(
+        f"{where}: Expected {axes + 1}D (unbatched) or {axes + 2}D (batched) input to {where}, "
+        f"but got input of size: {list(x.shape)}",
+        f"(N, C, {', '.join('LHDW'[: axes] if axes == 1 else 'DHW'[-axes:])})",
+    )

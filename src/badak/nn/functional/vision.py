@@ -1,0 +1,159 @@
+"""Images and sequences of patches: windows as columns, sizes changed, channels traded for pixels."""
+
+import math
+
+import numpy as np
+
+from ...errors import ArgumentError, MissingError, ShapeError
+from ...ops.conv import output_size as windows
+from ...ops.windows import Fold, Unfold
+from ...tensor import Tensor, apply, from_numpy
+from ._common import tensor
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
+from .sizes import sizes, with_batch
+
+CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
+    """The windows of x (N, C, H, W) as columns: (N, C prod(kernel), L), L windows in reading order. dx: `fold` of dy."""
+    x, batched = with_batch(tensor(input, "unfold"), 2, "unfold")
+    kernel, dilation = sizes(kernel_size, 2, "unfold", "kernel_size"), sizes(dilation, 2, "unfold", "dilation")
+    padding, stride = sizes(padding, 2, "unfold", "padding"), sizes(stride, 2, "unfold", "stride")
+    out = windows(x.shape[2:], kernel, stride, padding, dilation)
+    y = apply(Unfold, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
+    y = y.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(out))
+    return y if batched else y.squeeze(0)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
+    """Columns (N, C prod(kernel), L) added up into an image (N, C, *output_size): the adjoint of `unfold`."""
+    x, batched = with_batch(tensor(input, "fold"), 1, "fold")
+    size, kernel = sizes(output_size, 2, "fold", "output_size"), sizes(kernel_size, 2, "fold", "kernel_size")
+    dilation, padding = sizes(dilation, 2, "fold", "dilation"), sizes(padding, 2, "fold", "padding")
+    stride = sizes(stride, 2, "fold", "stride")
+    out = windows(size, kernel, stride, padding, dilation)
+    if x.shape[1] % math.prod(kernel) or x.shape[2] != math.prod(out):
+        raise ShapeError(
+            f"fold: expected input (N, C * {math.prod(kernel)}, {math.prod(out)}) for output_size={size} and "
+            f"kernel_size={kernel}; got {tuple(x.shape)}",
+            "the arguments that unfold was given",
+        )
+    cols = x.reshape(x.shape[0], x.shape[1] // math.prod(kernel), *kernel, *out)
+    y = apply(Fold, cols, size=size, stride=stride, padding=padding, dilation=dilation)
+    return y if batched else y.squeeze(0)
+
+
+def pixel_shuffle(input, upscale_factor) -> Tensor:
+    """x (..., C r^2, H, W) as (..., C, H r, W r): y[c, h r + i, w r + j] = x[c r^2 + i r + j, h, w]. Shi et al. 2016."""
+    x, r = tensor(input, "pixel_shuffle"), int(upscale_factor)
+    *lead, C, H, W = x.shape
+    if C % (r * r):
+        raise ShapeError(
+            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"input.size(-3)={C} is not divisible by {r * r}",
+            None,
+        )
+    y = x.reshape(-1, C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
+    return y.reshape(*lead, C // (r * r), H * r, W * r)
+
+
+def pixel_unshuffle(input, downscale_factor) -> Tensor:
+    """The inverse of `pixel_shuffle`: x (..., C, H r, W r) as (..., C r^2, H, W)."""
+    x, r = tensor(input, "pixel_unshuffle"), int(downscale_factor)
+    *lead, C, H, W = x.shape
+    if H % r or W % r:
+        raise ShapeError(
+            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but got input {tuple(x.shape)} and "
+            f"downscale_factor {r}",
+            None,
+        )
+    y = x.reshape(-1, C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
+    return y.reshape(*lead, C * r * r, H // r, W // r)
+
+
+def interpolate(
+    input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
+) -> Tensor:
+    """x (N, C, *S) in another size, axis by axis: y = sum of taps w_t x[i_t].
+
+    mode: nearest, nearest-exact; linear, bilinear, trilinear (1, 2, 3 axes); bicubic; area (means). Output position o lies at
+    (o + 1/2) S/O - 1/2 in x, or with align_corners at o (S-1)/(O-1).
+    """
+    x = tensor(input, "interpolate")
+    axes = x.dim() - 2
+    if antialias:
+        raise MissingError("interpolate: antialias=True is not there", "mode='area' to make images smaller")
+    if mode not in ("nearest", "nearest-exact", "area", {1: "linear", 2: "bilinear", 3: "trilinear"}.get(axes), "bicubic") or (
+        mode == "bicubic" and axes != 2
+    ):
+        raise MissingError(f"interpolate: Got {x.dim()}D input, but mode {mode!r} does not fit it", "mode='nearest'")
+    if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
+        raise ArgumentError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    sizes_out, scales = _sizes_and_scales(x, size, scale_factor, recompute_scale_factor, axes)
+    if mode == "area":
+        return (adaptive_avg_pool1d if axes == 1 else adaptive_avg_pool2d)(x, sizes_out)
+    for axis, (n, scale) in enumerate(zip(sizes_out, scales), start=2):
+        taps = _taps(mode, x.shape[axis], n, scale, bool(align_corners), np.float64 if x.dtype.itemsize == 8 else np.float32)
+        x = _resample(x, axis, taps)
+    return x
+
+
+def _sizes_and_scales(x: Tensor, size, scale_factor, recompute, axes: int):
+    """The output sizes, and for each axis the given scale factor if it counts."""
+    if (size is None) == (scale_factor is None):
+        what = "either" if size is None else "only one of"
+        raise ArgumentError(f"interpolate: {what} size or scale_factor should be defined", "size=(H, W)")
+    if size is not None:
+        return sizes(size, axes, "interpolate", "size"), (None,) * axes
+    factors = tuple(scale_factor) if isinstance(scale_factor, tuple | list) else (scale_factor,) * axes
+    if len(factors) != axes:
+        raise ArgumentError(f"interpolate: expected {axes} scale factors; got {factors}", None)
+    made = tuple(math.floor(float(n) * f) for n, f in zip(x.shape[2:], factors))
+    return made, (None,) * axes if recompute else factors
+
+
+def _taps(mode: str, n: int, out: int, factor, align_corners: bool, real) -> list[tuple]:
+    """(indices, weights) for each tap, both of length `out`; weights None means 1."""
+    o = np.arange(out)
+    scale = real(1 / factor) if factor else real(n) / real(max(out, 1))
+    if mode.startswith("nearest"):
+        at = np.floor((o.astype(real) + real(0.5 if mode == "nearest-exact" else 0)) * scale).astype(np.int64)
+        return [(at.clip(0, n - 1), None)]
+    if align_corners:
+        where = o.astype(real) * (real(n - 1) / real(out - 1) if out > 1 else real(0))
+    else:
+        where = (o.astype(real) + real(0.5)) * scale - real(0.5)
+    if mode == "bicubic":
+        first = np.floor(where).astype(np.int64)
+        t = where - first.astype(real)
+        distances = [1 + t, t, 1 - t, 2 - t]
+        return [((first - 1 + i).clip(0, n - 1), _cubic(d)) for i, d in enumerate(distances)]
+    where = where.clip(0, None)
+    first = np.minimum(np.floor(where).astype(np.int64), n - 1)
+    t = (where - first.astype(real)).clip(0, 1).astype(real)
+    return [(first, 1 - t), (np.minimum(first + 1, n - 1), t)]
+
+
+def _cubic(d):
+    near = ((CUBIC + 2) * d - (CUBIC + 3)) * d * d + 1
+    far = ((CUBIC * d - 5 * CUBIC) * d + 8 * CUBIC) * d - 4 * CUBIC
+    return np.where(d <= 1, near, far).astype(d.dtype)
+
+
+def _resample(x: Tensor, axis: int, taps: list[tuple]) -> Tensor:
+    shape = (-1, *(1,) * (x.dim() - 1 - axis))
+    total = None
+    for index, weight in taps:
+        part = x.index_select(axis, from_numpy(index))
+        if weight is not None:
+            part = part * from_numpy(np.ascontiguousarray(weight)).to(x.dtype).reshape(shape)
+        total = part if total is None else total + part
+    return x if total is None else total
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None) -> Tensor:
+    """As `interpolate`, under its older name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
