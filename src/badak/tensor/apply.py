@@ -8,6 +8,7 @@ from .anomaly import look_for_nonfinite
 from .tensor import Tensor
 
 _new = object.__new__
+_NO_NEEDS = tuple((False,) * n for n in range(16))
 
 
 def apply(op, *inputs, **attributes):
@@ -15,16 +16,14 @@ def apply(op, *inputs, **attributes):
 
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
     """
+    if not modes.grad:
+        return _run(op, inputs, attributes)
     arrays = [None if x is None else x._array for x in inputs]
+    # a view may have to take its history anew first, which the property does
+    needs = [x is not None and (x._requires_grad if x._base is None else x.requires_grad) for x in inputs]
+    recording = True in needs
     saved = _new(Saved)  # a call of the class would cost as much again
-    recording = modes.grad
-    if recording:
-        # a view may have to take its history anew first, which the property does
-        needs = [x is not None and (x._requires_grad if x._base is None else x.requires_grad) for x in inputs]
-        recording = True in needs
-        saved.needs = tuple(needs)
-    else:
-        saved.needs = (False,) * len(arrays)
+    saved.needs = tuple(needs)
     made = op.forward(saved, *arrays, **attributes)
     several = type(made) is tuple
     outputs = tuple([Tensor._of(array) for array in made]) if several else (Tensor._of(made),)
@@ -35,6 +34,22 @@ def apply(op, *inputs, **attributes):
     if modes.checked:
         _check(op, arrays, attributes, outputs)
     return outputs if several else outputs[0]
+
+
+def _run(op, inputs, attributes):
+    """apply, where nothing is recorded: the way of generation, on which an operation costs little beside its kernel."""
+    arrays = [None if x is None else x._array for x in inputs]
+    saved = _new(Saved)
+    saved.needs = _NO_NEEDS[len(arrays)] if len(arrays) < 16 else (False,) * len(arrays)
+    made = op.forward(saved, *arrays, **attributes)
+    if type(made) is not tuple and not op.view and not modes.checked:
+        return Tensor._of(made)
+    outputs = tuple([Tensor._of(array) for array in made]) if type(made) is tuple else (Tensor._of(made),)
+    if op.view and not modes.inference:  # what inference makes never joins a graph, so nobody asks whose view it is
+        _share(op, inputs[0], outputs, attributes)
+    if modes.checked:
+        _check(op, arrays, attributes, outputs)
+    return outputs if type(made) is tuple else outputs[0]
 
 
 def _record(op, saved: Saved, inputs, arrays, outputs) -> None:

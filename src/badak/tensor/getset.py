@@ -18,9 +18,13 @@ _BASIC = (int, slice, type(None), type(Ellipsis))
 def getitem(x: Tensor, key) -> Tensor:
     """x[key]: a view for basic keys, a gathered copy for advanced ones."""
     key, basic = _array_key(x, key)
-    _check(x, key)
     if basic:
-        return apply(Select, x, key=key)
+        try:
+            return apply(Select, x, key=key)
+        except IndexError:
+            _check(x, key)  # says what is wrong; asked only now, as a good key needs no look
+            raise
+    _check(x, key)
     x, key = _after_basic(x, key)
     return apply(Index, x, key=key)
 
@@ -28,8 +32,8 @@ def getitem(x: Tensor, key) -> Tensor:
 def setitem(x: Tensor, key, value) -> None:
     """x[key] = value, with the history kept: the part that is replaced gets value's gradient."""
     key, basic = _array_key(x, key)
-    _check(x, key)
     if not basic:
+        _check(x, key)
         x, key = _after_basic(x, key)
     values = value._array if isinstance(value, Tensor) else value
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
@@ -41,7 +45,7 @@ def setitem(x: Tensor, key, value) -> None:
     if not isinstance(value, Tensor):
         value = Tensor._of(np.asarray(value, x._array.dtype))
     if basic:
-        part = apply(Select, x, key=key)
+        part = getitem(x, key)
         write_(part, _drop_leading_ones(value, part._array.ndim), "__setitem__")
     else:
         write_(x, apply(IndexPut, x, value.to(x.dtype), key=key, accumulate=False), "__setitem__")
@@ -75,6 +79,9 @@ def delitem(x: Tensor, key) -> None:
 def _assign(x: Tensor, key, values) -> None:
     try:
         x._array[key] = values
+    except IndexError:
+        _check(x, key)
+        raise
     except ValueError as problem:
         part = x._array[key]
         shape = np.shape(values)
