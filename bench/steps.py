@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import torch
+from torch.nn import functional as F
 
 from bench.models import MODELS
 from bench.workloads import BETAS, EPS, WEIGHT_DECAY, Workload, data, weights
@@ -104,6 +105,23 @@ class Writing:
             return fingerprint(write(self.model, self.prompt, self.count).numpy())
 
 
+class Attending:
+    """Causal attention alone, forward and backward."""
+
+    def __init__(self, work: Workload):
+        shape = (3, work.batch, work.heads, work.T, work.d // work.heads)
+        values = np.random.default_rng(0).standard_normal(shape, np.float32)
+        self.qkv = [torch.from_numpy(value).requires_grad_() for value in values]
+        self.parameters = 0
+
+    def step(self) -> float:
+        for x in self.qkv:
+            x.grad = None
+        y = F.scaled_dot_product_attention(*self.qkv, is_causal=True).sum()
+        y.backward()
+        return y.item()
+
+
 def fingerprint(tokens: np.ndarray) -> float:
     """One number for a text, so that two texts can be compared."""
     return float(np.dot(tokens.astype(np.int64) % 9973, np.arange(1, len(tokens) + 1)) % 1_000_003)
@@ -116,4 +134,6 @@ def build(work: Workload, variant: str):
         return Writing(work, transposed=way == "transposed")
     if work.family == "encode":
         return Encoding(work, way)
+    if work.family == "attention":
+        return Attending(work)
     return Training(work, way, fused=kind != "foreach")

@@ -18,7 +18,7 @@ class Workload:
 
     name: str
     title: str
-    family: str  # "rows", "gpt", "bert", "translate", "write", "encode"
+    family: str  # "rows", "gpt", "bert", "translate", "write", "encode"; "attention" alone for scale.py
     d: int
     heads: int
     layers: int  # of each side

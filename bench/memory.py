@@ -1,0 +1,59 @@
+"""Peak memory of training processes: `python -m bench.memory [W5 W7] [--tiny]`, as a table and as JSON.
+
+Each peer trains a few steps in a process of its own; what counts is the most that the process ever held, and of that what
+came after the imports.
+"""
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from badak.measure.machine import describe
+from badak.measure.peer import Peer
+from bench.peers import chosen, command, missing
+from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
+
+RESULTS = Path(__file__).parent / "results" / "memory.json"
+LABELS = ["badak blocks", "badak layers", "torch blocks", "torch layers"]
+STEPS = 4
+
+
+def peaks(work: Workload, label: str, threads: int) -> dict[str, float]:
+    """MiB that one peer held at most: after the imports, and after some steps."""
+    (library,) = [each for each in chosen([label]) if each.label == label]
+    with Peer(command(library), threads) as peer:
+        imported = peer.ask("memory")["peak_mb"]
+        peer.ask("build", work=asdict(work))
+        peer.ask("steps", count=STEPS)
+        return {"imported_mb": imported, "peak_mb": peer.ask("memory")["peak_mb"]}
+
+
+def main() -> None:
+    """Measure, write, print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
+    parser.add_argument("workloads", nargs="*", default=["W5", "W7"])
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--tiny", action="store_true", help="shrink the workloads, to try the machinery")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    wanted = parser.parse_args()
+    document = {"machine": describe(wanted.threads), "workloads": {}}
+    labels = [each.label for each in chosen([]) if each.label in LABELS and not missing(each)]
+    print(f"{'':<40}{'weights':>10}{'imports':>10}{'peak':>10}{'of PyTorch':>12}   MiB")
+    for name in wanted.workloads:
+        work = shrunk(WORKLOADS[name]) if wanted.tiny else WORKLOADS[name]
+        found = {label: peaks(work, label, wanted.threads) for label in labels}
+        document["workloads"][name] = found
+        best = min((each["peak_mb"] for label, each in found.items() if label.startswith("torch")), default=None)
+        for label, each in found.items():
+            weights, ratio = 4 * parameter_count(work) / 2**20, f"{each['peak_mb'] / best:.2f}" if best else "-"
+            print(
+                f"{name + ' ' + label:<40}{weights:>10.0f}{each['imported_mb']:>10.0f}{each['peak_mb']:>10.0f}{ratio:>12}"
+            )
+    wanted.out.parent.mkdir(parents=True, exist_ok=True)
+    wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

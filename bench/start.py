@@ -1,0 +1,95 @@
+"""How long one waits before anything happens: `python -m bench.start [--runs 7] [--skip-cold]`.
+
+import of badak and, beside it, of NumPy and PyTorch; the first token of `badak generate` on a small run, from the start of
+the process; and compiling every kernel on a machine that has none of them yet.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from badak.measure.machine import describe, version
+
+RESULTS = Path(__file__).parent / "results" / "start.json"
+IMPORT = "from time import perf_counter as now; start = now(); import {}; print(now() - start)"
+PROMPT = "The early bird"
+GOALS = {"import badak": 0.2, "first token, fast kernels": 0.7, "first token, plain kernels": 0.4, "cold compile": 60.0}
+
+
+def import_seconds(package: str) -> float:
+    """Seconds of one import in a new process."""
+    command = [sys.executable, "-c", IMPORT.format(package)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def first_token_seconds(run: Path, kernels: str) -> float:
+    """Seconds from the start of the process to the first character after the prompt."""
+    command = [sys.executable, "-m", "badak", "generate", str(run), "--prompt", PROMPT, "--new-tokens", "3"]
+    start = perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "BADAK_KERNELS": kernels}) as process:
+        assert process.stdout is not None
+        read = process.stdout.read(len(PROMPT) + 1)
+        taken = perf_counter() - start
+        process.stdout.read()
+    assert len(read) > len(PROMPT), "badak generate wrote nothing after the prompt"
+    return taken
+
+
+def small_run(folder: Path) -> Path:
+    """A run to ask: two steps of `badak train gpt` at its default sizes."""
+    text, run = folder / "text.txt", folder / "run"
+    text.write_text(f"{PROMPT} catches the worm.\n" * 200, encoding="utf-8")
+    command = [sys.executable, "-m", "badak", "train", "gpt", "--data", str(text), "--steps", "2", "--run", str(run)]
+    subprocess.run(command, check=True, capture_output=True)
+    return run
+
+
+def cold_compile_seconds(folder: Path) -> float:
+    """Seconds of `badak warmup` with an empty cache."""
+    start = perf_counter()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    subprocess.run([sys.executable, "-m", "badak", "warmup"], check=True, capture_output=True, env=environment)
+    return perf_counter() - start
+
+
+def repeated(measure: Callable[[], float], runs: int) -> dict[str, float]:
+    """Median and extremes, after one run that only fills the caches of the system."""
+    measure()
+    taken = [measure() for _ in range(runs)]
+    return {"seconds": float(np.median(taken)), "best": min(taken), "worst": max(taken)}
+
+
+def main() -> None:
+    """Measure, write, print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.start", description=__doc__)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--skip-cold", action="store_true", help="do not compile everything anew")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    wanted = parser.parse_args()
+    found = {f"import {name}": repeated(partial(import_seconds, name), wanted.runs)
+             for name in ("numpy", "badak", "torch") if version(name) or name == "badak"}  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        run = small_run(Path(folder))
+        for kernels in ("fast", "plain"):
+            found[f"first token, {kernels} kernels"] = repeated(partial(first_token_seconds, run, kernels), wanted.runs)
+        if not wanted.skip_cold:
+            seconds = cold_compile_seconds(Path(folder))
+            found["cold compile"] = {"seconds": seconds, "best": seconds, "worst": seconds}
+    for name, each in found.items():
+        goal = f"   goal {GOALS[name]:g} s" if name in GOALS else ""
+        print(f"{name:<28}{each['seconds']:>8.3f} s   ({each['best']:.3f} .. {each['worst']:.3f}){goal}")
+    wanted.out.parent.mkdir(parents=True, exist_ok=True)
+    wanted.out.write_text(json.dumps({"machine": describe(), "seconds": found}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
