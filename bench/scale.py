@@ -77,6 +77,7 @@ def memories(wanted: argparse.Namespace) -> list[dict]:
 def draw(document: dict, path: Path) -> None:
     """Four pictures: time per token against batch, context and width, and the memory of attention against context."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import ScalarFormatter
 
     figure = Figure(figsize=(11, 7.5), layout="constrained")
     panels = dict(zip(("batch", "context", "width", "memory"), figure.subplots(2, 2).flat))
@@ -104,6 +105,7 @@ def draw(document: dict, path: Path) -> None:
     square_and_line(panels["memory"], document["memory"])
     for axes in panels.values():
         axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=120)
@@ -114,8 +116,7 @@ def square_and_line(axes, points: list[dict]) -> None:
     sizes = sorted({each["size"] for each in points})
     axes.plot(sizes, [ATTENTION.heads * 4 * T * T / 2**20 for T in sizes], color="grey", linestyle="--",
               linewidth=1, label="the scores as one matrix")  # fmt: skip
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set(xlabel="tokens in a sequence", ylabel="MiB")
+    axes.set(yscale="log", ylim=(0.5, None), xlabel="tokens in a sequence", ylabel="MiB")
     axes.set_title("memory of attention, forward and backward (4 heads of 32)", fontsize=9)
 
 
