@@ -299,3 +299,14 @@ def test_updates_reach_parameters_that_are_views():
     assert_close(wide[:, ::2], expected)
     fast.adam(param, np.ones((6, 4), np.float32), state, state.copy(), None, 1, 0.1, 0.9, 0.99, 1e-8, 0.0, True, False)
     assert_close(wide[:, ::2], expected - np.float32(0.1))
+
+
+@each_dtype
+def test_log_softmax_far_from_zero_keeps_its_digits(dtype):
+    """x - max is rounded first; x - (max + log sum) would lose the digits of the log of the sum."""
+    x = normal(0, 5, 300, dtype=dtype)
+    np.testing.assert_allclose(
+        fast.log_softmax(x + dtype(10_000)),
+        plain.log_softmax((x + dtype(10_000)).astype(np.float64)),
+        rtol=32 * np.finfo(dtype).eps,
+    )

@@ -2,6 +2,7 @@
 
 All threading is ours: each task of a kernel multiplies its own tile on its own thread.
 """
+
 import ctypes
 import os
 
@@ -54,13 +55,31 @@ def _(alpha, a, b, beta, c):
             a_order, a_step = _order(a)
             b_order, b_step = _order(b)
             c_step = np.int32(max(c.strides[0] // c.itemsize, c.shape[1]))
-            call(_ROW_MAJOR, a_order, b_order, np.int32(c.shape[0]), np.int32(c.shape[1]), np.int32(a.shape[1]),
-                 alpha, a.ctypes, a_step, b.ctypes, b_step, beta, c.ctypes, c_step)
+            call(
+                _ROW_MAJOR,
+                a_order,
+                b_order,
+                np.int32(c.shape[0]),
+                np.int32(c.shape[1]),
+                np.int32(a.shape[1]),
+                alpha,
+                a.ctypes,
+                a_step,
+                b.ctypes,
+                b_step,
+                beta,
+                c.ctypes,
+                c_step,
+            )
+
     return run
 
 
 def matrix_view(x):
     """x (..., M, K) itself where BLAS can read its matrices in place, else a contiguous copy."""
+    flags = x.flags
+    if flags.c_contiguous or (flags.f_contiguous and x.ndim == 2):
+        return x
     rows, columns = x.shape[-2:]
     down, along = x.strides[-2:]
     item = x.itemsize

@@ -1,4 +1,5 @@
 """How work is cut: by the shape alone, so that the bits of a result do not depend on the number of threads."""
+
 import math
 
 import numpy as np
@@ -6,8 +7,8 @@ import numpy as np
 from badak.kernels.fast._jit import kernel
 from badak.kernels.fast._parallel import parallel
 
-BLOCK = 16_384              # elements of a block: 64 KiB of float32, in the second cache together with its result
-PARTS = 32                  # most partial sums of a sum over rows
+BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
+PARTS = 32  # most partial sums of a sum over rows
 
 
 def flat(x):
@@ -41,7 +42,7 @@ def rows_per_part(n, channels):
 def block(task, x):
     """Block number `task` of a flat array, as a view. A loop over it from 0 vectorises; one from task BLOCK on does not,
     because its index might be negative (measured: relu 0.6 against 0.15 ns an element)."""
-    return x[task * BLOCK:(task + 1) * BLOCK]
+    return x[task * BLOCK : (task + 1) * BLOCK]
 
 
 @parallel("W2 R2 i")

@@ -3,6 +3,8 @@
 Kernels are written with `parallel` of `_parallel.py`; functions that they call, with `kernel`.
 """
 
+# mypy: disable-error-code="attr-defined,call-arg"
+
 import contextlib
 import ctypes
 import platform
@@ -18,13 +20,33 @@ from numba.extending import intrinsic, overload
 from badak.kernels.fast._cache import choose_folder
 
 __all__ = [
-    "FOLDER", "JIT", "atomic_add", "atomic_load", "atomic_store", "call", "compile_callback", "compile_driver",
-    "compile_function", "extern", "fma", "is_float32", "kernel", "largest", "link", "overload", "pause", "pow2", "rint",
-    "swap_if", "unit_stride",
+    "FOLDER",
+    "JIT",
+    "atomic_add",
+    "atomic_load",
+    "atomic_store",
+    "call",
+    "compile_callback",
+    "compile_driver",
+    "compile_function",
+    "extern",
+    "fma",
+    "is_float32",
+    "kernel",
+    "largest",
+    "link",
+    "minus",
+    "overload",
+    "pause",
+    "pow2",
+    "rint",
+    "rounded",
+    "swap_if",
+    "unit_stride",
 ]
 
 JIT = not numba.config.DISABLE_JIT
-FOLDER = choose_folder(numba.__version__) if JIT else None      # of the disk cache; None: compiled anew every time
+FOLDER = choose_folder(numba.__version__) if JIT else None  # of the disk cache; None: compiled anew every time
 
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 _FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
@@ -61,10 +83,11 @@ def compile_function(function, words):
 def compile_callback(name, function, words):
     """Compile a function that kernels reach under `name`, as C code would."""
     with _our_folder():
-        compiled = numba.cfunc(types.void(*(_type_of(word, types.float64) for word in words.split())),
-                               cache=FOLDER is not None)(function)
+        compiled = numba.cfunc(
+            types.void(*(_type_of(word, types.float64) for word in words.split())), cache=FOLDER is not None
+        )(function)
     llvm.add_symbol(name, compiled.address)
-    return compiled                         # the caller keeps it alive
+    return compiled  # the caller keeps it alive
 
 
 def compile_driver(function, words, dtype, exact, on_compiling):
@@ -83,7 +106,7 @@ def compile_driver(function, words, dtype, exact, on_compiling):
     kinds = [_type_of(word, numba.from_dtype(dtype)) for word in words]
     with event.install_listener("numba:compile", _Compiling(on_compiling)):
         driver.compile(types.void(types.int64, types.int64, types.int64, *kinds))
-    driver.disable_compile()                # another type of argument is our mistake, not a reason to compile again
+    driver.disable_compile()  # another type of argument is our mistake, not a reason to compile again
     return driver
 
 
@@ -120,7 +143,7 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team):
     def codegen(context, builder, signature, values):
         context.active_code_library.add_linking_library(compiled.library)
         size = ir.IntType(64)
-        record_type = ir.LiteralStructType([size, size, values[1].type])        # counter, tasks, arguments
+        record_type = ir.LiteralStructType([size, size, values[1].type])  # counter, tasks, arguments
         record = cgutils.alloca_once(builder, record_type)
         for i, value in enumerate((size(0), values[2], values[1])):
             builder.store(value, cgutils.gep_inbounds(builder, record, 0, i))
@@ -132,7 +155,9 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team):
             with together:
                 kind = ir.FunctionType(ir.VoidType(), [size] * 4)
                 share = cgutils.get_or_insert_function(builder.module, kind, "badak_share")
-                builder.call(share, [builder.ptrtoint(worker, size), builder.ptrtoint(address, size), values[3], values[4]])
+                builder.call(
+                    share, [builder.ptrtoint(worker, size), builder.ptrtoint(address, size), values[3], values[4]]
+                )
         return context.get_dummy_value()
 
     return types.void(body, arguments, tasks, threads, team), codegen
@@ -140,9 +165,11 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team):
 
 def _build_worker(context, module, compiled, argument_types, record_type):
     """The LLVM function worker(record) that runs tasks until the counter passes their number."""
-    worker = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()]), module.get_unique_name("worker"))
+    worker = ir.Function(
+        module, ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()]), module.get_unique_name("worker")
+    )
     worker.linkage = "internal"
-    worker.attributes.add("noinline")                # one machine code for one thread and for many
+    worker.attributes.add("noinline")  # one machine code for one thread and for many
     builder = ir.IRBuilder(worker.append_basic_block("entry"))
     record = builder.bitcast(worker.args[0], record_type.as_pointer())
     counter, limit, packed = (cgutils.gep_inbounds(builder, record, 0, i) for i in range(3))
@@ -179,7 +206,18 @@ def is_float32(kind):
 
 # ---------------------------------------------------------------- instructions of floats
 # Each is a Python function (its meaning, and what runs without JIT) with a compiled body of one or two instructions.
-# They carry no fast-math flags, so that range reductions built of them are not re-associated away.
+# They are compiled without fast-math flags (`rounded`; left to itself, Numba hands the caller's flags on), so that range
+# reductions built of them are not re-associated away.
+
+
+def rounded(meaning):
+    """As `overload`: every operation of the compiled body is rounded on its own."""
+    return overload(meaning, jit_options={"fastmath": False})
+
+
+def minus(a, b):
+    """a - b, rounded on its own: of x - top - rest the compiler would make x - (top + rest), and lose the digits of rest."""
+    return a - b
 
 
 def fma(a, b, c):
@@ -247,10 +285,11 @@ def _unit_stride(typingctx, row):
     return row.copy(layout="C")(row), codegen
 
 
-overload(fma)(lambda a, b, c: lambda a, b, c: _fma(a, b, c))
-overload(rint)(lambda x: lambda x: _rint(x))
-overload(largest)(lambda a, b: lambda a, b: _largest(a, b))
-overload(pow2)(lambda n: lambda n: _pow2(n))
+rounded(fma)(lambda a, b, c: lambda a, b, c: _fma(a, b, c))
+rounded(minus)(lambda a, b: lambda a, b: a - b)
+rounded(rint)(lambda x: lambda x: _rint(x))
+rounded(largest)(lambda a, b: lambda a, b: _largest(a, b))
+rounded(pow2)(lambda n: lambda n: _pow2(n))
 overload(unit_stride)(lambda row: lambda row: _unit_stride(row))
 
 
@@ -264,6 +303,7 @@ def _pointer(builder, address):
 @intrinsic
 def atomic_load(typingctx, address):
     """The number at the address."""
+
     def codegen(context, builder, signature, values):
         return builder.load_atomic(_pointer(builder, values[0]), "seq_cst", 8)
 
@@ -273,6 +313,7 @@ def atomic_load(typingctx, address):
 @intrinsic
 def atomic_store(typingctx, address, value):
     """Write the number at the address."""
+
     def codegen(context, builder, signature, values):
         builder.store_atomic(values[1], _pointer(builder, values[0]), "seq_cst", 8)
         return context.get_dummy_value()
@@ -283,6 +324,7 @@ def atomic_store(typingctx, address, value):
 @intrinsic
 def atomic_add(typingctx, address, value):
     """Add to the number at the address."""
+
     def codegen(context, builder, signature, values):
         builder.atomic_rmw("add", _pointer(builder, values[0]), values[1], "seq_cst")
         return context.get_dummy_value()
@@ -293,6 +335,7 @@ def atomic_add(typingctx, address, value):
 @intrinsic
 def swap_if(typingctx, address, expected, value):
     """Write the number at the address if it is the expected one; whether it was."""
+
     def codegen(context, builder, signature, values):
         pair = builder.cmpxchg(_pointer(builder, values[0]), values[1], values[2], "seq_cst", "seq_cst")
         return builder.extract_value(pair, 1)
@@ -303,6 +346,7 @@ def swap_if(typingctx, address, expected, value):
 @intrinsic
 def call(typingctx, function, argument):
     """Call the C function void f(int64) at an address."""
+
     def codegen(context, builder, signature, values):
         size = ir.IntType(64)
         builder.call(builder.inttoptr(values[0], ir.FunctionType(ir.VoidType(), [size]).as_pointer()), [values[1]])
@@ -314,6 +358,7 @@ def call(typingctx, function, argument):
 @intrinsic
 def pause(typingctx):
     """Tell the core that this is a waiting loop."""
+
     def codegen(context, builder, signature, values):
         if platform.machine().lower() in ("x86_64", "amd64"):
             kind = ir.FunctionType(ir.VoidType(), [])

@@ -4,17 +4,18 @@ In float32 they are polynomials (measured: 16 exponentials in about 8 ns, agains
 library's functions. Each stands twice: as Python (its meaning, and what runs without JIT) and as its float32 body.
 The coefficients are least-squares fits, reweighted until the largest relative error was smallest.
 """
+
 import math
 
 import numpy as np
 
-from badak.kernels.fast._jit import fma, is_float32, overload, pow2, rint
+from badak.kernels.fast._jit import fma, is_float32, overload, pow2, rint, rounded
 
 __all__ = ["exp", "normal", "sigmoid", "tanh"]
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.4426950408889634), _f(0.693145751953125), _f(1.42860682030941723e-6)
-_LEAST, _MOST = _f(-87.5), _f(89.0)                   # below the least the result is 0, above the most it is inf
+_LEAST, _MOST = _f(-87.5), _f(89.0)  # below the least the result is 0, above the most it is inf
 _ONE, _HALF, _TWO = _f(1), _f(0.5), _f(2)
 
 
@@ -34,10 +35,10 @@ def _exp32(x):
     p = fma(r, p, _f(0.3333304021525))
     p = fma(r, p, _f(0.99999986824939))
     p = fma(r, p, _TWO)
-    return fma(r, p, _TWO) * pow2(n - _ONE)            # twice the polynomial times 2^(n-1): n reaches 128
+    return fma(r, p, _TWO) * pow2(n - _ONE)  # twice the polynomial times 2^(n-1): n reaches 128
 
 
-@overload(exp)
+@rounded(exp)
 def _(x):
     return _exp32 if is_float32(x) else (lambda x: math.exp(x))
 
@@ -56,6 +57,7 @@ def _(x):
         e = exp(-abs(x))
         s = one / (one + e)
         return e * s if x < 0 else s
+
     return compiled
 
 

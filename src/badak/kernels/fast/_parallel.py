@@ -16,6 +16,7 @@ Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, a
 import atexit
 import sys
 import time
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,12 +42,12 @@ def parallel_exact(words):
 class Kernel:
     """A function of one task, compiled once per dtype at its first call."""
 
-    all = []                                # in the order of their definition, for `warmup`
+    all: ClassVar[list] = []  # in the order of their definition, for `warmup`
 
     def __init__(self, function, words, exact):
         self.function, self.words, self.exact = function, words, exact
         self.__doc__ = function.__doc__
-        self.compiled = {}                  # by dtype
+        self.compiled = {}  # by dtype
         Kernel.all.append(self)
 
     def __call__(self, tasks, work, *arguments):
@@ -64,7 +65,7 @@ class Kernel:
 
     def compile(self, dtype):
         """Compile for float32 or float64, or load from the disk cache."""
-        team.start()                        # links the function that shares tasks out
+        team.start()  # links the function that shares tasks out
         start = time.perf_counter()
         compiled = compile_driver(self.function, self.words, dtype, self.exact, _report.begin)
         _report.end(time.perf_counter() - start)

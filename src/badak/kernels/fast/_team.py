@@ -35,11 +35,11 @@ from badak.kernels.fast._jit import (
 
 # Where the team's numbers lie, in bytes from its address; each has a cache line of its own.
 _BUSY, _OPEN, _INSIDE, _SLEEPING, _WAITING, _QUIT, _WORKER, _RECORD, _JOB, _DONE, _END = range(0, 11 * 64, 64)
-_MEMBER_SPINS, _CALLER_SPINS = 5_000, 300          # before they sleep: about 150 and 10 us
+_MEMBER_SPINS, _CALLER_SPINS = 5_000, 300  # before they sleep: about 150 and 10 us
 _MOST = 1_024
 
-_wait = extern("badak_semaphore_wait", "ll")            # (semaphore, -1): for ever
-_post = extern("badak_semaphore_post", "lll")           # (semaphore, 1, 0)
+_wait = extern("badak_semaphore_wait", "ll")  # (semaphore, -1): for ever
+_post = extern("badak_semaphore_post", "lll")  # (semaphore, 1, 0)
 
 
 def _share(worker, record, threads, team):
@@ -150,7 +150,9 @@ class _Team:
                 if self.address == 0:
                     self._set_up()
                 while len(self.members) < self.size - 1:
-                    member = threading.Thread(target=self._served, args=(self.address,), name="badak-kernel", daemon=True)
+                    member = threading.Thread(
+                        target=self._served, args=(self.address,), name="badak-kernel", daemon=True
+                    )
                     member.start()
                     self.members.append(member)
         return self.address
@@ -194,6 +196,7 @@ def set_num_threads(count):
     Raises ArgumentError unless 1 <= count <= 1024.
     """
     if not 1 <= count <= _MOST:
-        raise ArgumentError(f"set_num_threads: expected 1 <= count <= {_MOST}; got count={count}",
-                            "as many threads as there are cores")
+        raise ArgumentError(
+            f"set_num_threads: expected 1 <= count <= {_MOST}; got count={count}", "as many threads as there are cores"
+        )
     team.size = int(count)

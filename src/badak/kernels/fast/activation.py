@@ -2,6 +2,7 @@
 
 Measured against PyTorch's at 4096 x 1024 float32 on one core: GELU 4 times as fast forward, 3 to 4 times backward.
 """
+
 import math
 
 import numpy as np

@@ -5,6 +5,7 @@ alone adds to its dk and dv, block after block, and recomputes the scores from q
 are BLAS calls on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
 multiplies only the keys that it sees. Formulas: `plain.attention`.
 """
+
 import math
 
 import numpy as np
@@ -14,8 +15,8 @@ from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
 
-_BLOCK = 64             # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
-_TASKS = 16             # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
+_BLOCK = 64  # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
+_TASKS = 16  # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
 
 
 @kernel
@@ -62,7 +63,7 @@ def _softmax_backward(row, grad, lse, drop, b, h, i, raised):
     P = exp(score - lse), divided by its own sum so that the rounding of a large lse cancels; A = P drop raised and
     dP = dA drop raised, raised = 1 / (1 - p).
     """
-    zero, total, dot = row.dtype.type(0), row.dtype.type(0), row.dtype.type(0)
+    total, dot = row.dtype.type(0), row.dtype.type(0)
     if lse == -np.inf:
         row[:] = 0
         grad[:] = 0
@@ -98,7 +99,7 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
     blocks = -(-queries // block)
     b, h = task // blocks // heads, task // blocks % heads
     g = h // (heads // k.shape[1])
-    first = (blocks - 1 - task % blocks) * block                 # the longest rows of a causal mask first
+    first = (blocks - 1 - task % blocks) * block  # the longest rows of a causal mask first
     last = min(first + block, queries)
     seen = max(min(last + causal, k.shape[2]), 0)
     one = q.dtype.type(1)
@@ -118,8 +119,9 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
 
 
 @parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 R3 V?4 V4 V?4 f f i i")
-def attention_backward_part(task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal,
-                            block):
+def attention_backward_part(
+    task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
+):
     """dq, dscores (B, H, T, S) and one partial sum of dk, dv (P, B, G, S, .) from every P-th query block of one key head.
 
         dv += A^T dout    dA = dout v^T + dweights    ds = P (dP - delta)    dq = scale ds k    dk += scale ds^T q
@@ -137,8 +139,8 @@ def attention_backward_part(task, dq, dk, dv, dscores, dout, dweights, q, k, v, 
         h, first = g * shared + turn % shared, turn // shared * block
         last = min(first + block, queries)
         seen = max(min(last + causal, keys), 0)
-        a = space[0, :(last - first) * seen].reshape((last - first, seen))
-        ds = space[1, :(last - first) * seen].reshape((last - first, seen))
+        a = space[0, : (last - first) * seen].reshape((last - first, seen))
+        ds = space[1, : (last - first) * seen].reshape((last - first, seen))
         gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, a)
         _mask(a, first, b, h, keep, bias, causal)
         gemm(one, dout[b, h, first:last], v[b, g, :seen].T, one - one, ds)
@@ -166,9 +168,21 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     full = (batch, heads, queries, keys)
     weights = np.empty(full if want_weights else (0, 0, 0, 0), q.dtype)
     block = _block(queries, keys)
-    attention_block(batch * heads * -(-queries // block), _work(q, v), out, lse, weights, matrix_view(q), matrix_view(k),
-                    matrix_view(v), *_masks(q.dtype, full, keep, bias, drop), _scale(scale, q), _raised(p),
-                    keys if causal is None else causal, block)
+    attention_block(
+        batch * heads * -(-queries // block),
+        _work(q, v),
+        out,
+        lse,
+        weights,
+        matrix_view(q),
+        matrix_view(k),
+        matrix_view(v),
+        *_masks(q.dtype, full, keep, bias, drop),
+        _scale(scale, q),
+        _raised(p),
+        keys if causal is None else causal,
+        block,
+    )
     return out, lse, weights if want_weights else None
 
 
@@ -185,10 +199,25 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     dk, dv = (_partial_sums(x, parts) for x in (k, v))
     nothing = np.empty((0, 0, 0, 0), q.dtype)
     dscores = np.zeros(full, q.dtype) if needs[3] else nothing
-    attention_backward_part(batch * groups * parts, 2.5 * _work(q, v), dq, dk, dv, dscores, matrix_view(dout),
-                            nothing if dweights is None else dweights, matrix_view(q), matrix_view(k), matrix_view(v),
-                            np.ascontiguousarray(lse), *_masks(q.dtype, full, keep, bias, drop), _scale(scale, q), _raised(p),
-                            keys if causal is None else causal, block)
+    attention_backward_part(
+        batch * groups * parts,
+        2.5 * _work(q, v),
+        dq,
+        dk,
+        dv,
+        dscores,
+        matrix_view(dout),
+        nothing if dweights is None else dweights,
+        matrix_view(q),
+        matrix_view(k),
+        matrix_view(v),
+        np.ascontiguousarray(lse),
+        *_masks(q.dtype, full, keep, bias, drop),
+        _scale(scale, q),
+        _raised(p),
+        keys if causal is None else causal,
+        block,
+    )
     dk, dv = (x[0] if parts == 1 else x.sum(axis=0) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))

@@ -1,11 +1,12 @@
 """Cross entropy of logits with class ids. The soft targets and `nll` are those of `plain`: rare, or a mere look-up."""
+
 import math
 
 import numpy as np
 
 from badak.errors import RangeError
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import largest
+from badak.kernels.fast._jit import largest, minus
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
 
@@ -14,7 +15,7 @@ from badak.kernels.fast._parallel import parallel
 def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, smoothing, rows):
     """loss (N,), lse (N,) for `rows` rows of logits (N, V); weight (V,), or empty for ones.
 
-        loss = -(1 - e) w[t] logp[t] - e/V sum_v w[v] logp[v],    logp = (logits - max) - log sum exp(logits - max)
+    loss = -(1 - e) w[t] logp[t] - e/V sum_v w[v] logp[v],    logp = (logits - max) - log sum exp(logits - max)
     """
     n_rows, classes = logits.shape
     zero, one = logits.dtype.type(0), logits.dtype.type(1)
@@ -30,13 +31,13 @@ def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, sm
         if t == ignore_index:
             loss[n] = zero
             continue
-        value = log_total - (x[t] - top)
+        value = minus(log_total, minus(x[t], top))  # x - top rounded first: log_total + top would lose digits
         if weight.size:
             value *= weight[t]
         if smoothing > zero:
             spread = zero
             for v in range(classes):
-                spread += (log_total - (x[v] - top)) * (weight[v] if weight.size else one)
+                spread += minus(log_total, minus(x[v], top)) * (weight[v] if weight.size else one)
             value = (one - smoothing) * value + smoothing / logits.dtype.type(classes) * spread
         loss[n] = value
 
@@ -80,8 +81,18 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, smoothing=0.0)
     logits = as_rows(logits)
     loss, lse = np.empty(len(logits), logits.dtype), np.empty(len(logits), logits.dtype)
     step = rows_per_block(logits.shape[1])
-    cross_entropy_rows(-(-len(logits) // step), 1.5 * logits.size, loss, lse, logits,
-                       _checked(target, logits.shape[1], ignore_index), _weight(weight, logits), ignore_index, smoothing, step)
+    cross_entropy_rows(
+        -(-len(logits) // step),
+        1.5 * logits.size,
+        loss,
+        lse,
+        logits,
+        _checked(target, logits.shape[1], ignore_index),
+        _weight(weight, logits),
+        ignore_index,
+        smoothing,
+        step,
+    )
     return loss, lse
 
 
@@ -90,9 +101,19 @@ def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index, smo
     logits = as_rows(logits)
     dlogits = np.empty(logits.shape, logits.dtype)
     step = rows_per_block(logits.shape[1])
-    cross_entropy_backward_rows(-(-len(logits) // step), 2 * logits.size, dlogits, np.ascontiguousarray(dloss), logits,
-                                _checked(target, logits.shape[1], ignore_index), np.ascontiguousarray(lse),
-                                _weight(weight, logits), ignore_index, smoothing, step)
+    cross_entropy_backward_rows(
+        -(-len(logits) // step),
+        2 * logits.size,
+        dlogits,
+        np.ascontiguousarray(dloss),
+        logits,
+        _checked(target, logits.shape[1], ignore_index),
+        np.ascontiguousarray(lse),
+        _weight(weight, logits),
+        ignore_index,
+        smoothing,
+        step,
+    )
     return dlogits
 
 
@@ -106,6 +127,8 @@ def _checked(target, classes, ignore_index):
     if target.size and (target.min() < 0 or target.max() >= classes):
         wrong = target[((target < 0) | (target >= classes)) & (target != ignore_index)]
         if wrong.size:
-            raise RangeError(f"cross_entropy: expected targets in 0 .. {classes - 1} or ignore_index={ignore_index}; "
-                             f"got {wrong[0]}", "labels from 0, and as many logits as there are classes")
+            raise RangeError(
+                f"cross_entropy: expected targets in 0 .. {classes - 1} or ignore_index={ignore_index}; got {wrong[0]}",
+                "labels from 0, and as many logits as there are classes",
+            )
     return target

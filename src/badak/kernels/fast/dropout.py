@@ -1,4 +1,5 @@
 """Inverted dropout in one pass."""
+
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of, flat

@@ -1,4 +1,5 @@
 """Rows of a table."""
+
 import numpy as np
 
 from badak.errors import RangeError
@@ -57,8 +58,10 @@ def _checked(ids, rows, where):
     if index.size:
         least, most = index.min(), index.max()
         if least < -rows or most >= rows:
-            raise RangeError(f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
-                             f"a table of {most + 1} rows, or the ids of the right vocabulary")
+            raise RangeError(
+                f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
+                f"a table of {most + 1} rows, or the ids of the right vocabulary",
+            )
         if least < 0:
             index = np.where(index < 0, index + rows, index)
     return index

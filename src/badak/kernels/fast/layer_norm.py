@@ -1,4 +1,5 @@
 """Layer normalisation: each row is read from memory once and worked on in cache."""
+
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
@@ -9,7 +10,7 @@ from badak.kernels.fast._parallel import parallel
 def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
     """y (N, C), mean and rstd (N,) for `rows` rows of x (N, C).
 
-        mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
+    mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
     """
     n_rows, channels = x.shape
     zero, one = x.dtype.type(0), x.dtype.type(1)
@@ -64,9 +65,18 @@ def layer_norm(x, w, b, eps):
     y = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], x.dtype)
     step = rows_per_block(channels)
-    layer_norm_rows(-(-n // step), x.size, y.reshape(n, channels), mean.reshape(n), rstd.reshape(n), rows,
-                    np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
-                    np.zeros(channels, x.dtype) if b is None else np.ascontiguousarray(b), eps, step)
+    layer_norm_rows(
+        -(-n // step),
+        x.size,
+        y.reshape(n, channels),
+        mean.reshape(n),
+        rstd.reshape(n),
+        rows,
+        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+        np.zeros(channels, x.dtype) if b is None else np.ascontiguousarray(b),
+        eps,
+        step,
+    )
     return y, mean, rstd
 
 
@@ -77,7 +87,21 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
     step = rows_per_part(n, channels)
     dx = np.empty(x.shape, x.dtype)
     parts = np.empty((2, -(-n // step), channels), x.dtype)
-    layer_norm_backward_rows(parts.shape[1], 2 * x.size, dx.reshape(n, channels), parts[0], parts[1], as_rows(dy), rows,
-                             np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
-                             np.ascontiguousarray(mean).reshape(n), np.ascontiguousarray(rstd).reshape(n), step)
-    return dx if needs[0] else None, parts[0].sum(axis=0) if needs[1] else None, parts[1].sum(axis=0) if needs[2] else None
+    layer_norm_backward_rows(
+        parts.shape[1],
+        2 * x.size,
+        dx.reshape(n, channels),
+        parts[0],
+        parts[1],
+        as_rows(dy),
+        rows,
+        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+        np.ascontiguousarray(mean).reshape(n),
+        np.ascontiguousarray(rstd).reshape(n),
+        step,
+    )
+    return (
+        dx if needs[0] else None,
+        parts[0].sum(axis=0) if needs[1] else None,
+        parts[1].sum(axis=0) if needs[2] else None,
+    )

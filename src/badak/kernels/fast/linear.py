@@ -1,4 +1,5 @@
 """The affine map of the last axis."""
+
 import math
 
 import numpy as np

@@ -1,4 +1,5 @@
 """The squared error in one pass; the other elementwise losses are those of `plain`."""
+
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of, flat

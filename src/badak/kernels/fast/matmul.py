@@ -1,4 +1,5 @@
 """Products of matrices, cut into tiles: each tile is one single-threaded BLAS call."""
+
 import math
 
 import numpy as np
@@ -7,9 +8,9 @@ from badak.kernels import plain
 from badak.kernels.fast._blas import gemm, matrix_view
 from badak.kernels.fast._parallel import parallel
 
-FLOPS_PER_NS = 60           # of one core, roughly: only decides whether a second thread is worth waking
-_WHOLE = 2_000_000          # flops below which a product stays in one piece
-_TILE = 32_000_000          # flops of a tile once there are more than two
+_FLOPS_PER_NS = 60  # of one core, roughly: only decides whether a second thread is worth waking
+_WHOLE = 2_000_000  # flops below which a product stays in one piece
+_TILE = 32_000_000  # flops of a tile once there are more than two
 _NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64)}
 
 
@@ -23,9 +24,9 @@ def product_tiles(task, c, a, b, bias, rows, columns):
     batch, tile = divmod(task, down * across)
     i, j = divmod(batch, c.shape[1])
     m, n = tile // across * rows, tile % across * columns
-    left = a[i % a.shape[0], j % a.shape[1], m:m + rows, :]
-    right = b[i % b.shape[0], j % b.shape[1], :, n:n + columns]
-    out = c[i, j, m:m + rows, n:n + columns]
+    left = a[i % a.shape[0], j % a.shape[1], m : m + rows, :]
+    right = b[i % b.shape[0], j % b.shape[1], :, n : n + columns]
+    out = c[i, j, m : m + rows, n : n + columns]
     one = bias.dtype.type(1)
     if bias.size == 0:
         gemm(one, left, right, one - one, out)
@@ -45,10 +46,12 @@ def tiles(m, n, k):
     """
     rows, columns = m, n
     flops = 2 * m * n * k
+    if flops <= _WHOLE:
+        return max(m, 1), max(n, 1)
     largest = max(flops // 32, min(flops // 2, _TILE), _WHOLE // 2)
     while 2 * rows * columns * k > largest + largest // 8 and max(rows, columns) >= 32:
         if rows >= columns:
-            rows = -(-rows // 8) * 4            # half, in whole steps of the BLAS's inner kernel
+            rows = -(-rows // 8) * 4  # half, in whole steps of the BLAS's inner kernel
         else:
             columns = -(-columns // 32) * 16
     return max(rows, 1), max(columns, 1)
@@ -56,15 +59,23 @@ def tiles(m, n, k):
 
 def product(c, a, b, bias=None):
     """c = a b (+ bias) for c (M, N) or (I, J, M, N), whose rows are contiguous; returns c."""
-    out = c
+    out, a, b = c, matrix_view(a), matrix_view(b)
     if c.ndim == 2:
         c, a, b = c[None, None], a[None, None], b[None, None]
     i, j, m, n = c.shape
     k = a.shape[3]
     rows, columns = tiles(m, n, k)
     count = i * j * -(-m // rows) * -(-n // columns)
-    product_tiles(count, 2 * i * j * m * n * k // FLOPS_PER_NS, c, matrix_view(a), matrix_view(b),
-                  _NOTHING[c.dtype] if bias is None else bias, rows, columns)
+    product_tiles(
+        count,
+        2 * i * j * m * n * k // _FLOPS_PER_NS,
+        c,
+        a,
+        b,
+        _NOTHING[c.dtype] if bias is None else bias,
+        rows,
+        columns,
+    )
     return out
 
 

@@ -1,4 +1,5 @@
 """Updates of parameters: one pass over memory. Rounded operation by operation in PyTorch's order, with its fused adds."""
+
 import math
 
 import numpy as np
@@ -26,26 +27,33 @@ def sgd_block(task, param, grad, buffer, sign, lr, momentum, rest, decay, nester
 
 
 @parallel_exact("W1 R1 W1 W1 W1 f f f f f f f f f")
-def adam_block(task, param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, sign, keep, decay, rest1, beta2, rest2, root, eps, rate):
+def adam_block(
+    task, param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, sign, keep, decay, rest1, beta2, rest2, root, eps, rate
+):
     """g = sign grad + decay param;  param *= keep;  m += rest1 (g - m);  v = beta2 v + rest2 g^2;
     param -= rate m / (sqrt(v) / root + eps), where amsgrad takes the largest v so far.
     """
     amsgrad = max_exp_avg_sq.size > 0
-    param, grad, exp_avg, exp_avg_sq = block(task, param), block(task, grad), block(task, exp_avg), block(task, exp_avg_sq)
+    param, grad, exp_avg, exp_avg_sq = (
+        block(task, param),
+        block(task, grad),
+        block(task, exp_avg),
+        block(task, exp_avg_sq),
+    )
+    maxima = block(task, max_exp_avg_sq)
     half, one = param.dtype.type(0.5), param.dtype.type(1)
+    near = rest1 < half  # PyTorch interpolates from the nearer end
     for i in range(param.size):
         g = fma(decay, param[i], sign * grad[i])
         d = g - exp_avg[i]
-        # PyTorch's two forms of an interpolation: from the nearer end
-        exp_avg[i] = fma(rest1, d, exp_avg[i]) if rest1 < half else g - d * (one - rest1)
-        exp_avg_sq[i] = exp_avg_sq[i] * beta2 + rest2 * g * g
-    v = exp_avg_sq
-    if amsgrad:
-        v = block(task, max_exp_avg_sq)
-        for i in range(param.size):
-            v[i] = largest(v[i], exp_avg_sq[i])
-    for i in range(param.size):
-        param[i] = param[i] * keep + -rate * exp_avg[i] / (np.sqrt(v[i]) / root + eps)
+        m = fma(rest1, d, exp_avg[i]) if near else g - d * (one - rest1)
+        v = exp_avg_sq[i] * beta2 + rest2 * g * g
+        exp_avg[i] = m
+        exp_avg_sq[i] = v
+        if amsgrad:
+            v = largest(maxima[i], v)
+            maxima[i] = v
+        param[i] = param[i] * keep + -rate * m / (np.sqrt(v) / root + eps)
 
 
 def sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first):
@@ -55,21 +63,67 @@ def sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nes
         plain.sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first)
         return
     buffer = np.empty(0, param.dtype) if momentum_buffer is None else momentum_buffer.reshape(-1)
-    sgd_block(blocks_of(param.size), param.size, param.reshape(-1), grad.reshape(-1), buffer, -1.0 if maximize else 1.0, lr, momentum,
-              1 - dampening, weight_decay, bool(nesterov), bool(first))
+    sgd_block(
+        blocks_of(param.size),
+        param.size,
+        param.reshape(-1),
+        grad.reshape(-1),
+        buffer,
+        -1.0 if maximize else 1.0,
+        lr,
+        momentum,
+        1 - dampening,
+        weight_decay,
+        bool(nesterov),
+        bool(first),
+    )
 
 
-def adam(param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
+def adam(
+    param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize
+):
     """One step of Adam, or of AdamW where `decoupled`, in place; the formula stands in `plain.adam`."""
-    arrays = (param, grad, exp_avg, exp_avg_sq) if max_exp_avg_sq is None else (param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq)
+    arrays = (
+        (param, grad, exp_avg, exp_avg_sq)
+        if max_exp_avg_sq is None
+        else (param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq)
+    )
     if not _in_place(param.dtype, *arrays):
-        plain.adam(param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled,
-                   maximize)
+        plain.adam(
+            param,
+            grad,
+            exp_avg,
+            exp_avg_sq,
+            max_exp_avg_sq,
+            step,
+            lr,
+            beta1,
+            beta2,
+            eps,
+            weight_decay,
+            decoupled,
+            maximize,
+        )
         return
     maxima = np.empty(0, param.dtype) if max_exp_avg_sq is None else max_exp_avg_sq.reshape(-1)
-    adam_block(blocks_of(param.size), 2 * param.size, param.reshape(-1), grad.reshape(-1), exp_avg.reshape(-1),
-               exp_avg_sq.reshape(-1), maxima, -1.0 if maximize else 1.0, 1 - lr * weight_decay if decoupled else 1.0,
-               0.0 if decoupled else weight_decay, 1 - beta1, beta2, 1 - beta2, math.sqrt(1 - beta2**step), eps, lr / (1 - beta1**step))
+    adam_block(
+        blocks_of(param.size),
+        2 * param.size,
+        param.reshape(-1),
+        grad.reshape(-1),
+        exp_avg.reshape(-1),
+        exp_avg_sq.reshape(-1),
+        maxima,
+        -1.0 if maximize else 1.0,
+        1 - lr * weight_decay if decoupled else 1.0,
+        0.0 if decoupled else weight_decay,
+        1 - beta1,
+        beta2,
+        1 - beta2,
+        math.sqrt(1 - beta2**step),
+        eps,
+        lr / (1 - beta1**step),
+    )
 
 
 def _in_place(dtype, *arrays):

@@ -1,4 +1,5 @@
 """Root-mean-square normalisation: each row is read from memory once."""
+
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
@@ -50,8 +51,16 @@ def rms_norm(x, w, eps):
     n, channels = rows.shape
     y, rstd = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], x.dtype)
     step = rows_per_block(channels)
-    rms_norm_rows(-(-n // step), x.size, y.reshape(n, channels), rstd.reshape(n), rows,
-                  np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w), eps, step)
+    rms_norm_rows(
+        -(-n // step),
+        x.size,
+        y.reshape(n, channels),
+        rstd.reshape(n),
+        rows,
+        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+        eps,
+        step,
+    )
     return y, rstd
 
 
@@ -62,7 +71,15 @@ def rms_norm_backward(dy, x, w, rstd, needs):
     step = rows_per_part(n, channels)
     dx = np.empty(x.shape, x.dtype)
     parts = np.empty((-(-n // step), channels), x.dtype)
-    rms_norm_backward_rows(len(parts), 2 * x.size, dx.reshape(n, channels), parts, as_rows(dy), rows,
-                           np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
-                           np.ascontiguousarray(rstd).reshape(n), step)
+    rms_norm_backward_rows(
+        len(parts),
+        2 * x.size,
+        dx.reshape(n, channels),
+        parts,
+        as_rows(dy),
+        rows,
+        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+        np.ascontiguousarray(rstd).reshape(n),
+        step,
+    )
     return dx if needs[0] else None, parts.sum(axis=0) if needs[1] else None

@@ -1,10 +1,11 @@
 """Softmax and its logarithm over the last axis: each row is read from memory once."""
+
 import math
 
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import largest
+from badak.kernels.fast._jit import largest, minus
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
 
@@ -48,12 +49,11 @@ def log_softmax_rows(task, y, x, rows):
         for c in range(channels):
             top = largest(top, x[n, c])
         for c in range(channels):
-            shifted = x[n, c] - top
-            y[n, c] = shifted  # kept in memory: in one expression, x - (top + log_total) would lose the digits of log_total
-            total += exp(shifted)
+            total += exp(x[n, c] - top)
         log_total = x.dtype.type(math.log(total))
         for c in range(channels):
-            y[n, c] -= log_total
+            # x - top is rounded first: as x - (top + log_total), which the compiler may make of it, digits would be lost
+            y[n, c] = minus(minus(x[n, c], top), log_total)
 
 
 @parallel("W2 R2 R2 i")
