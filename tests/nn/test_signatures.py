@@ -11,8 +11,9 @@ import badak
 OWN = {
     "Module.load_state_dict": {"strip_prefix": "the remedy that its own error message names"},
 }
-# devices that badak has not, and a helper of PyTorch's inference path
-ABSENT = {"ipu", "xpu", "mtia", "merge_masks"}
+# devices that badak has not, a helper of PyTorch's inference path, and those of its recurrent layers
+ABSENT = {"ipu", "xpu", "mtia", "merge_masks", "check_forward_args", "check_hidden_size", "check_input", "permute_hidden"}
+ABSENT |= {"get_expected_cell_size", "get_expected_hidden_size"}
 
 CLASSES = [
     name

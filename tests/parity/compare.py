@@ -95,8 +95,10 @@ def assert_same_gradients(found: Any, expected: Any, rtol: float, what: str) -> 
 
 
 def flat(outputs: Any) -> list[Any]:
-    """The tensors in a result that may be a tuple."""
-    return [y for y in (outputs if isinstance(outputs, tuple | list) else [outputs]) if y is not None]
+    """The tensors in a result that may be a tuple, also of tuples."""
+    if isinstance(outputs, tuple | list):
+        return [y for part in outputs for y in flat(part)]
+    return [] if outputs is None else [outputs]
 
 
 def run(lib: ModuleType, call, arrays, seed: int = 11):

@@ -88,6 +88,12 @@ from .pooling import MaxPool2d as MaxPool2d
 from .position import LearnedPositionalEncoding as LearnedPositionalEncoding
 from .position import PositionalEncoding as PositionalEncoding
 from .position import RotaryEmbedding as RotaryEmbedding
+from .recurrent import GRU as GRU
+from .recurrent import LSTM as LSTM
+from .recurrent import RNN as RNN
+from .recurrent import GRUCell as GRUCell
+from .recurrent import LSTMCell as LSTMCell
+from .recurrent import RNNCell as RNNCell
 from .transformer import Transformer as Transformer
 from .transformer import TransformerDecoder as TransformerDecoder
 from .transformer import TransformerDecoderLayer as TransformerDecoderLayer

@@ -35,6 +35,12 @@ from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
 from badak.kernels.plain.optimizer import adam as adam
 from badak.kernels.plain.optimizer import sgd as sgd
+from badak.kernels.plain.recurrent import gru as gru
+from badak.kernels.plain.recurrent import gru_backward as gru_backward
+from badak.kernels.plain.recurrent import lstm as lstm
+from badak.kernels.plain.recurrent import lstm_backward as lstm_backward
+from badak.kernels.plain.recurrent import rnn as rnn
+from badak.kernels.plain.recurrent import rnn_backward as rnn_backward
 from badak.kernels.plain.rms_norm import rms_norm as rms_norm
 from badak.kernels.plain.rms_norm import rms_norm_backward as rms_norm_backward
 from badak.kernels.plain.softmax import log_softmax as log_softmax

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 from ...errors import ArgumentError
 from ...tensor import Tensor, full
+from .packing import PackedSequence as PackedSequence
+from .packing import pack_padded_sequence as pack_padded_sequence
+from .packing import pad_packed_sequence as pad_packed_sequence
 
 
 def pad_sequence(
@@ -30,3 +33,13 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     """The sequences without their (right) padding: the inverse of `pad_sequence`."""
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[: int(length)] for row, length in zip(rows, lengths, strict=True)]
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Tensors (T_b, ...) of different lengths, packed."""
+    return pack_padded_sequence(pad_sequence(sequences), [len(x) for x in sequences], False, enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences of a packed one: the inverse of `pack_sequence`."""
+    return unpad_sequence(*pad_packed_sequence(packed_sequences))

@@ -1,0 +1,10 @@
+"""PyTorch's place for these names; they stand in badak.nn.recurrent."""
+
+from ..recurrent import GRU as GRU
+from ..recurrent import LSTM as LSTM
+from ..recurrent import RNN as RNN
+from ..recurrent import GRUCell as GRUCell
+from ..recurrent import LSTMCell as LSTMCell
+from ..recurrent import RNNBase as RNNBase
+from ..recurrent import RNNCell as RNNCell
+from ..recurrent import RNNCellBase as RNNCellBase

@@ -1,0 +1,337 @@
+"""Recurrent layers and cells: a state that is carried along a sequence."""
+
+import math
+import warnings
+
+import numpy as np
+
+from ..errors import ArgumentError, MissingError, ShapeError
+from ..ops import recurrent as ops
+from ..tensor import Tensor, apply, empty, zeros
+from ..tensor.join import cat, stack
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+from .utils.packing import PackedSequence, lengths_of, packed_rows, unpacked
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+
+
+class _Weights(Module):
+    """Parameters that all start uniform in +-1/sqrt(hidden_size)."""
+
+    hidden_size: int
+
+    def reset_parameters(self) -> None:
+        """Draw all weights and biases anew."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+
+class RNNBase(_Weights):
+    """Layers of a recurrent cell, in one or both directions. Names of the parameters: weight_ih_l0, weight_hh_l0_reverse, ..."""
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
+        self.proj_size = proj_size
+        self._check_numbers()
+        for layer in range(num_layers):
+            for suffix in self._suffixes(layer):
+                wide = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
+                rows = GATES[mode] * hidden_size
+                self._add(f"weight_ih_{suffix}", (rows, wide), device, dtype)
+                self._add(f"weight_hh_{suffix}", (rows, hidden_size), device, dtype)
+                if bias:
+                    self._add(f"bias_ih_{suffix}", (rows,), device, dtype)
+                    self._add(f"bias_hh_{suffix}", (rows,), device, dtype)
+        self.reset_parameters()
+
+    def _add(self, name: str, shape: tuple[int, ...], device, dtype) -> None:
+        self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)))
+
+    def _check_numbers(self) -> None:
+        if not 0 <= self.dropout <= 1:
+            raise ArgumentError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
+        if self.hidden_size <= 0 or self.num_layers <= 0:
+            raise ArgumentError("hidden_size and num_layers must be greater than zero")
+        if self.proj_size:
+            raise MissingError(f"{self.mode}: proj_size is not there", "a Linear layer after it")
+        if self.dropout and self.num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater "
+                f"than 1, but got dropout={self.dropout} and num_layers={self.num_layers}",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _suffixes(self, layer: int) -> tuple[str, ...]:
+        return (f"l{layer}", f"l{layer}_reverse") if self.bidirectional else (f"l{layer}",)
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if self.bias else 2]
+        suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
+        return [[getattr(self, f"{kind}_{suffix}") for kind in kinds] for suffix in suffixes]
+
+    def flatten_parameters(self) -> None:
+        """Nothing to do: the weights need no single piece of memory here."""
+
+    def forward(self, input, hx=None):
+        """(outputs, last state) of sequences (T, B, C), (B, T, C) with batch_first, (T, C), or a PackedSequence."""
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
+        if input.dim() not in (2, 3):
+            raise ShapeError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead", None)
+        batched = input.dim() == 3
+        x = input if batched else input.unsqueeze(1)
+        x = x.transpose(0, 1) if self.batch_first and batched else x
+        y, states = self._run(x, self._states(x, hx, batched), None)
+        y = y.transpose(0, 1) if self.batch_first and batched else y
+        if not batched:
+            y, states = y.squeeze(1), tuple(state.squeeze(1) for state in states)
+        return y, self._hidden(states)
+
+    def _forward_packed(self, packed: PackedSequence, hx):
+        sizes = packed.batch_sizes._array
+        x = unpacked(packed.data, sizes, len(sizes))
+        states = self._states(x, hx, True)
+        if hx is not None and packed.sorted_indices is not None:
+            states = tuple(state.index_select(1, packed.sorted_indices) for state in states)
+        y, states = self._run(x, states, packed)
+        if packed.unsorted_indices is not None:
+            states = tuple(state.index_select(1, packed.unsorted_indices) for state in states)
+        return packed._replace(data=packed_rows(y, sizes)), self._hidden(states)
+
+    def _run(self, x: Tensor, states: tuple[Tensor, ...], packed: PackedSequence | None):
+        """All layers over x (T, B, C); states (layers * directions, B, H) each."""
+        lengths = None if packed is None else lengths_of(packed)
+        last: list[tuple[Tensor, ...]] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction, suffix in enumerate(self._suffixes(layer)):
+                first = tuple(state[len(last)] for state in states)
+                y, *ends = self._layer(x, first, suffix, direction == 1, lengths)
+                outputs.append(y)
+                last.append(tuple(ends))
+            x = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
+            if self.dropout and self.training and layer < self.num_layers - 1:
+                x = self._dropped(x, packed)
+        return x, tuple(stack(list(parts)) for parts in zip(*last))
+
+    def _dropped(self, x: Tensor, packed: PackedSequence | None) -> Tensor:
+        if packed is None:
+            return F.dropout(x, self.dropout)
+        sizes = packed.batch_sizes._array
+        return unpacked(F.dropout(packed_rows(x, sizes), self.dropout), sizes, len(sizes))
+
+    def _layer(self, x: Tensor, first, suffix: str, reverse: bool, lengths: np.ndarray | None):
+        gx = F.linear(x, getattr(self, f"weight_ih_{suffix}"), getattr(self, f"bias_ih_{suffix}", None))
+        w, b = getattr(self, f"weight_hh_{suffix}"), getattr(self, f"bias_hh_{suffix}", None)
+        return _steps(self.mode, gx, first, w, b, reverse, lengths)
+
+    def _states(self, x: Tensor, hx, batched: bool) -> tuple[Tensor, ...]:
+        """The first states, (layers * directions, B, H) each, checked."""
+        if x.shape[-1] != self.input_size:
+            raise ShapeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}",
+                f"{type(self).__name__}({x.shape[-1]}, {self.hidden_size})",
+            )
+        shape = (self.num_layers * (2 if self.bidirectional else 1), x.shape[1], self.hidden_size)
+        count = 2 if self.mode == "LSTM" else 1
+        if hx is None:
+            return (zeros(shape, dtype=x.dtype),) * count
+        given = tuple(hx) if self.mode == "LSTM" else (hx,)
+        states = tuple(state if batched else state.unsqueeze(1) for state in given)
+        for number, state in enumerate(states):
+            if tuple(state.shape) != shape:
+                raise ShapeError(f"Expected hidden[{number}] size {shape}, got {list(state.shape)}", "None starts with zeros")
+        return states
+
+    def _hidden(self, states: tuple[Tensor, ...]):
+        return states if self.mode == "LSTM" else states[0]
+
+    def extra_repr(self) -> str:
+        usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        rest = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return f"{self.input_size}, {self.hidden_size}{''.join(rest)}"
+
+
+def _steps(mode: str, gx: Tensor, first, w, b, reverse: bool, lengths):
+    """(y, last states) of one layer in one direction."""
+    if mode == "LSTM":
+        return apply(ops.LSTM, gx, *first, w, b, reverse=reverse, lengths=lengths)
+    if mode == "GRU":
+        return apply(ops.GRU, gx, *first, w, b, reverse=reverse, lengths=lengths)
+    return apply(ops.RNN, gx, *first, w, b, relu=mode == "RNN_RELU", reverse=reverse, lengths=lengths)
+
+
+class RNN(RNNBase):
+    """h_t = tanh(W_ih x_t + b_ih + W_hh h_before + b_hh), or relu. Source: Elman 1990, "Finding structure in time"."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ArgumentError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        mode = f"RNN_{nonlinearity.upper()}"
+        super().__init__(
+            mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        )
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """i, f, o = sigmoid(.), g = tanh(.) of W_ih x + b_ih + W_hh h + b_hh;   c = f c + i g,   h = o tanh(c).
+
+    The state is the pair (h, c). Source: Hochreiter, Schmidhuber 1997, "Long short-term memory".
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__(
+            "LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
+        )
+
+
+class GRU(RNNBase):
+    """r, z = sigmoid(.),   n = tanh(W_in x + b_in + r (W_hn h + b_hn)),   h = (1 - z) n + z h.
+
+    Source: Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder".
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__(
+            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        )
+
+
+class RNNCellBase(_Weights):
+    """One step of a recurrent layer: weight_ih (n H, C), weight_hh (n H, H), bias_ih, bias_hh (n H,)."""
+
+    mode = ""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device=None, dtype=None
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = Parameter(empty(rows, input_size, device=device, dtype=dtype))
+        self.weight_hh = Parameter(empty(rows, hidden_size, device=device, dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, Parameter(empty(rows, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def _step(self, input: Tensor, states) -> tuple[Tensor, ...]:
+        """The new states of x (B, C) or (C,)."""
+        batched = input.dim() == 2
+        if input.dim() not in (1, 2):
+            raise ShapeError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead", None)
+        x = input if batched else input.unsqueeze(0)
+        count = 2 if self.mode == "LSTM" else 1
+        if states is None:
+            first = (zeros(x.shape[0], self.hidden_size, dtype=x.dtype),) * count
+        else:
+            first = tuple(state if batched else state.unsqueeze(0) for state in states)
+        gx = F.linear(x, self.weight_ih, self.bias_ih).unsqueeze(0)
+        _, *ends = _steps(self.mode, gx, first, self.weight_hh, self.bias_hh, False, None)
+        return tuple(state if batched else state.squeeze(0) for state in ends)
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            text += f", bias={self.bias}"
+        nonlinearity = getattr(self, "nonlinearity", "tanh")
+        return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
+
+
+class RNNCell(RNNCellBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device=None, dtype=None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        if nonlinearity not in ("tanh", "relu"):
+            raise ArgumentError(f"Unknown nonlinearity: {nonlinearity}", "'tanh' or 'relu'")
+        self.nonlinearity, self.mode = nonlinearity, f"RNN_{nonlinearity.upper()}"
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        return self._step(input, None if hx is None else (hx,))[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an LSTM: (h, c) -> (h', c')."""
+
+    mode = "LSTM"
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        h, c = self._step(input, hx)
+        return h, c
+
+
+class GRUCell(RNNCellBase):
+    """One step of a GRU: h -> h'."""
+
+    mode = "GRU"
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        return self._step(input, None if hx is None else (hx,))[0]

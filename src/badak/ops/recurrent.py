@@ -1,0 +1,73 @@
+"""Recurrent layers over a whole sequence, one op each: see kernels/plain/recurrent.py for the formulas of a step.
+
+gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) or None. Outputs y (T, B, H) and the last state.
+"""
+
+from .. import kernels
+from ..errors import ShapeError
+from ..graph import Op
+from ._check import dtype_mismatch
+
+
+class LSTM(Op):
+    """c = f c + i g, h = o tanh(c);   dc = dh o (1 - tanh(c)^2) + dc f of the step after, the gates' arguments by their slopes."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, gx, h0, c0, w, b, reverse=False, lengths=None):
+        _check("lstm", gx, h0, w, b, 4)
+        y, h, c, save.hs, save.cs, save.gates = kernels.of(gx).lstm(gx, h0, c0, w, b, reverse, lengths)
+        save.h0, save.c0, save.w, save.at = h0, c0, w, (reverse, lengths)
+        return y, h.copy(), c.copy()
+
+    @staticmethod
+    def backward(saved, dy, dh, dc):
+        backward = kernels.of(saved.w).lstm_backward
+        return backward(dy, dh, dc, saved.h0, saved.c0, saved.w, saved.hs, saved.cs, saved.gates, *saved.at, saved.needs)
+
+
+class GRU(Op):
+    """h = (1 - z) n + z h_before, n = tanh(gx_n + r u);   dh -> dh z + the gates' gradients times w."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, gx, h0, w, b, reverse=False, lengths=None):
+        _check("gru", gx, h0, w, b, 3)
+        y, h, save.hs, save.gates = kernels.of(gx).gru(gx, h0, w, b, reverse, lengths)
+        save.h0, save.w, save.at = h0, w, (reverse, lengths)
+        return y, h.copy()
+
+    @staticmethod
+    def backward(saved, dy, dh):
+        return kernels.of(saved.w).gru_backward(dy, dh, saved.h0, saved.w, saved.hs, saved.gates, *saved.at, saved.needs)
+
+
+class RNN(Op):
+    """h = tanh(gx + w h_before + b), or relu;   da = dh (1 - h^2) or dh [h > 0], dh -> da w."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, gx, h0, w, b, relu=False, reverse=False, lengths=None):
+        _check("rnn", gx, h0, w, b, 1)
+        y, h, save.hs = kernels.of(gx).rnn(gx, h0, w, b, relu, reverse, lengths)
+        save.h0, save.w, save.at = h0, w, (relu, reverse, lengths)
+        return y, h.copy()
+
+    @staticmethod
+    def backward(saved, dy, dh):
+        return kernels.of(saved.w).rnn_backward(dy, dh, saved.h0, saved.w, saved.hs, *saved.at, saved.needs)
+
+
+def _check(where: str, gx, h0, w, b, gates: int) -> None:
+    H = w.shape[1]
+    if gx.dtype != w.dtype or h0.dtype != w.dtype:
+        raise dtype_mismatch(where, weight=w, input=gx, hidden=h0)
+    if gx.shape[1:] != (h0.shape[0], gates * H) or h0.shape[1] != H or w.shape[0] != gates * H:
+        raise ShapeError(
+            f"{where}: expected gates (T, B, {gates} H), hidden (B, H) and weight ({gates} H, H); "
+            f"got {gx.shape}, {h0.shape}, {w.shape}",
+            f"a hidden state of shape ({gx.shape[1]}, {H})",
+        )
