@@ -96,9 +96,8 @@ class GPT(nn.Module):
         self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
         self.norm = nn.LayerNorm(config.d_model)
         self.apply(start)
-        for (
-            block
-        ) in self.blocks:  # 2 L parts add into the residual stream: keep the variance of their sum at one part's
+        # 2 L parts add into the residual stream: keep the variance of their sum at one part's
+        for block in self.blocks:
             for last in (block.attention.out, block.feed_forward.down):
                 nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
 
