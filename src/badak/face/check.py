@@ -4,7 +4,7 @@ import ast
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import badak
 
@@ -12,6 +12,9 @@ from ..errors import FileError
 from ..naming import Missing, instead, names_of
 from ..naming.table import reach
 from ..tensor import Tensor
+
+
+_OF_OTHERS = {name for kind in (list, dict, str, set) for name in dir(kind)}  # index, values, ...: hardly a tensor's
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def methods(path: str) -> list[Use]:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             name = node.func.attr
-            if name in names_of("Tensor") and not hasattr(Tensor, name) and name not in defined:
+            if name in names_of("Tensor") - defined - _OF_OTHERS and not hasattr(Tensor, name):
                 full = f"torch.Tensor.{name}"
                 found.setdefault(full, Use(full, source.path, node.lineno, full))
     return list(found.values())
@@ -169,15 +172,16 @@ def _dotted(node: ast.AST, names: dict[str, str]) -> str | None:
 
 
 def _missing_part(name: str) -> str | None:
-    """The beginning of a name that badak does not have, None where all is there. Inside a value nothing is asked."""
+    """The beginning of a name that badak does not have, None where all is there. Of a value nothing more is asked."""
     here: object = badak
     parts = name.split(".")
     for i in range(1, len(parts)):
-        below = (
-            getattr(here, parts[i], None) if hasattr(here, parts[i]) else reach("badak." + ".".join(parts[1 : i + 1]))
-        )
-        if below is None or isinstance(below, Missing):
-            is_value = not isinstance(here, ModuleType | type) and i > 1
-            return None if is_value and not isinstance(below, Missing) else ".".join(parts[: i + 1])
+        if i > 1 and not isinstance(here, ModuleType | type | SimpleNamespace):
+            return None
+        below = getattr(here, parts[i], None)
+        if below is None and not hasattr(here, parts[i]):
+            below = reach("badak." + ".".join(parts[1 : i + 1])) or Missing(name)
+        if isinstance(below, Missing):
+            return ".".join(parts[: i + 1])
         here = below
     return None
