@@ -1,0 +1,61 @@
+"""0 or 1."""
+
+from functools import cached_property
+
+from ..nn.functional import binary_cross_entropy_with_logits
+from ..tensor import Size, Tensor, bernoulli
+from .distribution import Distribution, batch_of, broadcast_all, logits_to_probs, one_of, probs_to_logits
+
+
+class Bernoulli(Distribution):
+    """P(1) = probs = sigmoid(logits); draws are floats 0 and 1.   log_prob(x) = x log p + (1 - x) log(1 - p)."""
+
+    has_enumerate_support = True
+    arg_constraints = {
+        "probs": ("Interval(lower_bound=0.0, upper_bound=1.0)", lambda p: (p >= 0) & (p <= 1)),
+        "logits": ("Real()", lambda x: x == x),
+    }
+
+    def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
+        one_of(probs, logits)
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        (self._param,) = broadcast_all(given)
+        self.__dict__[name] = self._param
+        super().__init__(batch_of(self._param, given), validate_args=validate_args)
+
+    @cached_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @cached_property
+    def probs(self) -> Tensor:
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Zeros and ones."""
+        return bernoulli(self.probs.detach().expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def expand(self, batch_shape, _instance=None) -> "Bernoulli":
+        """The same with a larger batch shape."""
+        name = "probs" if self._param is self.__dict__.get("probs") else "logits"
+        return Bernoulli(**{name: self._param.expand(batch_shape)}, validate_args=False)
+
+    def _support(self):
+        return "Boolean()", lambda x: (x == 0) | (x == 1)

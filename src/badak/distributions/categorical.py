@@ -1,0 +1,99 @@
+"""One of K classes."""
+
+import math
+from functools import cached_property
+
+from ..errors import ArgumentError
+from ..tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
+from .distribution import Distribution, logits_to_probs, one_of, probs_to_logits
+
+
+def _simplex(p: Tensor) -> Tensor:
+    return (p >= 0).all(-1) & ((p.sum(-1) - 1).abs() < 1e-6)
+
+
+class Categorical(Distribution):
+    """P(k) = probs[..., k] / sum probs, or softmax(logits)[..., k]; draws are int64 class numbers.
+
+    log_prob(k) = logits[k] - logsumexp(logits);   entropy = -sum_k p_k log p_k.
+    """
+
+    has_enumerate_support = True
+    arg_constraints = {
+        "probs": ("Simplex()", _simplex),
+        "logits": ("IndependentConstraint(Real(), 1)", lambda x: x == x),
+    }
+
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
+        one_of(probs, logits)
+        for name, given in (("probs", probs), ("logits", logits)):
+            if given is not None and given.dim() < 1:
+                raise ArgumentError(f"`{name}` parameter must be at least one-dimensional.", f"{name}.unsqueeze(0)")
+        if probs is not None:
+            self.__dict__["probs"] = self._param = probs / probs.sum(-1, keepdim=True)
+        elif logits is not None:
+            self.__dict__["logits"] = self._param = logits - logits.logsumexp(-1, keepdim=True)
+        self._num_events = self._param.shape[-1]
+        super().__init__(Size(self._param.shape[:-1]), validate_args=validate_args)
+
+    @cached_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs)
+
+    @cached_property
+    def probs(self) -> Tensor:
+        return logits_to_probs(self.logits)
+
+    @property
+    def param_shape(self) -> Size:
+        return Size(self._param.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        """nan: class numbers have no mean."""
+        return full(self._extended_shape(), math.nan, dtype=self._param.dtype)
+
+    @property
+    def variance(self) -> Tensor:
+        """nan: class numbers have no variance."""
+        return self.mean
+
+    @property
+    def mode(self) -> Tensor:
+        """The likeliest class."""
+        return self.probs.argmax(dim=-1)
+
+    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Class numbers, drawn as `multinomial` draws them."""
+        shape = Size(sample_shape)
+        rows = self.probs.detach().reshape(-1, self._num_events)
+        drawn = multinomial(rows, shape.numel(), True).T  # (samples, batch)
+        return drawn.reshape(self._extended_shape(shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        value, logits = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        return logits.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        logits = self.logits.clamp(min=finfo(self._param.dtype).min)  # 0 times -inf is 0 here
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All classes, (K, *batch_shape)."""
+        values = arange(self._num_events).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+    def expand(self, batch_shape, _instance=None) -> "Categorical":
+        """The same with a larger batch shape."""
+        shape = (*batch_shape, self._num_events)
+        given = {name: self.__dict__[name].expand(shape) for name in ("probs", "logits") if name in self.__dict__}
+        name = "probs" if self._param is self.__dict__.get("probs") else "logits"
+        return Categorical(**{name: given[name]}, validate_args=False)
+
+    def _support(self):
+        last = self._num_events - 1
+        return f"IntegerInterval(lower_bound=0, upper_bound={last})", lambda x: (x % 1 == 0) & (x >= 0) & (x <= last)

@@ -1,0 +1,146 @@
+"""What all distributions share: shapes, checks of what they are given, the gradient-free draw."""
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+from ..autograd import no_grad
+from ..errors import ArgumentError, KindError, MissingError
+from ..tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
+
+ALWAYS: tuple[str, Callable] = ("any number", lambda x: x == x)
+
+
+class Distribution:
+    """Draws of shape sample_shape + batch_shape + event_shape, and what is known of them.
+
+    batch_shape: one distribution for each entry. event_shape: the shape of one draw of one of them. validate_args: whether
+    parameters and values are checked (by default, yes).
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints: dict[str, tuple[str, Callable]] = {}  # parameter: (what it must be, a test of it)
+    _validate_args = True
+
+    def __init__(self, batch_shape=Size(), event_shape=Size(), validate_args: bool | None = None) -> None:  # noqa: B008
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            for name, (rule, test) in self.arg_constraints.items():
+                if name in self.__dict__:
+                    self._check(self.__dict__[name], rule, test, f"parameter {name}")
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Whether distributions check what they are given, unless told otherwise."""
+        Distribution._validate_args = value
+
+    @property
+    def batch_shape(self) -> Size:
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        return self._event_shape
+
+    @property
+    def mean(self) -> Tensor:
+        raise MissingError(f"{type(self).__name__} has no mean", None)
+
+    @property
+    def variance(self) -> Tensor:
+        raise MissingError(f"{type(self).__name__} has no variance", None)
+
+    @property
+    def stddev(self) -> Tensor:
+        """The root of the variance."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws without gradient."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws as a function of the parameters, so that gradients reach them; not every distribution has it."""
+        raise MissingError(f"{type(self).__name__} has no rsample: its draws have no gradient", "log_prob of sample()")
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The log of the density or probability at `value`."""
+        raise MissingError(f"{type(self).__name__} has no log_prob", None)
+
+    def entropy(self) -> Tensor:
+        """The expectation of -log_prob, in nats."""
+        raise MissingError(f"{type(self).__name__} has no entropy", None)
+
+    def perplexity(self) -> Tensor:
+        """exp(entropy)."""
+        return self.entropy().exp()
+
+    def _extended_shape(self, sample_shape=()) -> Size:
+        return Size(sample_shape) + self._batch_shape + self._event_shape
+
+    def _support(self) -> tuple[str, Callable]:
+        """(what a value must be, a test of it)."""
+        return ALWAYS
+
+    def _validate_sample(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise KindError("The value argument to log_prob must be a Tensor", "badak.tensor(value)")
+        shape = self._batch_shape + self._event_shape
+        for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
+            if mine != 1 and given not in (1, mine):
+                raise ArgumentError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {tuple(shape)}.", None
+                )
+        self._check(value, *self._support(), "value argument")
+
+    def _check(self, value: Tensor, rule: str, test: Callable, what: str) -> None:
+        if not bool(test(value).all()):
+            raise ArgumentError(
+                f"Expected {what} (Tensor of shape {tuple(value.shape)}) of distribution {type(self).__name__} to satisfy the "
+                f"constraint: {rule}",
+                "validate_args=False leaves the check out",
+            )
+
+    def __repr__(self) -> str:
+        shown = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+        parts = [f"{name}: {value.item() if value.numel() == 1 else value.size()}" for name, value in shown.items()]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def broadcast_all(*values) -> list[Tensor]:
+    """Numbers and tensors as tensors of one shape and dtype."""
+    first = next((v for v in values if isinstance(v, Tensor)), None)
+    dtype = get_default_dtype() if first is None else first.dtype
+    made = [v if isinstance(v, Tensor) else tensor(float(v), dtype=dtype) for v in values]
+    return list(broadcast_tensors(*made))
+
+
+def batch_of(parameter: Tensor, *given) -> Size:
+    """The batch shape: none where all that was given are numbers."""
+    return Size() if all(isinstance(v, numbers.Number) for v in given) else Size(parameter.shape)
+
+
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
+    """log p, or log p - log(1 - p) of two classes; p is kept an eps away from 0 and 1."""
+    eps = finfo(probs.dtype).eps
+    p = probs.clamp(min=eps, max=1 - eps)
+    return p.log() - (-p).log1p() if is_binary else p.log()
+
+
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
+    """softmax, or the sigmoid of two classes."""
+    return logits.sigmoid() if is_binary else logits.softmax(-1)
+
+
+def one_of(probs, logits) -> None:
+    """Raise unless one of the two is given."""
+    if (probs is None) == (logits is None):
+        raise ArgumentError("Either `probs` or `logits` must be specified, but not both.", "logits=scores")
+
+
+LOG_SQRT_2PI = math.log(math.sqrt(2 * math.pi))
