@@ -20,6 +20,8 @@ from .functional.heads import add_keys, attend, cut_heads, join_heads, visible
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 from .parameter import Parameter
+from .sdp_backend import SDPBackend as SDPBackend  # PyTorch keeps these two here
+from .sdp_backend import sdpa_kernel as sdpa_kernel
 
 
 class MultiheadAttention(Module):

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..errors import RangeError
 from . import dtypes
+from .layouts import strided
 
 
 class About:
@@ -38,7 +39,7 @@ class About:
 
     is_cuda = is_mps = is_sparse = is_quantized = is_meta = is_nested = False
     is_cpu = True
-    layout = "strided"
+    layout = strided
 
     def size(self, dim: int | None = None):
         """The shape, or the size of one dim."""
@@ -55,6 +56,7 @@ class About:
     ndimension = dim
 
     def numel(self) -> int:
+        """How many values there are."""
         return self._array.size
 
     nelement = numel
@@ -81,18 +83,23 @@ class About:
         return self._array.flags.c_contiguous
 
     def is_floating_point(self) -> bool:
+        """Whether the dtype is a float of any size."""
         return self._array.dtype.kind == "f" or self.dtype.is_floating_point
 
     def is_complex(self) -> bool:
+        """Whether the dtype is complex."""
         return self._array.dtype.kind == "c"
 
     def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
     def is_inference(self) -> bool:
+        """Whether it was made under inference_mode()."""
         return self._inference
 
     def get_device(self) -> int:
+        """The number of the GPU it is on: -1, it is on the CPU."""
         return -1
 
     def is_shared(self) -> bool:
