@@ -61,11 +61,11 @@ def page() -> str:
     for name, render in TABLES.items():
         path = RESULTS / f"{name}.json"
         made = render(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else "Not measured yet."
-        text, count = re.subn(
-            f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda found: f"{found[1]}{made}\n{found[2]}", text, flags=re.S
-        )
-        if count != 1:
-            raise SystemExit(f"{PAGE.name}: expected the marks <!-- {name} --> and <!-- /{name} --> once; got {count}")
+        parts = re.split(f"(<!-- /?{name} -->)", text)
+        if len(parts) != 5:
+            raise SystemExit(f"{PAGE.name}: the marks <!-- {name} --> and <!-- /{name} --> must stand there once")
+        parts[2] = f"\n{made}\n"
+        text = "".join(parts)
     return text
 
 

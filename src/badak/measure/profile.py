@@ -119,6 +119,8 @@ class Profile:
         self._undo.append(undo)
 
     def _timed(self, key: tuple[str, str], function: Callable) -> Callable:
+        reads = 1 if key[0] == FORWARD else 0  # a forward writes what it saves, a backward reads it
+
         @wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
             outer, self._inner = self._inner, 0.0
@@ -131,7 +133,7 @@ class Profile:
                 row.calls += 1
                 row.seconds += took - self._inner
                 self._inner = outer + took
-            row.bytes += sum(map(_size, args)) + _size(result)
+            row.bytes += sum(map(_size, args[reads:])) + _size(result)
             return result
 
         return timed

@@ -1,0 +1,135 @@
+"""The bench: the same work in every library, and a table that says what was measured. Nothing here is timed."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+import torch
+
+from badak.measure.peer import Peer
+from bench import bounds, table
+from bench.peers import LIBRARIES, chosen, command, missing
+from bench.steps import build
+from bench.workloads import WORKLOADS, Workload, data, parameter_count, shapes, shrunk, weights
+from bench.writing import FullCacheAttention, Writer, transpose_linears, write
+from tools import performance_page
+
+TRAIN = [name for name, work in WORKLOADS.items() if work.trains]
+
+
+def values(label: str, names: list[str]) -> dict[str, list[float]]:
+    """What two steps of shrunk workloads return in the process of one peer."""
+    (library,) = [each for each in LIBRARIES if each.label == label]
+    found = {}
+    with Peer(command(library), threads=1, timeout=120) as peer:
+        for name in names:
+            if name in library.workloads:
+                work = shrunk(WORKLOADS[name])
+                assert peer.ask("build", work=asdict(work))["parameters"] == parameter_count(work)
+                found[name] = peer.ask("steps", count=2)["values"]
+    return found
+
+
+def test_badak_and_pytorch_do_the_same_work():
+    ours, theirs = values("badak blocks", list(WORKLOADS)), values("torch blocks", list(WORKLOADS))
+    assert ours.keys() == theirs.keys() == WORKLOADS.keys()
+    for name in WORKLOADS:
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=0, atol=1e-5, err_msg=name)
+    assert all(ours[name][1] < ours[name][0] for name in TRAIN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "label", ["badak layers", "torch layers", "torch products", "torch transposed", "jax", "ctranslate2"]
+)
+def test_every_way_and_every_other_peer_does_the_same_work(label):
+    if any(missing(each) for each in chosen([label])):
+        pytest.skip(f"{label} is not installed")
+    found = values(label, list(WORKLOADS))
+    for name, losses in found.items():
+        expected = build(shrunk(WORKLOADS[name]), "blocks")
+        np.testing.assert_allclose(losses, [expected.step() for _ in losses], rtol=0, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("way", ["blocks", "layers", "products"])
+def test_every_weight_has_its_place_in_every_way(way):
+    for name in [*TRAIN, "I3"]:
+        work = shrunk(WORKLOADS[name])
+        assert build(work, way).parameters == parameter_count(work) == sum(w.size for w in weights(work).values())
+
+
+@pytest.mark.parametrize("attention", ["cached", "full", "transposed"])
+def test_writing_with_a_cache_is_writing_without(attention):
+    work = shrunk(WORKLOADS["I1"])
+    model = Writer(work, FullCacheAttention) if attention == "full" else Writer(work)
+    torch.nn.init.normal_(model.token.weight, std=1.0)  # texts with some variety
+    prompt = torch.from_numpy(data(work)["x"])
+    expected = prompt
+    with torch.no_grad():
+        for _ in range(4):
+            expected = torch.cat([expected, model(expected, 0).argmax(-1, keepdim=True)], dim=1)
+        if attention == "transposed":
+            transpose_linears(model)
+        assert write(model, prompt, 4).tolist() == expected[0, work.prompt :].tolist()
+
+
+def test_the_bound_counts_products_and_bytes():
+    work = Workload("tiny", "", "gpt", d=4, heads=1, layers=1, batch=1, T=2, vocab=8)
+    linears = 2 * 2 * (12 * 4 * 4) + 2 * 2 * 4 * 8  # qkv, out, up, down for two tokens; the head
+    attention = 4 * 4 * 3  # scores and values of one and of two visible keys
+    assert bounds.flops(work) == 3 * (linears + attention)
+    assert bounds.traffic(work) == ("update", 0.0)  # fits into the cache
+    assert bounds.traffic(WORKLOADS["W7"]) == ("update", 28.0 * parameter_count(WORKLOADS["W7"]))
+    assert bounds.bound_ms(work, {"gflops": 1.0, "update_gb_s": 1.0}) == bounds.flops(work) / 1e6
+
+
+def test_parameters_are_those_of_the_known_models():
+    assert parameter_count(WORKLOADS["W7"]) == 124_439_808  # GPT-2
+    assert shapes(WORKLOADS["I3"])["token.weight"] == (30522, 384)
+
+
+def document() -> dict:
+    """What a run writes, with made-up figures."""
+    peer = {"p10": 1.0, "p90": 3.0, "spread": 0.1, "steps": 9, "foreign_cores": 0.0, "values": [1.0]}
+    peers = {
+        "badak blocks": {**peer, "ms": 2.0, "apart": None},
+        "badak layers": {**peer, "ms": 9.0, "apart": 0.0},
+        "torch blocks": {**peer, "ms": 6.0, "apart": 1e-6},
+        "torch compile": {**peer, "ms": 5.0, "apart": 1e-6},
+        "jax": {**peer, "ms": 1.0, "apart": 1e-5},
+    }
+    row = {
+        "title": "title",
+        "parameters": 7,
+        "peers": peers,
+        "missing": {"ctranslate2": "not installed"},
+        "bound_ms": 1.0,
+    }
+    return {
+        "date": "today", "commit": "abc", "machine": {"cpu": "fast"}, "settings": {"rounds": 1, "seconds": 1, "tiny": False},
+        "rates": {"gflops": 1, "read_gb_s": 1, "update_gb_s": 1}, "workloads": {"W2": row},
+    }  # fmt: skip
+
+
+def test_the_table_tells_ratio_bound_and_who_is_ahead():
+    found = document()
+    lines = table.markdown(json.loads(json.dumps(found))).splitlines()
+    cells = [cell.strip() for cell in lines[2].strip("|").split("|")]
+    assert cells[:8] == ["W2 title", "2.00", "9.00", "6.00", "5.00", "1.00", "-", "1.00"]
+    assert cells[8:] == ["2.50 ✓", "≥ 1.3", "0.50 ✗", "≥ 0.85", "10%", "1e-05"]
+    text = "\n".join(lines)
+    assert "badak blocks is behind jax in W2." in text and "badak layers is behind torch in W2." in text
+    assert "W2: no ctranslate2: not installed." in text and "Not valid" not in text
+    assert "torch blocks" in table.details(found)
+
+
+def test_the_table_tells_what_makes_it_invalid():
+    found = document()
+    found["workloads"]["W2"]["peers"]["jax"].update(apart=0.5, foreign_cores=0.9)
+    text = table.markdown(found)
+    assert "5e-01 NOT THE SAME" in text and "Not valid" in text and not table.rows_of(found)[0].agrees
+
+
+def test_the_page_of_performance_holds_the_measured_figures():
+    assert performance_page.PAGE.read_text(encoding="utf-8") == performance_page.page(), "run tools/performance_page.py"
