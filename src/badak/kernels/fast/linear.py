@@ -5,11 +5,40 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, column_sum
+from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast.matmul import product
+
+_FEW = 4                    # rows up to which reading the weights takes longer than multiplying
+_BLOCK = 32_768             # weights of a task, 128 KiB of float32
+_NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64)}
+
+
+@parallel("W2 R2 R2 R1 i")
+def few_rows(task, y, x, w, bias, columns):
+    """y[m, n] = sum_k x[m, k] w[n, k] + bias[n] for `columns` n and a few m: the weights stream by once.
+
+    BLAS would pack them into another order first, which for a token at a time costs more than the product.
+    """
+    zero = y.dtype.type(0)
+    for n in range(task * columns, min((task + 1) * columns, w.shape[0])):
+        start = bias[n] if bias.size else zero
+        for m in range(x.shape[0]):
+            total = zero
+            for k in range(w.shape[1]):
+                total += x[m, k] * w[n, k]
+            y[m, n] = total + start
 
 
 def linear(x, w, b):
     """y = x w^T + b.    x (..., K), w (N, K), b (N,) or None -> (..., N). The bias is added tile by tile."""
+    features, size = w.shape
+    if x.size <= _FEW * size and x.size and w.flags.c_contiguous:
+        rows = x.reshape(-1, size)
+        y = np.empty((*x.shape[:-1], features), x.dtype)
+        columns = max(1, _BLOCK // size)
+        few_rows(-(-features // columns), w.size // 5, y.reshape(len(rows), features), np.ascontiguousarray(rows), w,
+                 _NOTHING[x.dtype] if b is None else np.ascontiguousarray(b), columns)  # fmt: skip
+        return y
     lead = x.shape[:-1]
     n = math.prod(lead)
     y = np.empty((n, w.shape[0]), x.dtype)
