@@ -79,6 +79,7 @@ from .tensor import ceil as ceil
 from .tensor import cfloat as cfloat
 from .tensor import chain_matmul as chain_matmul
 from .tensor import CharTensor as CharTensor
+from .tensor import cholesky as cholesky
 from .tensor import chunk as chunk
 from .tensor import clamp as clamp
 from .tensor import clamp_max as clamp_max
@@ -96,9 +97,11 @@ from .tensor import conj as conj
 from .tensor import cos as cos
 from .tensor import cosh as cosh
 from .tensor import count_nonzero as count_nonzero
+from .tensor import cross as cross
 from .tensor import cumprod as cumprod
 from .tensor import cumsum as cumsum
 from .tensor import default_generator as default_generator
+from .tensor import det as det
 from .tensor import device as device
 from .tensor import diag as diag
 from .tensor import diag_embed as diag_embed
@@ -174,6 +177,7 @@ from .tensor import int32 as int32
 from .tensor import int64 as int64
 from .tensor import int8 as int8
 from .tensor import IntTensor as IntTensor
+from .tensor import inverse as inverse
 from .tensor import is_nonzero as is_nonzero
 from .tensor import is_same_size as is_same_size
 from .tensor import is_tensor as is_tensor
@@ -197,6 +201,7 @@ from .tensor import log1p as log1p
 from .tensor import log2 as log2
 from .tensor import log_softmax as log_softmax
 from .tensor import logaddexp as logaddexp
+from .tensor import logdet as logdet
 from .tensor import logical_and as logical_and
 from .tensor import logical_not as logical_not
 from .tensor import logical_or as logical_or
@@ -211,6 +216,7 @@ from .tensor import masked_fill as masked_fill
 from .tensor import masked_scatter as masked_scatter
 from .tensor import masked_select as masked_select
 from .tensor import matmul as matmul
+from .tensor import matrix_power as matrix_power
 from .tensor import max as max
 from .tensor import maximum as maximum
 from .tensor import mean as mean
@@ -243,11 +249,13 @@ from .tensor import ones_like as ones_like
 from .tensor import outer as outer
 from .tensor import pad as pad
 from .tensor import permute as permute
+from .tensor import pinverse as pinverse
 from .tensor import polar as polar
 from .tensor import positive as positive
 from .tensor import pow as pow
 from .tensor import prod as prod
 from .tensor import promote_types as promote_types
+from .tensor import qr as qr
 from .tensor import quantile as quantile
 from .tensor import rand as rand
 from .tensor import rand_like as rand_like
@@ -287,6 +295,7 @@ from .tensor import sign as sign
 from .tensor import sin as sin
 from .tensor import sinh as sinh
 from .tensor import Size as Size
+from .tensor import slogdet as slogdet
 from .tensor import softmax as softmax
 from .tensor import sort as sort
 from .tensor import split as split
@@ -300,6 +309,7 @@ from .tensor import std_mean as std_mean
 from .tensor import sub as sub
 from .tensor import subtract as subtract
 from .tensor import sum as sum
+from .tensor import svd as svd
 from .tensor import swapaxes as swapaxes
 from .tensor import swapdims as swapdims
 from .tensor import t as t

@@ -231,6 +231,16 @@ from .legacy import IntTensor as IntTensor
 from .legacy import LongTensor as LongTensor
 from .legacy import ShortTensor as ShortTensor
 from .legacy import set_default_tensor_type as set_default_tensor_type
+from .matrices import cholesky as cholesky
+from .matrices import cross as cross
+from .matrices import det as det
+from .matrices import inverse as inverse
+from .matrices import logdet as logdet
+from .matrices import matrix_power as matrix_power
+from .matrices import pinverse as pinverse
+from .matrices import qr as qr
+from .matrices import slogdet as slogdet
+from .matrices import svd as svd
 from .of_methods import abs_ as abs_
 from .of_methods import acos_ as acos_
 from .of_methods import asin_ as asin_

@@ -1,12 +1,63 @@
-"""The part of torch.linalg that Transformers use: norms and products, under PyTorch's names."""
+"""torch.linalg: norms and products here, matrices taken apart in `decompose.py`."""
 
 from ..errors import ArgumentError, MissingError
+from ..ops.linalg import LinAlgError as LinAlgError
 from . import products, reduce
 from .convert import cast
+from .decompose import cholesky as cholesky
+from .decompose import cond as cond
+from .decompose import cross as cross
+from .decompose import det as det
+from .decompose import eig as eig
+from .decompose import eigh as eigh
+from .decompose import eigvals as eigvals
+from .decompose import eigvalsh as eigvalsh
+from .decompose import inv as inv
+from .decompose import lstsq as lstsq
+from .decompose import matrix_power as matrix_power
+from .decompose import matrix_rank as matrix_rank
+from .decompose import pinv as pinv
+from .decompose import qr as qr
+from .decompose import slogdet as slogdet
+from .decompose import solve as solve
+from .decompose import solve_triangular as solve_triangular
+from .decompose import svd as svd
+from .decompose import svdvals as svdvals
+from .decompose import vecdot as vecdot
 from .dtypes import to_dtype
 from .promote import into
 from .shape import diagonal as _diagonal
 from .tensor import Tensor
+
+__all__ = [
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "LinAlgError",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "vecdot",
+    "vector_norm",
+]
 
 matmul = products.matmul
 
@@ -17,7 +68,8 @@ def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=No
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002, N803
-    """Norm of matrices: "fro", or the largest sum of absolute values in a column (1) or a row (inf)."""
+    """Norm of matrices: "fro"; the largest sum of absolute values in a column (1) or a row (inf); of singular values the
+    largest (2), smallest (-2) or sum ("nuc")."""
     A = A if dtype is None else cast(A, to_dtype(dtype))
     if ord in ("fro", None):
         return reduce.norm(A, 2, dim, keepdim, out)
@@ -26,9 +78,11 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
         first, second = (rows, columns) if ord == 1 else (columns, rows)
         y = reduce.amax(reduce.sum(A.abs(), first, True), second, True)
         return into(out, y if keepdim else y.squeeze(tuple(dim)))
-    raise MissingError(
-        f"linalg.matrix_norm: ord={ord!r} needs singular values, which badak does not compute", "ord='fro'"
-    )
+    if ord in (2, -2, "nuc") and tuple(d % A._array.ndim for d in dim) == (A._array.ndim - 2, A._array.ndim - 1):
+        s = svdvals(A)
+        y = s.sum(-1) if ord == "nuc" else reduce.amax(s, -1) if ord == 2 else reduce.amin(s, -1)
+        return into(out, y.unsqueeze(-1).unsqueeze(-1) if keepdim else y)
+    raise MissingError(f"linalg.matrix_norm: ord={ord!r} is not there", "ord='fro', 'nuc', 1, inf, 2 or -2")
 
 
 def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803

@@ -11,6 +11,7 @@ from . import (
     index,
     inplace_ops,
     join,
+    matrices,
     operators,
     products,
     random,
@@ -39,6 +40,7 @@ _SAME_NAME = {
     "masked_scatter take nonzero argwhere select narrow",
     products: "matmul mm bmm mv dot vdot inner outer ger addmm addmv addbmm baddbmm addr trace kron",
     sort: "sort msort argsort topk argmax argmin kthvalue median quantile mode unique unique_consecutive bincount histc",
+    matrices: "cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd",
     create: "new_zeros new_ones new_empty new_full new_tensor new",
     grids: "conj",
 }

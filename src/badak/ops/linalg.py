@@ -1,0 +1,263 @@
+"""Matrices taken apart: inverse, solution, determinant, and the factorisations of LAPACK, with their gradients.
+
+A (..., n, n) or (..., m, n); leading axes are a stack of matrices. X^T is the transpose of the last two axes.
+Source of the gradients: Giles 2008, "An extended collection of matrix derivative results"; Seeger et al. 2017 for QR and SVD.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, ShapeError
+from ..graph import Op
+
+
+class LinAlgError(ArgumentError):
+    """A matrix that has no inverse, or is not positive definite."""
+
+
+class Inverse(Op):
+    """Y = A^-1;   dA = -Y^T dY Y^T."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        square("linalg.inv", a)
+        save.y = _try(np.linalg.inv, "linalg.inv", a)
+        return save.y
+
+    @staticmethod
+    def backward(saved, dy):
+        t = _t(saved.y)
+        return -(t @ dy @ t)
+
+
+class Solve(Op):
+    """X = A^-1 B;   dB = A^-T dX, dA = -dB X^T."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a, b):
+        square("linalg.solve", a)
+        if b.shape[:-1] != a.shape[:-1]:
+            raise ShapeError(
+                f"linalg.solve: Incompatible shapes of A and B for the equation AX = B: {a.shape} and {b.shape}", None
+            )
+        save.a, save.x = a, _try(np.linalg.solve, "linalg.solve", a, b)
+        return save.x
+
+    @staticmethod
+    def backward(saved, dx):
+        db = np.linalg.solve(_t(saved.a), dx)
+        return -(db @ _t(saved.x)), db
+
+
+class Pinv(Op):
+    """Y = A^+;   dA = -Y^T dY Y^T + (I - A Y) dY^T Y Y^T + Y^T Y dY^T (I - Y A), the rank being constant."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a, rtol):
+        _floating("linalg.pinv", a)
+        save.a, save.y = a, np.linalg.pinv(a, rtol).astype(a.dtype, copy=False)
+        return save.y
+
+    @staticmethod
+    def backward(saved, dy):
+        a, y = saved.a, saved.y
+        t, dt = _t(y), _t(dy)
+        left, right = np.eye(a.shape[-2], dtype=a.dtype) - a @ y, np.eye(a.shape[-1], dtype=a.dtype) - y @ a
+        return -(t @ dy @ t) + left @ dt @ y @ t + t @ y @ dt @ right
+
+
+class Det(Op):
+    """y = det A;   dA = dy cofactors(A). With A = U diag(s) V^T: det(U V^T) U diag(prod of the other s) V^T, also where y = 0."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        square("linalg.det", a)
+        save.a = a
+        return np.asarray(np.linalg.det(a), a.dtype)
+
+    @staticmethod
+    def backward(saved, dy):
+        u, s, vh = np.linalg.svd(saved.a)
+        n = s.shape[-1]
+        others = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(axis=-1)
+        sign = np.linalg.det(u) * np.linalg.det(vh)
+        return (dy * sign)[..., None, None] * ((u * others[..., None, :]) @ vh).astype(saved.a.dtype, copy=False)
+
+
+class SlogDet(Op):
+    """sign, log|det A|;   dA = dlog A^-T."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        square("linalg.slogdet", a)
+        save.a = a
+        sign, log = np.linalg.slogdet(a)
+        return np.asarray(sign, a.dtype), np.asarray(log, a.dtype)
+
+    @staticmethod
+    def backward(saved, dsign, dlog):
+        if dlog is None:
+            return np.zeros_like(saved.a)
+        return dlog[..., None, None] * _t(_try(np.linalg.inv, "linalg.slogdet", saved.a))
+
+
+class Cholesky(Op):
+    """A = L L^T of a symmetric positive definite A, read as (A + A^T) / 2;   dA = sym(L^-T P(L^T dL) L^-1),
+
+    P(M) = the lower triangle of M with half of its diagonal.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        square("linalg.cholesky", a)
+        save.l = _try(np.linalg.cholesky, "linalg.cholesky", (a + _t(a)) / 2)
+        return save.l
+
+    @staticmethod
+    def backward(saved, dy):
+        factor = saved.l
+        inner = np.tril(_t(factor) @ dy)
+        diagonal = np.einsum("...ii->...i", inner)
+        diagonal *= 0.5
+        inverse = np.linalg.inv(factor)
+        return _symmetric(_t(inverse) @ inner @ inverse)
+
+
+class QR(Op):
+    """A = Q R, Q (m, k) with orthogonal columns, R (k, n) upper triangular, k = min(m, n).
+
+    For m >= n:   dA = (dQ + Q sym(M)) R^-T, M = R dR^T - dQ^T Q, sym(M) = its lower triangle on both sides.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        _floating("linalg.qr", a)
+        save.q, save.r = np.linalg.qr(a)
+        return save.q, save.r
+
+    @staticmethod
+    def backward(saved, dq, dr):
+        q, r = saved.q, saved.r
+        if q.shape[-2] < r.shape[-1]:
+            raise LinAlgError("linalg.qr: no gradient for a matrix of more columns than rows", "the QR of its first columns")
+        dq = np.zeros_like(q) if dq is None else dq
+        m = (0 if dr is None else r @ _t(dr)) - _t(dq) @ q
+        lower = np.tril(m, -1)
+        sym = lower + _t(lower) + np.eye(r.shape[-1], dtype=r.dtype) * m
+        return _t(np.linalg.solve(r, _t(dq + q @ sym)))
+
+
+class SVD(Op):
+    """A = U diag(s) V^T, U (m, k), s (k,) falling, V^T (k, n), k = min(m, n).
+
+    With F_ij = 1 / (s_j^2 - s_i^2) off the diagonal, for different s > 0:
+    dA = U [(F o (U^T dU - dU^T U)) S + S (F o (V^T dV - dV^T V)) + diag(ds)] V^T
+         + (I - U U^T) dU S^-1 V^T + U S^-1 dV^T (I - V V^T).
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        _floating("linalg.svd", a)
+        save.u, save.s, save.vh = np.linalg.svd(a, full_matrices=False)
+        return save.u, save.s, save.vh
+
+    @staticmethod
+    def backward(saved, du, ds, dvh):
+        u, s, vh = saved.u, saved.s, saved.vh
+        inner = np.zeros((*s.shape, s.shape[-1]), s.dtype) if ds is None else _diag(ds)
+        gap = _differences(s * s)
+        outer = 0
+        if du is not None:
+            skew = _t(u) @ du
+            inner = inner + (gap * (skew - _t(skew))) * s[..., None, :]
+            outer = outer + ((du - u @ skew) / s[..., None, :]) @ vh
+        if dvh is not None:
+            skew = vh @ _t(dvh)
+            inner = inner + s[..., :, None] * (gap * (skew - _t(skew)))
+            outer = outer + u @ ((dvh - _t(skew) @ vh) / s[..., :, None])
+        return u @ inner @ vh + outer
+
+
+class Eigh(Op):
+    """A = V diag(w) V^T of a symmetric A, read as (A + A^T) / 2, w rising;   dA = sym(V (diag(dw) + F o V^T dV) V^T),
+
+    F_ij = 1 / (w_j - w_i) off the diagonal, for different w.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, a):
+        square("linalg.eigh", a)
+        save.w, save.v = np.linalg.eigh((a + _t(a)) / 2)
+        return save.w, save.v
+
+    @staticmethod
+    def backward(saved, dw, dv):
+        w, v = saved.w, saved.v
+        inner = np.zeros_like(v) if dw is None else _diag(dw)
+        if dv is not None:
+            inner = inner + _differences(w) * (_t(v) @ dv)
+        return _symmetric(v @ inner @ _t(v))
+
+
+def _t(a):
+    return a.swapaxes(-1, -2)
+
+
+def _symmetric(a):
+    return (a + _t(a)) / 2
+
+
+def _diag(x):
+    return x[..., None] * np.eye(x.shape[-1], dtype=x.dtype)
+
+
+def _differences(x):
+    """F_ij = 1 / (x_j - x_i), 0 on the diagonal."""
+    gap = x[..., None, :] - x[..., :, None]
+    off = ~np.eye(x.shape[-1], dtype=bool)
+    with np.errstate(divide="ignore"):
+        return np.where(off, 1 / np.where(off, gap, 1), 0).astype(x.dtype, copy=False)
+
+
+def square(where: str, a) -> None:
+    """Raise unless `a` is a stack of square matrices of floats."""
+    _floating(where, a)
+    if a.shape[-1] != a.shape[-2]:
+        raise ShapeError(
+            f"{where}: A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices", "linalg.pinv"
+        )
+
+
+def _floating(where: str, a) -> None:
+    if a.ndim < 2:
+        raise ShapeError(f"{where}: The input tensor A must have at least 2 dimensions.", "A.reshape(n, n)")
+    if a.dtype.kind not in "fc" or a.dtype.itemsize < 4:
+        raise DTypeError(f"{where}: Expected a floating point tensor as input; got {a.dtype}", "A.float()")
+
+
+def _try(function, where: str, *arrays):
+    try:
+        return function(*arrays)
+    except np.linalg.LinAlgError as error:
+        what = "not positive-definite" if where.endswith("cholesky") else "singular"
+        raise LinAlgError(
+            f"{where}: the input matrix is {what}" + (" (of a stack, one of them)" if arrays[0].ndim > 2 else ""),
+            "A + eps I with a small eps",
+        ) from error

@@ -1,0 +1,46 @@
+"""torch.linalg's functions under their older names, which are also methods of a tensor."""
+
+from ..errors import MissingError
+from . import decompose as _linalg
+from . import returns
+from .decompose import cross as _cross
+from .decompose import det as det
+from .decompose import logdet as logdet
+from .decompose import matrix_power as matrix_power
+from .decompose import slogdet as slogdet
+from .tensor import Tensor
+
+
+def inverse(input, *, out=None) -> Tensor:  # noqa: A002
+    """As linalg.inv."""
+    return _linalg.inv(input, out=out)
+
+
+def pinverse(input, rcond=1e-15) -> Tensor:  # noqa: A002
+    """As linalg.pinv with rtol=rcond."""
+    return _linalg.pinv(input, rtol=rcond)
+
+
+def cholesky(input, upper=False, *, out=None) -> Tensor:  # noqa: A002
+    """As linalg.cholesky."""
+    return _linalg.cholesky(input, upper=upper, out=out)
+
+
+def qr(input, some=True, *, out=None):  # noqa: A002
+    """As linalg.qr."""
+    if not some:
+        raise MissingError("qr: some=False is not there", "some=True")
+    return _linalg.qr(input)
+
+
+def svd(input, some=True, compute_uv=True, *, out=None):  # noqa: A002
+    """(U, S, V) with A = U diag(S) V^T: V, not its transpose as in linalg.svd."""
+    U, S, Vh = _linalg.svd(input, full_matrices=not some)  # noqa: N806
+    return returns.svd(U, S, Vh.mT)
+
+
+def cross(input, other, dim=None, *, out=None) -> Tensor:  # noqa: A002
+    """As linalg.cross; without `dim` along the first one of size 3."""
+    if dim is None:
+        dim = next((d for d, n in enumerate(input.shape) if n == 3), -1)
+    return _cross(input, other, dim=dim, out=out)

@@ -1,0 +1,62 @@
+"""Rows of the factorisations of matrices. Inputs are well away from singular, or the derivative itself explodes."""
+
+import numpy as np
+import torch
+
+from badak.ops.linalg import QR, SVD, Cholesky, Det, Eigh, Inverse, Pinv, SlogDet, Solve
+from tests.samples import Draw, Sample, case
+
+
+def regular(*shape):
+    """Matrices with singular values apart from each other and from 0."""
+
+    def make(rng):
+        m, n = shape[-2:]
+        u, _, vh = np.linalg.svd(rng.standard_normal(shape), full_matrices=False)
+        return (u * (1.0 + 0.7 * np.arange(min(m, n)))) @ vh
+
+    return Draw(make)
+
+
+def positive(*shape):
+    """Symmetric matrices with eigenvalues apart from each other and from 0."""
+
+    def make(rng):
+        v = np.linalg.svd(rng.standard_normal(shape))[0]
+        a = (v * (1.0 + 0.7 * np.arange(shape[-1]))) @ v.swapaxes(-1, -2)
+        return (a + a.swapaxes(-1, -2)) / 2
+
+    return Draw(make)
+
+
+def symmetric(function):
+    """PyTorch's gradient of a symmetric matrix, its lower half alone being read."""
+    return lambda a: function((a + a.mT) / 2)
+
+
+def svd(a):
+    """PyTorch's, with the signs that NumPy chooses: each pair of vectors may be turned around."""
+    u, s, vh = torch.linalg.svd(a, full_matrices=False)
+    chosen = torch.from_numpy(np.linalg.svd(a.detach().numpy(), full_matrices=False)[0])
+    sign = (u.detach() * chosen).sum(-2).sign()
+    return u * sign[..., None, :], s, vh * sign[..., :, None]
+
+
+SQUARE = [regular(3, 3), regular(2, 4, 4), regular(1, 1), regular(0, 2, 2)]
+SYMMETRIC = [positive(3, 3), positive(2, 4, 4), positive(1, 1), positive(0, 2, 2)]
+TALL = [regular(4, 3), regular(2, 3, 3), regular(1, 1), regular(0, 3, 2)]
+
+ROWS = [
+    Sample(Inverse, torch.linalg.inv, SQUARE, slack=8),
+    Sample(Solve, torch.linalg.solve, [
+        case(regular(3, 3), (3, 2)), case(regular(2, 4, 4), (2, 4, 1)), case(regular(1, 1), (1, 1)),
+        case(regular(0, 2, 2), (0, 2, 1)),
+    ], slack=8),
+    Sample(Pinv, lambda a, rtol: torch.linalg.pinv(a, rtol=rtol), [*TALL, regular(2, 4)], rtol=1e-6, slack=16),
+    Sample(Det, torch.linalg.det, SQUARE, slack=8),
+    Sample(SlogDet, torch.linalg.slogdet, SQUARE, slack=8),
+    Sample(Cholesky, symmetric(torch.linalg.cholesky), SYMMETRIC, slack=16),
+    Sample(QR, torch.linalg.qr, TALL, slack=16),
+    Sample(SVD, svd, [*TALL, regular(2, 4)], slack=32),
+    Sample(Eigh, symmetric(torch.linalg.eigh), SYMMETRIC, slack=32),
+]  # fmt: skip
