@@ -15,6 +15,7 @@ from badak.train.experiment import judge
 from badak.train.guessing import each_word_hidden, frame_all
 from badak.train.learner import build_optimizer
 from badak.train.metrics import Row
+from badak.train.pictures import shifted
 from badak.train.score import Score
 from badak.train.session import build
 from badak.train.setups import PRESETS, SETUPS, change
@@ -61,6 +62,21 @@ def test_the_last_lines_are_held_out():
     setup = change(PRESETS["gpt"]["sentences"], "data", {"held_out": 0.2})
     experiment = build(change(setup, "model", {"d_model": 16, "layers": 1}))
     assert len(experiment.loader.dataset) == 8 and len(experiment.tests.dataset) == 2
+
+
+def test_a_shifted_picture_is_the_same_picture_elsewhere():
+    badak.manual_seed(0)
+    pictures = badak.zeros(200, 28, 28)
+    pictures[:, 10, 12] = 1.0
+    moved = shifted(pictures, 2).numpy()
+    _, rows, columns = np.nonzero(moved)
+    assert moved.shape == (200, 28, 28) and moved.dtype == np.float32 and len(rows) == 200
+    assert set(rows) == {8, 9, 10, 11, 12} and set(columns) == {10, 11, 12, 13, 14}
+    assert (shifted(pictures, 0) == pictures).all()
+
+
+def test_a_shift_brings_black_in():
+    assert (shifted(badak.ones(50, 28, 28), 1).numpy().sum(axis=(1, 2)) < 28 * 28).any()
 
 
 # ---------------------------------------------------------------------- hidden words

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from badak.data import DataLoader, TensorDataset
 from badak.data.mnist import load_mnist
 from badak.models.classifier import build_classifier
-from badak.tensor import Tensor
+from badak.tensor import Tensor, from_numpy, randint
 from badak.tensor.random import Generator
 from badak.train.experiment import Experiment, judge
 from badak.train.score import Score
@@ -30,6 +32,8 @@ class Pictures(Experiment):
 
     def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
         pictures, labels = batch
+        if self.model.training and self.setup.data.shift:
+            pictures = shifted(pictures, self.setup.data.shift)
         return judge(self.model(pictures), labels, len(labels), smoothing)
 
     def example(self) -> str:
@@ -37,3 +41,12 @@ class Pictures(Experiment):
 
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())
+
+
+def shifted(pictures: Tensor, largest: int) -> Tensor:
+    """Each picture (B, 28, 28) moved by an offset of its own, up to `largest` pixels down and sideways; black comes in."""
+    B, rows, width = pictures.shape
+    down, right = randint(0, 2 * largest + 1, (2, B, 1)).numpy()
+    padded = np.pad(pictures.numpy(), ((0, 0), (largest, largest), (largest, largest)))
+    from_row, from_column = np.arange(rows) + down, np.arange(width) + right  # (B, 28) each
+    return from_numpy(padded[np.arange(B)[:, None, None], from_row[:, :, None], from_column[:, None, :]])

@@ -24,6 +24,9 @@ class PictureData:
     test_images: int = option(
         10_000, "pictures to test with, the first of 10,000", unit="pictures", at_least=1, at_most=10_000
     )
+    shift: int = option(
+        0, "move each training picture by up to this much, at random", unit="pixels", at_least=0, at_most=8
+    )
 
     def __post_init__(self):
         check(self)
