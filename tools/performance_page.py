@@ -1,6 +1,6 @@
 """Put the measured figures into docs/performance.md: `python tools/performance_page.py`.
 
-Each table stands between `<!-- NAME -->` and `<!-- /NAME -->` and is made of bench/results/NAME.json; all other text of the
+What is measured stands between `<!-- NAME -->` and `<!-- /NAME -->` and is made of bench/results/NAME.json; all other text of the
 page is written by hand and stays.
 """
 
@@ -47,10 +47,16 @@ def crowded_table(document: dict) -> str:
     return "\n".join(lines)
 
 
+def scale_picture(document: dict) -> str:
+    """The picture that bench/scale.py drew."""
+    return "![Time per token against batch, context and width, and the memory of attention](img/scale.png)"
+
+
 TABLES: dict[str, Callable[[dict], str]] = {
     "bench": table.markdown,
     "memory": memory_table,
     "start": start_table,
+    "scale": scale_picture,
     "crowded": crowded_table,
 }
 
