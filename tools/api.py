@@ -10,7 +10,8 @@ import badak
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "api.md"
-NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd", "distributions", "linalg", "utils.data"]
+NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd"]
+NAMESPACES += ["distributions", "linalg", "utils.data"]
 
 
 def namespace(dotted: str) -> ModuleType:

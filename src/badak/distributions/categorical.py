@@ -90,9 +90,8 @@ class Categorical(Distribution):
     def expand(self, batch_shape, _instance=None) -> "Categorical":
         """The same with a larger batch shape."""
         shape = (*batch_shape, self._num_events)
-        given = {name: self.__dict__[name].expand(shape) for name in ("probs", "logits") if name in self.__dict__}
         name = "probs" if self._param is self.__dict__.get("probs") else "logits"
-        return Categorical(**{name: given[name]}, validate_args=False)
+        return Categorical(**{name: self._param.expand(shape)}, validate_args=False)
 
     def _support(self):
         last = self._num_events - 1

@@ -1,5 +1,7 @@
 """How far one distribution is from another."""
 
+from typing import Any
+
 from ..errors import MissingError
 from ..nn.functional import softplus
 from ..tensor import Tensor, inf, where
@@ -46,4 +48,4 @@ def _uniform(p: Uniform, q: Uniform) -> Tensor:
     return where((q.low > p.low) | (q.high < p.high), y.new_full((), inf), y)
 
 
-PAIRS = {Categorical: _categorical, Bernoulli: _bernoulli, Normal: _normal, Uniform: _uniform}
+PAIRS: dict[type, Any] = {Categorical: _categorical, Bernoulli: _bernoulli, Normal: _normal, Uniform: _uniform}

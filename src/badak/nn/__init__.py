@@ -48,9 +48,11 @@ from .conv import Conv2d as Conv2d
 from .conv import Conv3d as Conv3d
 from .conv import ConvTranspose1d as ConvTranspose1d
 from .conv import ConvTranspose2d as ConvTranspose2d
+from .dropout import AlphaDropout as AlphaDropout
 from .dropout import Dropout as Dropout
 from .dropout import Dropout1d as Dropout1d
 from .dropout import Dropout2d as Dropout2d
+from .dropout import Dropout3d as Dropout3d
 from .embedding import Embedding as Embedding
 from .linear import Bilinear as Bilinear
 from .linear import Flatten as Flatten

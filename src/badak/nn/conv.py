@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from ..errors import ArgumentError
 from ..tensor import Tensor, empty
@@ -19,6 +20,7 @@ class _ConvNd(Module):
 
     axes = 0
     transposed = False
+    padding: Any
 
     def __init__(
         self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
@@ -56,17 +58,17 @@ class _ConvNd(Module):
             if fan_in:
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
-    def _padded(self, input: Tensor) -> tuple[Tensor, tuple[int, ...] | str]:
+    def _padded(self, input: Tensor) -> tuple[Tensor, Any]:
         """(x, padding): padding other than zeros is put around x here."""
         if self.padding_mode == "zeros":
             return input, self.padding
         if self.padding == "valid":
-            return input, 0  # type: ignore[return-value]
+            return input, 0
         if self.padding == "same":
             total = [d * (k - 1) for k, d in zip(self.kernel_size, self.dilation)]
             sides = [(n // 2, n - n // 2) for n in total]
         else:
-            sides = [(p, p) for p in self.padding]  # type: ignore[misc]
+            sides = [(p, p) for p in self.padding]
         around = [n for side in reversed(sides) for n in side]
         return pad(input, around, self.padding_mode), (0,) * self.axes
 

@@ -21,7 +21,7 @@ def lstm(gx: Array, h0: Array, c0: Array, w: Array, b: Array | None, reverse: bo
         i, f, o = sigmoid(.)    g = tanh(.)    c = f c_before + i g    h = o tanh(c)
     """
     xp = array_namespace(gx)
-    T, B, H = len(gx), *h0.shape
+    T, (B, H) = len(gx), h0.shape
     y, hs, cs, gates = (xp.zeros((T, B, n), gx.dtype) for n in (H, H, H, 4 * H))
     h, c = h0, c0
     for t in _order(T, reverse):
@@ -71,7 +71,7 @@ def gru(gx: Array, h0: Array, w: Array, b: Array | None, reverse: bool, lengths:
         r, z = sigmoid(.)    n = tanh(W_in x + b_in + r u)    h = (1 - z) n + z h_before
     """
     xp = array_namespace(gx)
-    T, B, H = len(gx), *h0.shape
+    T, (B, H) = len(gx), h0.shape
     y, hs, gates = (xp.zeros((T, B, n), gx.dtype) for n in (H, H, 4 * H))
     h = h0
     for t in _order(T, reverse):
@@ -118,7 +118,7 @@ def gru_backward(dy, dh, h0, w, hs, gates, reverse, lengths, needs):
 def rnn(gx: Array, h0: Array, w: Array, b: Array | None, relu: bool, reverse: bool, lengths: Array | None):
     """y, h, hs:    h = tanh(gx + W_hh h_before + b), or relu of it."""
     xp = array_namespace(gx)
-    T, B, H = len(gx), *h0.shape
+    T, (B, H) = len(gx), h0.shape
     y, hs = xp.zeros((T, B, H), gx.dtype), xp.zeros((T, B, H), gx.dtype)
     h = h0
     for t in _order(T, reverse):
