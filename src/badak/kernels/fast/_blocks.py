@@ -9,6 +9,7 @@ from badak.kernels.fast._parallel import parallel
 
 BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
 PARTS = 32  # most partial sums of a sum over rows
+NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64)}  # what stands for an absent vector
 
 
 def flat(x):
@@ -18,8 +19,9 @@ def flat(x):
 
 def as_rows(x):
     """x (..., C) as contiguous (N, C)."""
-    shape = x.shape
-    x = x.reshape(math.prod(shape[:-1]), shape[-1])
+    if x.ndim != 2:
+        shape = x.shape
+        x = x.reshape(math.prod(shape[:-1]), shape[-1])
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 

@@ -15,6 +15,8 @@ from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
 
+_BOOL = np.dtype(np.bool_)
+_ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_)}
 _BLOCK = 64  # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
 _TASKS = 16  # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
 
@@ -118,6 +120,30 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
     gemm(one, scores, v[b, g, :seen], one - one, out[b, h, first:last])
 
 
+@parallel("X4 W3 V4 V4 V4 f")
+def attention_of_one(task, out, lse, q, k, v, scale):
+    """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head, without masks: a step of generation.
+
+    Two BLAS calls for a single row would take longer than their product; keys and values stream by once.
+    """
+    heads = q.shape[1]
+    b, h = task // heads, task % heads
+    g = h // (heads // k.shape[1])
+    query, result = unit_stride(q[b, h, 0]), unit_stride(out[b, h, 0])
+    scores = np.empty(k.shape[2], q.dtype)
+    for j in range(scores.size):
+        key, total = unit_stride(k[b, g, j]), q.dtype.type(0)
+        for c in range(query.size):
+            total += query[c] * key[c]
+        scores[j] = total * scale
+    lse[b, h, 0] = _softmax(scores)
+    result[:] = 0
+    for j in range(scores.size):
+        value, weight = unit_stride(v[b, g, j]), scores[j]
+        for c in range(result.size):
+            result[c] += weight * value[c]
+
+
 @parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 R3 V?4 V4 V?4 f f i i")
 def attention_backward_part(
     task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
@@ -165,8 +191,12 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     (batch, heads, queries, _), (keys, width) = q.shape, v.shape[2:]
     out = _laid_out_like(q, width)
     lse = np.empty((batch, heads, queries), q.dtype)
+    everything_seen = keep is None and bias is None and drop is None and causal is None
+    if queries == 1 and everything_seen and not want_weights and _rows_are_vectors(q, k, v):
+        attention_of_one(batch * heads, _work(q, v), out, lse, q, k, v, _scale(scale, q))
+        return out, lse, None
     full = (batch, heads, queries, keys)
-    weights = np.empty(full if want_weights else (0, 0, 0, 0), q.dtype)
+    weights = np.empty(full, q.dtype) if want_weights else _ABSENT[q.dtype]
     block = _block(queries, keys)
     attention_block(
         batch * heads * -(-queries // block),
@@ -197,7 +227,7 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     parts = max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
     dq = _laid_out_like(q, q.shape[3])
     dk, dv = (_partial_sums(x, parts) for x in (k, v))
-    nothing = np.empty((0, 0, 0, 0), q.dtype)
+    nothing = _ABSENT[q.dtype]
     dscores = np.zeros(full, q.dtype) if needs[3] else nothing
     attention_backward_part(
         batch * groups * parts,
@@ -221,6 +251,11 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     dk, dv = (x[0] if parts == 1 else x.sum(axis=0) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
+
+
+def _rows_are_vectors(*arrays):
+    """Whether the last axis of each is contiguous."""
+    return all(x.strides[-1] == x.itemsize for x in arrays)
 
 
 def _block(queries, keys):
@@ -260,12 +295,15 @@ def _partial_sums(k, parts):
 
 def _masks(dtype, full, keep, bias, drop):
     """keep, bias and drop repeated to (B, H, T, S) without copies, their last axis contiguous; empty where None."""
-    return (_repeated(keep, full, np.bool_), _repeated(bias, full, dtype), _repeated(drop, full, np.bool_))
+    nothing, hidden = _ABSENT[dtype], _ABSENT[_BOOL]
+    return (
+        hidden if keep is None else _repeated(keep, full, _BOOL),
+        nothing if bias is None else _repeated(bias, full, dtype),
+        hidden if drop is None else _repeated(drop, full, _BOOL),
+    )
 
 
 def _repeated(x, full, dtype):
-    if x is None:
-        return np.empty((0, 0, 0, 0), dtype)
     x = x.astype(dtype, copy=False)
     if x.ndim == 0 or x.shape[-1] != full[3]:
         x = np.broadcast_to(x, (*x.shape[:-1], full[3]))

@@ -62,22 +62,25 @@ def layer_norm(x, w, b, eps):
     """y, mean, rstd.    x (..., C), w and b (C,) or None -> y (..., C), mean (...), rstd (...)."""
     rows = as_rows(x)
     n, channels = rows.shape
-    y = np.empty(x.shape, x.dtype)
-    mean, rstd = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], x.dtype)
+    y = np.empty((n, channels), x.dtype)
+    mean, rstd = moments = np.empty((2, n), x.dtype)
     step = rows_per_block(channels)
     layer_norm_rows(
         -(-n // step),
         x.size,
-        y.reshape(n, channels),
-        mean.reshape(n),
-        rstd.reshape(n),
+        y,
+        mean,
+        rstd,
         rows,
         np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
         np.zeros(channels, x.dtype) if b is None else np.ascontiguousarray(b),
         eps,
         step,
     )
-    return y, mean, rstd
+    if x.ndim == 2:
+        return y, mean, rstd
+    mean, rstd = moments.reshape(2, *x.shape[:-1])
+    return y.reshape(x.shape), mean, rstd
 
 
 def layer_norm_backward(dy, x, w, mean, rstd, needs):

@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 
-from badak.kernels.fast._blocks import as_rows, column_sum
+from badak.kernels.fast._blocks import NOTHING, as_rows, column_sum
 from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast.matmul import product
 
-_FEW = 4                    # rows up to which reading the weights takes longer than multiplying
-_BLOCK = 32_768             # weights of a task, 128 KiB of float32
-_NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64)}
+_FEW = 4  # rows up to which reading the weights takes longer than multiplying
+_BLOCK = 32_768  # weights of a task, 128 KiB of float32
 
 
 @parallel("W2 R2 R2 R1 i")
@@ -37,7 +36,7 @@ def linear(x, w, b):
         y = np.empty((*x.shape[:-1], features), x.dtype)
         columns = max(1, _BLOCK // size)
         few_rows(-(-features // columns), w.size // 5, y.reshape(len(rows), features), np.ascontiguousarray(rows), w,
-                 _NOTHING[x.dtype] if b is None else np.ascontiguousarray(b), columns)  # fmt: skip
+                 NOTHING[x.dtype] if b is None else np.ascontiguousarray(b), columns)  # fmt: skip
         return y
     lead = x.shape[:-1]
     n = math.prod(lead)

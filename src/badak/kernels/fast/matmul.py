@@ -6,12 +6,12 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blas import gemm, matrix_view
+from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast._parallel import parallel
 
 _FLOPS_PER_NS = 60  # of one core, roughly: only decides whether a second thread is worth waking
 _WHOLE = 2_000_000  # flops below which a product stays in one piece
 _TILE = 32_000_000  # flops of a tile once there are more than two
-_NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64)}
 
 
 @parallel("X4 V4 V4 R1 i i")
@@ -72,7 +72,7 @@ def product(c, a, b, bias=None):
         c,
         a,
         b,
-        _NOTHING[c.dtype] if bias is None else bias,
+        NOTHING[c.dtype] if bias is None else bias,
         rows,
         columns,
     )
