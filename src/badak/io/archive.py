@@ -70,7 +70,7 @@ class Archive:
         """The bytes of a record as uint8, writable; mapped copy-on-write where the archive was opened so."""
         entry = self._entry(name)
         start = self._start(entry)
-        if self.mapped is not None and entry.file_size:
+        if self.mapped is not None and entry.file_size and start % ALIGNMENT == 0:  # kernels want aligned numbers
             return np.asarray(np.memmap(self.mapped, np.uint8, "c", start, (entry.file_size,)))
         raw = np.empty(entry.file_size, np.uint8)
         self.file.seek(start)

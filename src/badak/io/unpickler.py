@@ -204,6 +204,10 @@ def _pop(machine: Unpickler, argument: Any) -> None:
     machine.stack.pop()
 
 
+def _pop_mark(machine: Unpickler, argument: Any) -> None:
+    machine._to_mark()
+
+
 def _get(machine: Unpickler, argument: Any) -> Any:
     if argument not in machine.memo:
         raise ValueError(f"the memo has no entry {argument}")
@@ -298,7 +302,7 @@ ACTIONS: dict[str, Callable[[Unpickler, Any], None]] = {
     "SETITEMS": lambda machine, argument: machine.fill(machine._to_mark()),
     "ADDITEMS": _add_items,
     "POP": _pop,
-    "POP_MARK": lambda machine, argument: machine._to_mark() and None,
+    "POP_MARK": _pop_mark,
     "DUP": _push(lambda machine, argument: machine.stack[-1]),
     "GLOBAL": _push(_global),
     "STACK_GLOBAL": _push(_stack_global),
