@@ -10,9 +10,7 @@ import badak
 
 from ..errors import FileError
 from ..naming import Missing, instead, names_of
-from ..naming.table import reach
 from ..tensor import Tensor
-
 
 _OF_OTHERS = {name for kind in (list, dict, str, set) for name in dir(kind)}  # index, values, ...: hardly a tensor's
 
@@ -113,7 +111,7 @@ def _read(path: str) -> Source:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             dotted = _dotted(node.value, source.names)
-            if dotted and isinstance(reach("badak" + dotted[5:]), ModuleType):
+            if dotted and dotted.rpartition(".")[2].islower():  # nn = torch.nn
                 source.names.setdefault(node.targets[0].id, dotted)
     return source
 
@@ -178,10 +176,7 @@ def _missing_part(name: str) -> str | None:
     for i in range(1, len(parts)):
         if i > 1 and not isinstance(here, ModuleType | type | SimpleNamespace):
             return None
-        below = getattr(here, parts[i], None)
-        if below is None and not hasattr(here, parts[i]):
-            below = reach("badak." + ".".join(parts[1 : i + 1])) or Missing(name)
-        if isinstance(below, Missing):
+        if not hasattr(here, parts[i]) or isinstance(getattr(here, parts[i]), Missing):
             return ".".join(parts[: i + 1])
-        here = below
+        here = getattr(here, parts[i])
     return None

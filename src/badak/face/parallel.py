@@ -12,7 +12,8 @@ class DataParallel(Module):
 
     def __init__(self, module: Module, device_ids=None, output_device=None, dim: int = 0):
         super().__init__()
-        self.module, self.device_ids, self.output_device, self.dim = module, [], None, dim
+        self.module, self.output_device, self.dim = module, None, dim
+        self.device_ids: list[int] = []
 
     def forward(self, *inputs, **kwargs):
         """module(*inputs, **kwargs)."""

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from typing import Any
 
 from .. import kernels
 from ..errors import ArgumentError
@@ -9,7 +10,13 @@ from ..tensor import device as Device
 from ..tensor.dtypes import check_device
 
 _PRECISIONS = ("highest", "high", "medium")
-_settings = {"precision": "highest", "deterministic": False, "warn_only": False, "warn_always": False, "interop": 1}
+_settings: dict[str, Any] = {
+    "precision": "highest",
+    "deterministic": False,
+    "warn_only": False,
+    "warn_always": False,
+    "interop": 1,
+}
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -67,7 +67,7 @@ class TorchFinder(MetaPathFinder):
 
 def _is_tried() -> bool:
     """Whether the import that is going on stands in a `try` that catches its failure."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and _is_machinery(frame):
         frame = frame.f_back
     return frame is not None and _stands_in_try(frame)

@@ -16,7 +16,8 @@ class TorchVersion(str):
     def _compared(self, other) -> tuple[list[int], list[int]]:
         texts = (str(self), ".".join(map(str, other)) if isinstance(other, tuple | list) else str(other))
         numbers = [[int(n) for n in re.findall(r"\d+", text.partition("+")[0])[:3]] for text in texts]
-        return tuple(n + [0] * (3 - len(n)) for n in numbers)
+        mine, others = (n + [0] * (3 - len(n)) for n in numbers)
+        return mine, others
 
     def __lt__(self, other):
         mine, its = self._compared(other)

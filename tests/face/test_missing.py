@@ -1,0 +1,137 @@
+"""Names that badak does not have: an error where they are used, not where they are imported; hasattr says False."""
+
+import pytest
+
+import badak
+from badak import nn
+from badak.naming import MissingName, is_pytorch
+from badak.naming.table import ASK, INSTEAD, PLACES, reach
+from tools import pytorch_names
+
+
+def test_a_name_of_pytorch_is_missing_with_a_word_about_what_to_use():
+    with pytest.raises(MissingName, match="torch.vmap: badak does not have it\nfix: .*leading axis"):
+        badak.vmap  # noqa: B018
+    with pytest.raises(MissingName, match="torch.Tensor.lu: badak does not have it\nfix: "):
+        badak.ones(1).lu  # noqa: B018
+
+
+def test_a_missing_name_is_all_that_programs_catch():
+    for kind in (AttributeError, NotImplementedError, RuntimeError):
+        with pytest.raises(kind):
+            badak.vmap  # noqa: B018
+
+
+def test_hasattr_says_no():
+    assert not hasattr(badak, "vmap")
+    assert not hasattr(nn, "TripletMarginWithDistanceLoss")
+    assert not hasattr(badak.ones(1), "lu")
+    assert getattr(badak.optim, "LBFGS", None) is None
+
+
+@pytest.mark.parametrize(
+    "thing, text", [(badak, "module 'badak'"), (nn, "module 'badak.nn'"), (badak.ones(1), "'Tensor' object")]
+)
+def test_any_other_name_is_pythons_own_error(thing, text):
+    with pytest.raises(AttributeError, match=f"{text} has no attribute 'no_such_name'") as caught:
+        thing.no_such_name  # noqa: B018
+    assert not isinstance(caught.value, MissingName)
+
+
+def test_advice_and_places_are_about_names_of_pytorch():
+    assert not [name for name in INSTEAD if not is_pytorch(name)]
+    assert not [name for name in PLACES if not is_pytorch(name.removeprefix("badak."))]
+    assert not [there for there in PLACES.values() if reach(there) is None]
+    assert "docs/coming-from-pytorch.md" in ASK
+
+
+IMPORTS = """
+import badak.as_torch
+import torch, torch.onnx
+from torch.fx import Tracer, wrap
+from torch.sparse import softmax as sparse_softmax
+from torch.utils.tensorboard import SummaryWriter
+from torch.nn import TransformerEncoder, LazyConv3d
+from torch.nn.attention.flex_attention import flex_attention
+import torch.distributed.fsdp as fsdp
+"""
+
+
+def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
+    code = (
+        IMPORTS
+        + """
+for use in (lambda: Tracer(), lambda: torch.onnx.export(1), lambda: SummaryWriter("runs"), lambda: LazyConv3d(1, 2),
+            lambda: flex_attention[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(sparse_softmax)):
+    try:
+        use()
+    except AttributeError as error:
+        print(type(error).__name__, error.args[0].split(":")[0])
+"""
+    )
+    names = (
+        "fx.Tracer onnx.export utils.tensorboard.SummaryWriter nn.LazyConv3d nn.attention.flex_attention.flex_attention"
+    )
+    names += " distributed.fsdp.FullyShardedDataParallel sparse.softmax"
+    done = python("-c", code)
+    assert done.out.splitlines() == [f"MissingName torch.{name}" for name in names.split()], done.err
+
+
+def test_a_missing_name_can_stand_in_annotations_and_be_asked_for_and_be_derived_from(python):
+    code = (
+        IMPORTS
+        + """
+def f(x: Tracer | None = None) -> "Tracer": return x
+class Mine(Tracer):
+    def trace(self): return 1
+print(isinstance(1, Tracer), isinstance(torch.ones(1), (torch.nn.Linear, LazyConv3d)), issubclass(int, Tracer), wrap(f) is f)
+try:
+    Mine()
+except AttributeError as error:
+    print(error.args[0].split(":")[0])
+"""
+    )
+    done = python("-c", code)
+    assert done.out == "False False False True\ntorch.fx.Tracer\n", done.err
+
+
+def test_an_import_in_a_try_fails_so_that_the_program_does_its_other_thing(python, program):
+    text = """
+import torch
+try:
+    from torch.hub import load_state_dict_from_url
+except ImportError:
+    load_state_dict_from_url = "own"
+def later():
+    try:
+        import torch.utils.tensorboard
+        return True
+    except ModuleNotFoundError as error:
+        return str(error)
+try:
+    from torch.nn import LazyConv3d
+    print("imported")
+except ImportError:
+    print("not there")
+print(load_state_dict_from_url, later())
+"""
+    done = python("-m", "badak", "run", program(text))
+    assert done.out == "not there\nown No module named 'torch.utils.tensorboard'\n", done.err
+
+
+def test_a_typing_mistake_in_an_import_is_pythons_own_error(python):
+    done = python("-c", "import badak.as_torch\nimport torch.nnn")
+    assert "No module named 'torch.nnn'" in done.err
+    done = python("-c", "import badak.as_torch\nfrom torch.nn import Lineal")
+    assert "cannot import name 'Lineal'" in done.err
+
+
+def test_the_list_of_pytorchs_names_is_that_of_the_one_installed():
+    torch = pytest.importorskip("torch")
+    recorded = pytorch_names.PAGE.read_text(encoding="utf-8")
+    if f"PyTorch {torch.__version__.partition('+')[0]};" not in recorded:
+        pytest.skip("another PyTorch is installed")
+    assert is_pytorch("nn.Linear") and is_pytorch("Tensor.abs") and not is_pytorch("nn.Lineal")
+    assert pytorch_names.names_of(torch.nn.functional) == sorted(
+        next(line for line in recorded.splitlines() if line.startswith("torch.nn.functional: ")).split()[1:]
+    )
