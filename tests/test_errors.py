@@ -334,7 +334,9 @@ def test_every_error_is_caught_by_what_pytorch_raises_there():
 
 # ------------------------------------------------------------------ the page
 
+PAGE = errors_page.blocks()
 
-@pytest.mark.parametrize("title, code, text", errors_page.blocks(), ids=lambda value: value.split(".")[0] if value[:1].isdigit() else "")
+
+@pytest.mark.parametrize("title, code, text", PAGE, ids=[title.split(".")[0] for title, _, _ in PAGE])
 def test_the_page_of_errors_shows_what_badak_says(title, code, text):
     assert errors_page.complaint(code) == text, "run python tools/errors_page.py"

@@ -74,7 +74,8 @@ def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None
     derived, again = _derived(func, inputs, o, i), _derived(func, inputs, o, i)
     if not np.allclose(derived, again, atol=nondet_tol, rtol=0, equal_nan=True):
         raise GradcheckError(
-            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values",
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+            "gives different values",
             "turn dropout off (model.eval()) or set nondet_tol",
         )
     numerical = _numerical(func, inputs, o, i, eps)
