@@ -3,8 +3,11 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import textwrap
+import time
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +76,30 @@ def test_a_worker_is_frozen_between_questions(counter):
     counter.ask("build", work=0)
     os.waitpid(counter._process.pid, os.WUNTRACED)  # returns because it stopped
     assert counter.ask("steps", count=1)["values"] == [1]
+
+
+PARENT = """
+import os, signal, sys
+from badak.measure.peer import Peer
+
+peer = Peer([sys.executable, "-c", sys.argv[1]], threads=1, timeout=60)
+peer.ask("build", work=0)
+print(peer._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc"), reason="looks for the process in /proc")
+def test_a_frozen_worker_does_not_outlive_its_parent():
+    command = [sys.executable, "-c", PARENT, textwrap.dedent(COUNTER)]
+    worker = int(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    for _ in range(100):
+        status = Path(f"/proc/{worker}/status")
+        if not status.exists() or "State:\tZ" in status.read_text():
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("it is still there")
 
 
 def test_peers_take_turns():

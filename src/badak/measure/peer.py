@@ -24,9 +24,10 @@ class Peer:
         self.timeout = timeout
         self.timing = Timing()
         self._said = tempfile.TemporaryFile()
+        # A process group of its own: should we be killed, the system wakes and ends what is frozen.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, env=environment(threads),
-            text=True, start_new_session=True,
+            text=True, process_group=0 if CAN_FREEZE else None,
         )  # fmt: skip
         self._answers: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
