@@ -1,0 +1,9 @@
+"""docs/coming-from-pytorch.md says what is true."""
+
+from tools import coming_from_pytorch
+
+
+def test_the_page_is_what_its_tool_writes():
+    assert coming_from_pytorch.PAGE.read_text(encoding="utf-8") == coming_from_pytorch.page(), (
+        "run python tools/coming_from_pytorch.py"
+    )

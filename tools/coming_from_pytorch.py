@@ -1,0 +1,163 @@
+"""Write docs/coming-from-pytorch.md: what is the same, better, missing. `python tools/coming_from_pytorch.py [--check]`.
+
+The facts come from tests/face/expected, which PyTorch printed and badak prints too; the missing names from the list of
+PyTorch's names and from what badak has.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import badak
+from badak.naming.missing import Missing
+from badak.naming.table import INSTEAD, names_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "coming-from-pytorch.md"
+FACTS = ROOT / "tests" / "face" / "expected" / "traps.txt"
+SPACES = [
+    "nn",
+    "nn.functional",
+    "nn.init",
+    "nn.utils",
+    "nn.utils.rnn",
+    "optim",
+    "optim.lr_scheduler",
+    "autograd",
+    "utils.data",
+]
+SPACES += ["linalg", "Tensor"]
+WORDS = re.compile(r"^[a-z][a-z0-9_]*$")  # of torch itself only what looks like a function: the rest is machinery
+
+TEXT = """# Coming from PyTorch
+
+Written by `tools/coming_from_pytorch.py`; a test keeps it true. badak follows PyTorch 2.13 on a CPU.
+
+```sh
+badak run train.py --lr 3e-4      # the program as it is: `import torch` gives badak, no torch installed
+badak run -m package.train        # as python -m
+badak run --check train.py        # which names of torch it uses, and which of them are not there
+```
+
+In a notebook, `import badak.as_torch` as the first line does the same. In code of your own, `import badak` and
+`from badak import nn` is enough; printed names then say `badak.float32` where a program that imports torch sees
+`torch.float32`.
+
+## The same
+
+- **Names, positions, defaults, promotion, views, in-place rules, `state_dict` keys and their order.** The facts below
+  are printed by one program, word for word as PyTorch prints them.
+- **The numbers of a seed**: `rand`, `randn`, `randint`, `randperm`, `multinomial`, dropout, every `nn.init`, the
+  order in which modules draw, DataLoader shuffling. A lecture's training script prints PyTorch's losses, and then
+  writes PyTorch's 500 characters.
+- **Files**: `torch.load` reads `.pt` files of tensors, state_dicts and plain values; `torch.save` writes what PyTorch
+  reads with `weights_only=True`.
+- **Feature tests**: `hasattr(F, "scaled_dot_product_attention")`, `"fused" in signature(AdamW).parameters`,
+  `torch.__version__ >= "2.0"`, `torch.cuda.is_available()`; an `import` inside `try` fails if badak lacks the name,
+  so that the program does its other thing.
+- **einops**, unmodified: its functions with badak's tensors everywhere, its layers under `badak run`.
+
+{facts}
+
+## Better
+
+- **Errors say cause and fix**, two lines, with the shapes and places found; under `badak run` the traceback shows the
+  program's own lines. Each class derives from the one that PyTorch raises there, so an `except` written for PyTorch
+  catches it.
+- **A query with nothing to attend to gives zeros**, with zero gradients, in every path; in PyTorch's
+  MultiheadAttention it is NaN.
+- **The same bits on any number of threads**, always.
+- **One numeric path**: training with p=0, `eval()` and a cache give the same numbers; there is no other path for
+  inference.
+- **NumPy on the left**: `array * tensor` gives a tensor.
+
+## Different, and why
+
+{different}
+
+## Missing
+
+Using one of these raises an error which is an `AttributeError` too, so `hasattr` says False. Ask for what you need in an
+issue that shows the line.
+
+{missing}
+
+What serves in their place:
+
+| missing | use |
+| --- | --- |
+{instead}
+"""
+
+
+DIFFERENT = [  # what, PyTorch, badak, why
+    (
+        "the name of an error's class",
+        "`RuntimeError`",
+        "`ShapeError`, `GraphError`, ...",
+        "they say more, and derive from it",
+    ),
+    ("an error's text", "one sentence", "that mistake, then what was found, and the fix", "see Better"),
+    ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are only stored"),
+    ("`backward(create_graph=True)`", "second derivatives", "an error that says so", "the graph knows arrays"),
+    ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "its kernels are compiled already"),
+    ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
+    ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),
+    ("CUDA tensors, more than one process", "work", "an error that says so", "one machine's processor"),
+    ("a name that badak lacks", "", "is imported, and fails where it is used", "most programs never come there"),
+]
+
+
+def different() -> str:
+    """The table of what is different on purpose."""
+    rows = [f"| {' | '.join(row)} |".replace("|  |", "| |") for row in DIFFERENT]
+    return "\n".join(["| what | PyTorch | badak | why |", "| --- | --- | --- | --- |", *rows])
+
+
+def facts() -> str:
+    """The table of what PyTorch and badak print alike."""
+    lines = [line.split(" | ", 1) for line in FACTS.read_text(encoding="utf-8").splitlines() if " | " in line]
+    rows = [
+        f"| {name} | `{value}` |" for name, value in lines if len(value) < 100 and "`" not in value and "|" not in value
+    ]
+    return "\n".join([f"| {len(lines)} facts, among them | |", "| --- | --- |", *rows])
+
+
+def missing_names(space: str) -> list[str]:
+    """The names of torch.<space> that badak does not have."""
+    owner = badak
+    for part in filter(None, space.split(".")):
+        owner = getattr(owner, part)
+    names = [n for n in names_of(space) if not hasattr(owner, n) or isinstance(getattr(owner, n), Missing)]
+    return sorted(n for n in names if space or WORDS.match(n))
+
+
+def missing() -> str:
+    """For each namespace how many of PyTorch's names are there, and those that are not."""
+    parts = []
+    for space in ["", *SPACES]:
+        lacking = missing_names(space)
+        known = [name for name in names_of(space) if space or WORDS.match(name)]
+        title = f"torch.{space}".rstrip(".")
+        parts.append(
+            f"**{title}**: {len(known) - len(lacking)} of {len(known)} are there" + ("." if not lacking else ", not:")
+        )
+        if lacking:
+            parts.append(
+                "<details><summary>" + f"{len(lacking)} names</summary>\n\n" + ", ".join(lacking) + "\n\n</details>"
+            )
+    return "\n\n".join(parts)
+
+
+def page() -> str:
+    """The whole page."""
+    rows = [f"| `torch.{name}` | {use} |" for name, use in sorted(INSTEAD.items())]
+    return TEXT.format(facts=facts(), different=different(), missing=missing(), instead="\n".join(rows))
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(
+            0 if PAGE.read_text(encoding="utf-8") == page() else "out of date: python tools/coming_from_pytorch.py"
+        )
+    PAGE.write_text(page(), encoding="utf-8")
