@@ -24,7 +24,8 @@ def test_activation_and_its_gradient(name):
 
 
 @pytest.mark.parametrize("name, options", [
-    ("gelu", {"approximate": "tanh"}), ("softplus", {"beta": 2.0, "threshold": 5.0}), ("hardtanh", {"min_val": -2.0, "max_val": 0.5}),
+    ("gelu", {"approximate": "tanh"}), ("softplus", {"beta": 2.0, "threshold": 5.0}),
+    ("hardtanh", {"min_val": -2.0, "max_val": 0.5}),
     ("leaky_relu", {"negative_slope": 0.2}), ("elu", {"alpha": 0.5}), ("celu", {"alpha": 0.5}), ("hardshrink", {"lambd": 1.0}),
     ("softshrink", {"lambd": 1.0}), ("threshold", {"threshold": 0.5, "value": -3.0}),
 ])  # fmt: skip
