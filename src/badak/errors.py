@@ -9,7 +9,6 @@ import sys
 import warnings
 from types import FrameType
 
-
 _OWN_NAME = re.compile(r"\bbadak\.(?=[A-Za-z_])")
 
 

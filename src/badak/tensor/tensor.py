@@ -23,7 +23,6 @@ from .about import About
 from .history import History
 from .values import Values
 
-
 _new = object.__new__
 
 

@@ -49,19 +49,19 @@ from badak.kernels.plain import bce_with_logits_backward as bce_with_logits_back
 from badak.kernels.plain import cross_entropy_soft as cross_entropy_soft
 from badak.kernels.plain import cross_entropy_soft_backward as cross_entropy_soft_backward
 from badak.kernels.plain import fold as fold
+from badak.kernels.plain import gru as gru
+from badak.kernels.plain import gru_backward as gru_backward
 from badak.kernels.plain import kl_div as kl_div
 from badak.kernels.plain import kl_div_backward as kl_div_backward
+from badak.kernels.plain import lstm as lstm
+from badak.kernels.plain import lstm_backward as lstm_backward
 from badak.kernels.plain import max_pool as max_pool
 from badak.kernels.plain import max_pool_backward as max_pool_backward
 from badak.kernels.plain import nll as nll
 from badak.kernels.plain import nll_backward as nll_backward
-from badak.kernels.plain import unfold as unfold
-from badak.kernels.plain import gru as gru
-from badak.kernels.plain import gru_backward as gru_backward
-from badak.kernels.plain import lstm as lstm
-from badak.kernels.plain import lstm_backward as lstm_backward
 from badak.kernels.plain import rnn as rnn
 from badak.kernels.plain import rnn_backward as rnn_backward
+from badak.kernels.plain import unfold as unfold
 
 
 def describe():
