@@ -49,8 +49,9 @@ def source_of(path: str) -> bytes:
 
 def _run_source(source: bytes, path: str) -> None:
     """Run a script as `__main__`. The spec names the module that a process started afresh runs in its place."""
+    path = os.path.abspath(path)
     code = compile(source, path, "exec")
-    os.environ[PROGRAM] = os.path.abspath(path)
+    os.environ[PROGRAM] = path
     main = ModuleType("__main__")
     main.__file__ = path
     main.__spec__ = ModuleSpec("badak.face.again", None, origin=path)

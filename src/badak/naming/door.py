@@ -16,8 +16,9 @@ def door(module: str) -> Callable[[str], object]:
         if f"{module}.{name}" == "badak.__version__":
             return version()
         target = PLACES.get(f"{module}.{name}")
-        if target is None:
+        there = None if target is None else reach(target)
+        if there is None:
             raise absent(space, name, sys.modules[module])
-        return reach(target)
+        return there
 
     return __getattr__

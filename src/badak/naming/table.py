@@ -31,6 +31,7 @@ PLACES = {
     "badak.types": "badak.face.types",
     "badak.utils._pytree": "badak.face.pytree",
     "badak.utils.checkpoint": "badak.face.checkpoint",
+    "badak.utils.tensorboard": "badak.face.tensorboard",
     "badak.version": "badak.face.version",
     "badak.xpu": "badak.face.devices.xpu",
 }
@@ -48,7 +49,7 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "quantization": "float32: badak does not quantise",
     "ao": "float32: badak does not quantise",
     "distributed.fsdp": "one process: badak does not spread a model over machines",
-    "utils.tensorboard": "pip install tensorboardX, and from tensorboardX import SummaryWriter: it writes the same files",
+    "utils.tensorboard": "pip install tensorboardX: it writes the same files, and is found under this name",
     "utils.cpp_extension": "Python: badak loads no compiled extensions",
     "ops": "the function in badak or badak.nn.functional: compiled operators cannot be called",
     "classes": "the Python class: compiled operators cannot be called",

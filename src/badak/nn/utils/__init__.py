@@ -3,6 +3,7 @@
 from ...naming import door as _door
 from . import clip_grad as clip_grad
 from . import convert_parameters as convert_parameters
+from . import parametrize as parametrize
 from . import rnn as rnn
 from .clip_grad import clip_grad_norm as clip_grad_norm
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
