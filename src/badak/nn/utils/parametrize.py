@@ -25,7 +25,7 @@ class ParametrizationList(ModuleList):
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
                 original = module.right_inverse(original)
-        trained = isinstance(original, Parameter)
+        kept = original if isinstance(original, Parameter) else Parameter(original.detach(), original.requires_grad)
         self.unsafe = unsafe
         self.register_parameter(
             "original", original if trained else Parameter(original.detach(), original.requires_grad)
@@ -106,7 +106,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     delattr(type(module), tensor_name)
     if not module.parametrizations:
         del module.parametrizations
-        module.__class__ = type(module)._before
+        module.__class__ = type_before_parametrizations(module)
     module.register_parameter(tensor_name, original)
     return module
 
