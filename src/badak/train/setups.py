@@ -128,8 +128,8 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
         "wide": ClassifySetup(  # the same data at hidden 256, with the settings that do best there
             model=ClassifierConfig(d_model=256, feedforward_ratio=2),
-            train=TrainConfig(epochs=10, batch_size=64, final_lr=0.0),
-            data=PictureData(train_images=5_000, test_images=1_000),
+            train=TrainConfig(epochs=10, batch_size=32, final_lr=0.0),
+            data=PictureData(train_images=5_000, test_images=1_000, shift=1),
         ),
     },
     "gpt": {
