@@ -17,10 +17,6 @@ def command() -> None:
         "numpy": numpy.__version__,
         **badak.info(),
     }
-    if facts["kernels"] == "fast":
-        from badak.kernels import fast
-
-        facts |= {name: value for name, value in fast.describe().items() if name != "set"}
     width = max(map(len, facts))
     for name, value in facts.items():
         click.echo(f"{name.replace('_', ' '):<{width}}  {value}")

@@ -63,9 +63,13 @@ class use:
 
 
 def info() -> dict[str, str]:
-    """Which set NumPy arrays use, and why: {"kernels": "fast", "reason": ...}."""
+    """What computes on NumPy arrays: the kernel set and why it was chosen, its BLAS, threads, threading layer, cache."""
     chosen = _active or _decide()
-    return {"kernels": chosen.__name__.rpartition(".")[2], "reason": _reason}
+    facts = {"kernels": chosen.__name__.rpartition(".")[2], "reason": _reason}
+    if chosen is plain:
+        blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+        return facts | {"blas": f"{blas['name']} {blas['version']} (NumPy's)", "threads": "as NumPy's BLAS decides"}
+    return facts | {name: value for name, value in chosen.describe().items() if name != "set"}
 
 
 def _decide() -> ModuleType:
