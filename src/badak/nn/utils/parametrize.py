@@ -27,9 +27,7 @@ class ParametrizationList(ModuleList):
                 original = module.right_inverse(original)
         kept = original if isinstance(original, Parameter) else Parameter(original.detach(), original.requires_grad)
         self.unsafe = unsafe
-        self.register_parameter(
-            "original", original if trained else Parameter(original.detach(), original.requires_grad)
-        )
+        self.register_parameter("original", kept)
 
     def forward(self) -> Tensor:
         """The tensor that the module sees."""
