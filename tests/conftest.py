@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "4")  # before Numba is imported: 1 == 2 == 4 threads can be compared anywhere
 
+import signal
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,6 +14,8 @@ import torch
 from badak import errors
 
 torch.set_num_threads(1)
+# A shell starts what runs in its background with Ctrl-C ignored, and children inherit that; tests of Ctrl-C need it to work.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
