@@ -43,7 +43,7 @@ class Case:
     measure: Callable[[Run, Experiment], dict[str, Any]]
     seeds: tuple[int, ...] = (0,)
     beside_pytorch: bool = False
-    summary: Callable[[list[dict]], str] = field(default=lambda runs: ", ".join(run["result"] for run in runs))
+    summary: Callable[[list[dict]], str] = field(default=lambda runs: "; ".join(run["result"] for run in runs))
 
 
 def accuracy(run: Run, experiment: Experiment) -> dict[str, Any]:
