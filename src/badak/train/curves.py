@@ -1,5 +1,6 @@
 """curves.png: loss on the left, accuracy or perplexity on the right."""
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,6 @@ def draw_curves(
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
-    figure.suptitle(title)
+    figure.suptitle(textwrap.fill(title, 100), fontsize="medium")
     figure.savefig(path, dpi=120)
     return True
