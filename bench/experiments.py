@@ -102,7 +102,7 @@ CASES = {
                             "held out ≤ 1.90 nats", held_out_loss),
     "mnist-a-32": Case("MNIST A: 5,000 / 1,000, hidden 32, post-norm, Adam 1e-3, 10 epochs", digits("small"),
                        "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
-    "mnist-a-256-best": Case("MNIST A, hidden 256, pre-norm, warm-up, cosine to 0, batch 32, pictures shifted by up to a pixel, 10 epochs",
+    "mnist-a-256-best": Case("MNIST A, hidden 256, pre-norm, warm-up, cosine, batch 32, pictures shifted by a pixel, 10 epochs",
                              digits("wide"),
                              "≥ 0.96, median of three", accuracy, seeds=(0, 1, 2), summary=median),
     "mnist-b": Case("MNIST B: 60,000 / 10,000, `badak train classify` (hidden 64, pre-norm, 6 epochs)", digits("digits"),
