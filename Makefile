@@ -1,7 +1,7 @@
 # make check   what every commit must pass, in under two minutes
 # make test    every test
 # make bench   the timings, as tables
-# make format  what a machine can tidy
+# make format  what a machine can tidy, and the pages that programs write
 PYTHON ?= python
 JOBS ?= auto
 
@@ -25,3 +25,5 @@ bench:
 format:
 	$(PYTHON) -m ruff check --fix-only -q src tests tools
 	$(PYTHON) -m ruff format -q src tests tools
+	PYTHONPATH=src:. $(PYTHON) tools/api.py
+	PYTHONPATH=src:. $(PYTHON) tools/errors_page.py
