@@ -42,16 +42,15 @@ def thing_at(dotted: str) -> object:
 
 
 def names_of(thing: object) -> list[str]:
-    """What a namespace offers: its __all__, or all that is public and neither a module nor a word of typing."""
-    offered = getattr(thing, "__all__", None) if inspect.ismodule(thing) and thing.__name__ != "torch" else None
-    found = offered or [
+    """What a namespace offers: its __all__, and what is public in it and neither a module nor a word of typing."""
+    offered = getattr(thing, "__all__", []) if inspect.ismodule(thing) and thing.__name__ != "torch" else []
+    found = [
         name
         for name in dir(thing)
-        if not name.startswith("_")
-        and not inspect.ismodule(getattr(thing, name, None))
+        if not inspect.ismodule(getattr(thing, name, None))
         and getattr(getattr(thing, name, None), "__module__", "") not in FOREIGN
     ]
-    return sorted(name for name in set(found) if not name.startswith("_"))
+    return sorted(name for name in {*offered, *found} if not name.startswith("_"))
 
 
 def modules() -> list[str]:

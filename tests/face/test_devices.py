@@ -59,6 +59,19 @@ def test_contexts_of_a_gpu_do_nothing():
         assert badak.cuda.nvtx.range_push("y") == 0
 
 
+def test_a_block_on_the_meta_device_uses_up_no_random_numbers():
+    badak.manual_seed(3)
+    torch.manual_seed(3)
+    with badak.device("meta"), torch.device("meta"):
+        ours, theirs = nn.Linear(4, 4), torch.nn.Linear(4, 4)
+    ours.to_empty(device="cpu"), theirs.to_empty(device="cpu")
+    assert nn.init.normal_(ours.weight).tolist() == torch.nn.init.normal_(theirs.weight).tolist()
+    with badak.device("cpu"):
+        assert badak.ones(1).device == badak.device("cpu")
+    with pytest.raises(MissingError, match="CPU"), badak.device("cuda"):
+        pass
+
+
 def test_flags_of_backends_can_be_set_and_read():
     backends = badak.backends
     assert (backends.cudnn.benchmark, backends.cuda.matmul.allow_tf32, backends.mps.is_built()) == (False, False, False)

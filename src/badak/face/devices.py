@@ -4,6 +4,9 @@ from types import SimpleNamespace
 from typing import NoReturn
 
 from ..errors import MissingError
+from ..tensor import device
+from ..tensor.dtypes import check_device
+from ..tensor.random import get_rng_state, set_rng_state
 
 
 class OutOfMemoryError(RuntimeError):
@@ -60,3 +63,23 @@ cpu = SimpleNamespace(
     synchronize=nothing,
     set_device=nothing,
 )
+
+
+_entered: list = []  # for each `with device:` that is open, the state of the random numbers to go back to, or None
+
+
+def _enter(self: device) -> device:
+    """`with torch.device("cpu"):` is as everywhere. On "meta" tensors are made as well, but no random number is used up."""
+    if self.type != "meta":
+        check_device(self)
+    _entered.append(get_rng_state() if self.type == "meta" else None)
+    return self
+
+
+def _exit(self: device, *error) -> None:
+    before = _entered.pop()
+    if before is not None:
+        set_rng_state(before)
+
+
+device.__enter__, device.__exit__ = _enter, _exit  # type: ignore[attr-defined]

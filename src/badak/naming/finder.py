@@ -44,10 +44,18 @@ class BadakFinder(MetaPathFinder):
         if not name.startswith("badak."):
             return None
         found = getattr(sys.modules.get(name.rpartition(".")[0]), name.rpartition(".")[2], None) or _elsewhere(name)
-        dotted = pytorch_place(name).partition(".")[2]
+        dotted = _pytorch_name(name)
         if found is None and is_pytorch(dotted) and not _is_tried():
             found = Missing(dotted)
         return None if found is None else ModuleSpec(name, Given(found), is_package=True)
+
+
+def _pytorch_name(name: str) -> str:
+    """What comes after "torch." in PyTorch's name of badak.<...>, whose module may be known by several names."""
+    parent, _, last = name.rpartition(".")
+    module = sys.modules.get(parent)
+    known = [key[6:] for key, value in list(sys.modules.items()) if value is module and key.startswith("torch.")]
+    return f"{known[0]}.{last}" if known else pytorch_place(name).partition(".")[2]
 
 
 def _elsewhere(name: str) -> Any:

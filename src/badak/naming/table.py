@@ -80,9 +80,12 @@ def is_module(dotted: str) -> bool:
 
 
 def is_pytorch(dotted: str) -> bool:
-    """Whether PyTorch 2.13 has torch.<dotted>, as far as the list goes."""
-    space, _, name = f"torch.{dotted}".rpartition(".")
-    return name in _lists().get(space, ()) or is_module(dotted)
+    """Whether PyTorch 2.13 has torch.<dotted>; in a module of it whose names are not listed, any name counts."""
+    space, _, name = dotted.rpartition(".")
+    if is_module(dotted):
+        return True
+    listed = _lists().get(f"torch.{space}".rstrip("."))
+    return is_module(space) and not name.startswith("__") if listed is None else name in listed
 
 
 def names_of(space: str) -> frozenset[str]:
