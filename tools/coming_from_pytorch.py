@@ -4,7 +4,9 @@ The facts come from tests/face/expected, which PyTorch printed and badak prints 
 PyTorch's names and from what badak has.
 """
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from badak.naming.table import INSTEAD, names_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coming-from-pytorch.md"
-FACTS = ROOT / "tests" / "face" / "expected" / "traps.txt"
+FACE = ROOT / "tests" / "face"
+FACTS, MISTAKES = FACE / "expected" / "traps.txt", FACE / "expected" / "mistakes.txt"
 SPACES = [
     "nn",
     "nn.functional",
@@ -75,6 +78,10 @@ In a notebook, `import badak.as_torch` as the first line does the same. In code 
 
 {different}
 
+What is said of mistakes, the lines that PyTorch and badak print:
+
+{mistakes}
+
 ## Missing
 
 Using one of these raises an error which is an `AttributeError` too, so `hasattr` says False. Ask for what you need in an
@@ -123,6 +130,26 @@ def facts() -> str:
     return "\n".join([f"| {len(lines)} facts, among them | |", "| --- | --- |", *rows])
 
 
+def mistakes() -> str:
+    """The table of errors: PyTorch's as recorded, badak's as `badak run` prints them now."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BADAK_KERNELS": "plain"}
+    command = [sys.executable, "-m", "badak", "run", str(FACE / "mistakes.py")]
+    ours = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
+    said = [
+        [line.split(" | ")[-1] for line in text.splitlines()] for text in (MISTAKES.read_text(encoding="utf-8"), ours)
+    ]
+    names = [line.split(" | ")[0] for line in ours.splitlines()]
+    rows = [f"| {name} | {cell(a)} | {cell(b)} |" for name, a, b in zip(names, *said)]
+    return "\n".join(["| | PyTorch | badak |", "| --- | --- | --- |", *rows])
+
+
+def cell(text: str) -> str:
+    """A message as a cell of a table: the class as code, the fix on a line of its own, its end left out if it is long."""
+    kind, _, words = text.partition(": ")
+    words = re.sub(r"([|<>*])", r"\\\1", words if len(words) < 300 else words[:297] + "...")
+    return f"`{kind}` " + words.replace(" fix: ", "<br>fix: ")
+
+
 def missing_names(space: str) -> list[str]:
     """The names of torch.<space> that badak does not have."""
     owner = badak
@@ -152,7 +179,9 @@ def missing() -> str:
 def page() -> str:
     """The whole page."""
     rows = [f"| `torch.{name}` | {use} |" for name, use in sorted(INSTEAD.items())]
-    return TEXT.format(facts=facts(), different=different(), missing=missing(), instead="\n".join(rows))
+    return TEXT.format(
+        facts=facts(), different=different(), mistakes=mistakes(), missing=missing(), instead="\n".join(rows)
+    )
 
 
 if __name__ == "__main__":

@@ -63,6 +63,10 @@ class MissingError(BadakError, NotImplementedError, RuntimeError):
     """Something that PyTorch has and badak does not."""
 
 
+class DeviceError(MissingError, AssertionError):
+    """Work for a device that badak does not have."""
+
+
 class BadakWarning(UserWarning):
     """Something that runs, and probably not as meant."""
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import NoReturn
 
-from ..errors import MissingError
+from ..errors import DeviceError
 from ..tensor import device
 from ..tensor.dtypes import check_device
 from ..tensor.random import get_rng_state, set_rng_state
@@ -15,7 +15,7 @@ class OutOfMemoryError(RuntimeError):
 
 def refuse(name: str) -> NoReturn:
     """Raise: `name` needs a device that badak does not have."""
-    raise MissingError(f"{name}: badak computes on the CPU and has no such device", "ask is_available() before")
+    raise DeviceError(f"{name}: badak computes on the CPU and has no such device", "ask is_available() before")
 
 
 def nothing(*args, **kwargs) -> None:

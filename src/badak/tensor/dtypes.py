@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..errors import DTypeError, KindError, MissingError, package
+from ..errors import DeviceError, DTypeError, KindError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
@@ -154,7 +154,7 @@ def check_device(where) -> None:
         return
     asked = device(where)
     if asked.type != "cpu":
-        raise MissingError(
+        raise DeviceError(
             f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)"
         )
 
