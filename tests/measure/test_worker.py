@@ -84,6 +84,7 @@ from badak.measure.peer import Peer
 
 peer = Peer([sys.executable, "-c", sys.argv[1]], threads=1, timeout=60)
 peer.ask("build", work=0)
+os.waitpid(peer._process.pid, os.WUNTRACED)  # returns because it is frozen
 print(peer._process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
