@@ -1,4 +1,4 @@
-"""The one file that names Numba: how functions are compiled and kept, and the instructions that Numba lacks.
+"""The file that names Numba: how functions are compiled and kept, and the instructions that Numba lacks.
 
 Kernels are written with `parallel` of `_parallel.py`; functions that they call, with `kernel`.
 """
@@ -26,6 +26,7 @@ __all__ = [
     "atomic_load",
     "atomic_store",
     "call",
+    "callbacks",
     "compile_callback",
     "compile_driver",
     "compile_function",
@@ -80,14 +81,23 @@ def compile_function(function, words):
     return compiled
 
 
-def compile_callback(name, function, words):
+callbacks: dict = {}  # name: (function, words, dtype) of C functions, compiled before the first kernel of their dtype is
+_linked: dict = {}
+
+
+def compile_callback(name, function, words, dtype=np.float64):
     """Compile a function that kernels reach under `name`, as C code would."""
+    kinds = [_type_of(word, numba.from_dtype(np.dtype(dtype))) for word in words.split()]
     with _our_folder():
-        compiled = numba.cfunc(
-            types.void(*(_type_of(word, types.float64) for word in words.split())), cache=FOLDER is not None
-        )(function)
+        compiled = numba.cfunc(types.void(*kinds), cache=FOLDER is not None, **_OPTIONS)(function)
     llvm.add_symbol(name, compiled.address)
     return compiled  # the caller keeps it alive
+
+
+def _link_callbacks(dtype):
+    for name, (function, words, wanted) in callbacks.items():
+        if name not in _linked and dtype == wanted:
+            _linked[name] = compile_callback(name, function, words, wanted)
 
 
 def compile_driver(function, words, dtype, exact, on_compiling):
@@ -105,6 +115,7 @@ def compile_driver(function, words, dtype, exact, on_compiling):
         driver = numba.njit(cache=FOLDER is not None, **_OPTIONS)(scope[name])
     kinds = [_type_of(word, numba.from_dtype(dtype)) for word in words]
     with event.install_listener("numba:compile", _Compiling(on_compiling)):
+        _link_callbacks(dtype)
         driver.compile(types.void(types.int64, types.int64, types.int64, *kinds))
     driver.disable_compile()  # another type of argument is our mistake, not a reason to compile again
     return driver

@@ -2,7 +2,7 @@
 
 Forward: one task per (batch, head, block of queries). Backward: one per (batch, key head, part of the query blocks), which
 alone adds to its dk and dv, block after block, and recomputes the scores from q, k and the saved log-sum-exp. The products
-are BLAS calls on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
+are taken on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
 multiplies only the keys that it sees. Formulas: `plain.attention`.
 """
 
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from badak.kernels.fast._blas import gemm, matrix_view
+from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
@@ -106,7 +106,7 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
     seen = max(min(last + causal, k.shape[2]), 0)
     one = q.dtype.type(1)
     scores = np.empty((last - first, seen), q.dtype)
-    gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, scores)
+    gemm(scale, q[b, h, first:last], k[b, g, :seen].T, None, scores)
     _mask(scores, first, b, h, keep, bias, causal)
     for r in range(last - first):
         lse[b, h, first + r] = _softmax(scores[r])
@@ -117,14 +117,15 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
                 weights[b, h, first + r, j] = scores[r, j]
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
-    gemm(one, scores, v[b, g, :seen], one - one, out[b, h, first:last])
+    gemm(one, scores, v[b, g, :seen], None, out[b, h, first:last])
 
 
 @parallel("X4 W3 V4 V4 V4 f")
 def attention_of_one(task, out, lse, q, k, v, scale):
     """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head, without masks: a step of generation.
 
-    Two BLAS calls for a single row would take longer than their product; keys and values stream by once.
+    A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
+    by once.
     """
     heads = q.shape[1]
     b, h = task // heads, task % heads
@@ -167,9 +168,10 @@ def attention_backward_part(
         seen = max(min(last + causal, keys), 0)
         a = space[0, : (last - first) * seen].reshape((last - first, seen))
         ds = space[1, : (last - first) * seen].reshape((last - first, seen))
-        gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, a)
+        dk_seen, dv_seen = dk[part, b, g, :seen], dv[part, b, g, :seen]
+        gemm(scale, q[b, h, first:last], k[b, g, :seen].T, None, a)
         _mask(a, first, b, h, keep, bias, causal)
-        gemm(one, dout[b, h, first:last], v[b, g, :seen].T, one - one, ds)
+        gemm(one, dout[b, h, first:last], v[b, g, :seen].T, None, ds)
         for r in range(last - first):
             if dweights.size:
                 for j in range(seen):
@@ -178,9 +180,9 @@ def attention_backward_part(
             if dscores.size:
                 for j in range(seen):
                     dscores[b, h, first + r, j] = ds[r, j]
-        gemm(one, a.T, dout[b, h, first:last], one, dv[part, b, g, :seen])
-        gemm(scale, ds, k[b, g, :seen], one - one, dq[b, h, first:last])
-        gemm(scale, ds.T, q[b, h, first:last], one, dk[part, b, g, :seen])
+        gemm(one, a.T, dout[b, h, first:last], dv_seen, dv_seen)
+        gemm(scale, ds, k[b, g, :seen], None, dq[b, h, first:last])
+        gemm(scale, ds.T, q[b, h, first:last], dk_seen, dk_seen)
 
 
 def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None, p=0.0, want_weights=False):
@@ -204,9 +206,9 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         out,
         lse,
         weights,
-        matrix_view(q),
-        matrix_view(k),
-        matrix_view(v),
+        q,
+        k,
+        v,
         *_masks(q.dtype, full, keep, bias, drop),
         _scale(scale, q),
         _raised(p),
@@ -236,11 +238,11 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
         dk,
         dv,
         dscores,
-        matrix_view(dout),
+        dout,
         nothing if dweights is None else dweights,
-        matrix_view(q),
-        matrix_view(k),
-        matrix_view(v),
+        q,
+        k,
+        v,
         np.ascontiguousarray(lse),
         *_masks(q.dtype, full, keep, bias, drop),
         _scale(scale, q),
