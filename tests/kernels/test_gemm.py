@@ -78,23 +78,27 @@ def test_tiles_cover_a_product(m, n, k):
 OTHER_WIDTH = """
 import sys
 import llvmlite.binding as llvm
-features = llvm.get_host_cpu_features()
-llvm.get_host_cpu_features = lambda: {name: on and name not in sys.argv[1:] for name, on in features.items()}
+ask = llvm.get_host_cpu_features
+def without():
+    features = ask()
+    features.update({name: False for name in features if name.startswith(sys.argv[1])})
+    return features
+llvm.get_host_cpu_features = without
 import numpy as np
 from badak.kernels.fast import _simd, matmul
 rng = np.random.default_rng(0)
 for dtype in (np.float32, np.float64):
     for m, n, k in [(1, 1, 1), (9, 49, 17), (33, 26, 300)]:
         a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype).T
-        np.testing.assert_allclose(matmul.matmul(a, b), a.astype("f8") @ b.astype("f8"), atol=1e-4)
-        np.testing.assert_allclose(matmul.matmul(a, b.copy()), a.astype("f8") @ b.astype("f8"), atol=1e-4)
+        np.testing.assert_allclose(matmul(a, b), a.astype("f8") @ b.astype("f8"), atol=1e-4)
+        np.testing.assert_allclose(matmul(a, b.copy()), a.astype("f8") @ b.astype("f8"), atol=1e-4)
 print(_simd.REGISTER)
 """
 
 
-@pytest.mark.parametrize("without, register", [(["avx512f"], 32), (["avx512f", "avx2"], 16)])
+@pytest.mark.parametrize("without, register", [("avx512", 32), ("avx", 16)])
 def test_products_hold_on_narrower_registers(without, register, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", OTHER_WIDTH, *without], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", OTHER_WIDTH, without], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) <= register
