@@ -4,6 +4,7 @@ The same input gives the same bits on any number of threads. See `_parallel.py` 
 """
 
 from badak.kernels.fast._jit import FOLDER as _FOLDER
+from badak.kernels.fast._memory import keep_freed_memory as _keep_freed_memory
 from badak.kernels.fast._parallel import warmup as warmup
 from badak.kernels.fast._simd import describe as _describe_products
 from badak.kernels.fast._team import get_num_threads as get_num_threads
@@ -62,6 +63,8 @@ from badak.kernels.plain import nll_backward as nll_backward
 from badak.kernels.plain import rnn as rnn
 from badak.kernels.plain import rnn_backward as rnn_backward
 from badak.kernels.plain import unfold as unfold
+
+_keep_freed_memory()
 
 
 def describe():

@@ -11,22 +11,10 @@ it is computed in.
 import numpy as np
 
 from badak.kernels.fast._jit import callbacks, extern, kernel, overload
-from badak.kernels.fast._simd import (
-    DEPTH,
-    REGISTER,
-    ROWS,
-    copy_number,
-    copy_row,
-    lanes,
-    panel_space,
-    tile,
-    transpose,
-    zero_row,
-)
+from badak.kernels.fast._simd import REGISTER, ROWS, lanes
+from badak.kernels.fast._tiles import DEPTH, PANEL, copy_number, copy_row, panel_space, tile, transpose, zero_row
 
 __all__ = ["gemm"]
-
-_SPACE = (DEPTH + REGISTER // 4) * 3 * REGISTER
 
 
 @kernel
@@ -78,8 +66,8 @@ def _strip(alpha, m, columns, depth, a, a_row, a_column, panel, base, base_row, 
 def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row):
     """c = alpha a b + base, a (m, k), b (k, n), all by address and strides in bytes; base 0: nothing is added."""
     step, item = lanes(alpha), REGISTER // lanes(alpha)
-    panel = panel_space()
-    zeros = panel + _SPACE
+    panel = panel_space(alpha)
+    zeros = panel + PANEL
     zero_row(alpha, zeros)
     for first in range(0, max(k, 1), DEPTH):
         depth = min(DEPTH, k - first)
