@@ -138,7 +138,7 @@ class Vectors:
         return ir.Constant(self.type, [float(number)] * self.lanes)
 
     def log(self, x):
-        """ln x for normal x > 0, NaN for inf and NaN; largest error 1 unit in the last place."""
+        """ln x for normal x > 0, NaN for NaN; largest error 1 unit in the last place."""
         if self.bytes == 8:
             return self.map("log", x)
         b, c = self.builder, self.constant
@@ -153,7 +153,7 @@ class Vectors:
             p = self.fma(f, p, c(coefficient))
         square = b.fmul(f, f)
         small = self.fma(b.fmul(square, f), p, self.fma(square, c(-0.5), self.fma(n, c(_math.LN2_LOW), f)))
-        return b.fadd(self.fma(n, c(_math.LN2_HIGH), small), b.fsub(x, x))
+        return b.select(b.fcmp_unordered("uno", x, x), x, self.fma(n, c(_math.LN2_HIGH), small))
 
     def repeat(self, count, carried, body):
         """Emit `for i in range(count): carried = body(i, carried)`, and give the carried values."""
@@ -162,7 +162,7 @@ class Vectors:
         loop, after = b.append_basic_block("repeat"), b.append_basic_block("done")
         b.cbranch(b.icmp_signed(">", count, I64(0)), loop, after)
         b.position_at_end(loop)
-        i, *before = [b.phi(I64), *(b.phi(value.type) for value in carried)]
+        i, before = b.phi(I64), [b.phi(value.type) for value in carried]
         new = [b.add(i, I64(1)), *body(i, before)]
         for phi, first, then in zip([i, *before], [I64(0), *carried], new):
             phi.add_incoming(first, entry)
