@@ -8,8 +8,12 @@ class _Modes(threading.local):
     grad = True  # record what a backward needs
     inference = False  # as grad = False, and for good: what is made now never joins a graph
     anomaly = False  # look for the first operation that made a NaN or an Inf
-    checked = False  # inference or anomaly: one look for both, on the way of every operation
     debug = os.environ.get("BADAK_DEBUG", "") not in ("", "0")  # remember the user's line of each operation
+    checked = debug  # any of the last three: one look for all, on the way of every operation
+
+    def look_again(self) -> None:
+        """Bring `checked` up to date."""
+        self.checked = self.inference or self.anomaly or self.debug
 
 
 modes = _Modes()
