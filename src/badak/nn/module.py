@@ -68,11 +68,15 @@ class Module(Moving, State, Hooks):
     # Attributes
 
     def __getattr__(self, name: str):
-        # Reached only when ordinary look-up has failed.
-        attributes = self.__dict__
-        for members in MEMBERS:
-            if members in attributes and name in attributes[members]:
-                return attributes[members][name]
+        # Reached only when ordinary look-up has failed. Every use of a parameter or a child comes this way.
+        own = self.__dict__
+        if "_modules" in own:  # False before Module.__init__
+            if name in own["_modules"]:
+                return own["_modules"][name]
+            if name in own["_parameters"]:
+                return own["_parameters"][name]
+            if name in own["_buffers"]:
+                return own["_buffers"][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
     def __setattr__(self, name: str, value: object) -> None:
