@@ -45,6 +45,24 @@ def apply(op, *inputs, **attributes):
     return outputs if type(made) is tuple else outputs[0]
 
 
+def see(op, x, **attributes):
+    """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
+    array = x._array
+    wanted = modes.grad and (x._requires_grad if x._base is None else x.requires_grad)
+    saved = _new(Saved)
+    saved.needs = (wanted,)
+    y = _new(Tensor)
+    y._array = op.forward(saved, array, **attributes)
+    checked = modes.checked
+    if not (checked and modes.inference):
+        _share(op, x, (y,), attributes)
+    if wanted:
+        y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
+    if checked:
+        _check(op, (array,), attributes, (y,))
+    return y
+
+
 def _run(op, inputs, attributes):
     """apply, where nothing is recorded: the way of generation, on which an operation costs little beside its kernel."""
     arrays = []
@@ -88,21 +106,19 @@ def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
 
 def _watch(op, node: Node, saved: Saved, inputs, arrays, outputs) -> None:
     """Note in the node the versions of those tensors whose very arrays were saved."""
+    kept = set(map(id, saved.__dict__.values()))
     watched = []
-    for value in saved.__dict__.values():
-        if type(value) is not ndarray:
-            continue
-        for i, array in enumerate(arrays):
-            if value is array:
-                x = inputs[i]
-                if x._inference:
-                    raise _inference_error(op)
-                version = x._counter or x._watch()
-                watched.append((version, version.count, i))
-        for y in outputs:
-            if value is y._array:
-                version = y._counter or y._watch()
-                watched.append((version, version.count, None))
+    for i, array in enumerate(arrays):
+        if array is not None and id(array) in kept:
+            x = inputs[i]
+            if x._inference:
+                raise _inference_error(op)
+            version = x._counter or x._watch()
+            watched.append((version, version.count, i))
+    for y in outputs:
+        if id(y._array) in kept:
+            version = y._counter or y._watch()
+            watched.append((version, version.count, None))
     if watched:
         node.watched = watched
 
@@ -128,14 +144,20 @@ def _inference_error(op) -> GraphError:
 
 def _share(op, x: Tensor, outputs, attributes) -> None:
     """Tie views to the tensor whose memory they see."""
-    base = x if x._base is None else x._base
-    owner = x._array if x._array.base is None else x._array.base
-    for slot, y in enumerate(outputs):
+    array = x._array
+    base, owner = x._base, array.base
+    if base is None:
+        base = x
+    if owner is None:
+        owner = array
+    slot = 0
+    for y in outputs:
         seen = y._array
-        if seen is x._array or seen.base is owner or seen.base is x._array:
+        if seen.base is owner or seen is array or seen.base is array:
             y._base, y._made_at = base, base._rebased
             y._steps = (*x._steps, (op, attributes, slot))
             y._counter = x._counter
+        slot += 1
 
 
 def replay(base: Tensor, steps) -> Tensor:
