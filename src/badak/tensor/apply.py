@@ -91,7 +91,7 @@ def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
         if not need:
             edges.append(None)
         elif x._node is None:
-            edges.append(x._edge())
+            edges.append(x._end or x._edge())
         else:  # its history is up to date, as whether it needs a gradient has been asked
             edges.append((x._node, x._slot))
     node = Node(op, saved, edges, len(outputs))
