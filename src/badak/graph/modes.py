@@ -9,11 +9,11 @@ class _Modes(threading.local):
     inference = False  # as grad = False, and for good: what is made now never joins a graph
     anomaly = False  # look for the first operation that made a NaN or an Inf
     debug = os.environ.get("BADAK_DEBUG", "") not in ("", "0")  # remember the user's line of each operation
-    checked = debug  # any of the last three: one look for all, on the way of every operation
+    checked = 2 * debug  # one look for the last three: 0 none of them, 1 only inference, 2 others too
 
     def look_again(self) -> None:
         """Bring `checked` up to date."""
-        self.checked = self.inference or self.anomaly or self.debug
+        self.checked = 2 if self.anomaly or self.debug else int(self.inference)
 
 
 modes = _Modes()

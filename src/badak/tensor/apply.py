@@ -9,6 +9,7 @@ from .tensor import Tensor
 
 _new = object.__new__
 _NO_NEEDS = tuple((False,) * n for n in range(16))
+_FORGOTTEN = Saved((False,))  # for what views save, shapes and axes, where nobody will ask for it
 
 
 def apply(op, *inputs, **attributes):
@@ -47,19 +48,26 @@ def apply(op, *inputs, **attributes):
 
 def see(op, x, **attributes):
     """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
-    array = x._array
-    wanted = modes.grad and (x._requires_grad if x._base is None else x.requires_grad)
+    y = _new(Tensor)
+    if not modes.grad:
+        checked = modes.checked
+        y._array = op.forward(_FORGOTTEN, x._array, **attributes)
+        if checked == 1:  # what inference makes never joins a graph, so nobody asks whose view it is
+            y._inference = True
+            return y
+        _share(op, x, (y,), attributes)
+        if checked:
+            _check(op, (x._array,), attributes, (y,))
+        return y
+    wanted = x._requires_grad if x._base is None else x.requires_grad
     saved = _new(Saved)
     saved.needs = (wanted,)
-    y = _new(Tensor)
-    y._array = op.forward(saved, array, **attributes)
-    checked = modes.checked
-    if not (checked and modes.inference):
-        _share(op, x, (y,), attributes)
+    y._array = op.forward(saved, x._array, **attributes)
+    _share(op, x, (y,), attributes)
     if wanted:
         y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
-    if checked:
-        _check(op, (array,), attributes, (y,))
+    if modes.checked:
+        _check(op, (x._array,), attributes, (y,))
     return y
 
 
@@ -71,15 +79,20 @@ def _run(op, inputs, attributes):
     saved = _new(Saved)
     saved.needs = _NO_NEEDS[len(arrays)] if len(arrays) < 16 else (False,) * len(arrays)
     made = op.forward(saved, *arrays, **attributes)
+    checked = modes.checked
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
+        if not op.view and checked < 2:
+            if checked:
+                y._inference = True
+            return y
         outputs = (y,)
     else:
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
-    if modes.checked:
+    if checked:
         _check(op, arrays, attributes, outputs)
-    if op.view and not modes.inference:  # what inference makes never joins a graph, so nobody asks whose view it is
+    if op.view and not modes.inference:
         _share(op, inputs[0], outputs, attributes)
     return outputs if type(made) is tuple else outputs[0]
 
