@@ -26,7 +26,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
     heap: list = []  # (-order, node) of those that are no leaves
     for (node, slot), dy in roots:
         _add(buffers, heap, node, slot, dy, False)
-    goals, above = (None, None) if targets is None else _frontier(roots, targets)
+    goals, above = (None, set()) if targets is None else _frontier(roots, targets)
     found: dict = {}
     anomaly = modes.anomaly
     while heap:
@@ -83,15 +83,15 @@ def _step(node: Node, gradients, buffers, heap, anomaly: bool) -> None:
     """Run one backward and pass its results on."""
     if node.saved is None or node.watched:
         node.check()
-    dxs = node.op.backward(node.saved, *gradients[::2])
+    op = node.op
+    dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
     if anomaly:
         _look_for_nonfinite(node, gradients[::2], dxs)
-    fresh = node.op.fresh
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
-            _add(buffers, heap, edge[0], edge[1], dx, fresh)
+            _add(buffers, heap, edge[0], edge[1], dx, op.fresh)
 
 
 def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:

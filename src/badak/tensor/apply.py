@@ -120,7 +120,7 @@ def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
 def _watch(op, node: Node, saved: Saved, inputs, arrays, outputs) -> None:
     """Note in the node the versions of those tensors whose very arrays were saved."""
     kept = set(map(id, saved.__dict__.values()))
-    watched = []
+    watched: list = []
     for i, array in enumerate(arrays):
         if array is not None and id(array) in kept:
             x = inputs[i]

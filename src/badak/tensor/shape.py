@@ -263,7 +263,9 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
     shape = tensor._array.shape
     dim = axis_of(dim, len(shape))
     n, wanted = shape[dim], split_size_or_sections
-    if isinstance(wanted, int):
+    if type(wanted) is int and wanted > 0 and n and n % wanted == 0:
+        parts = [wanted] * (n // wanted)
+    elif isinstance(wanted, int):
         if wanted < 0 or (wanted == 0 and n):
             raise ArgumentError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}", None)
         count = max(1, -(-n // wanted)) if wanted else 1
