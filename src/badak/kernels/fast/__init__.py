@@ -34,6 +34,15 @@ from badak.kernels.fast.losses import mse_backward as mse_backward
 from badak.kernels.fast.matmul import matmul as matmul
 from badak.kernels.fast.optimizer import adam as adam
 from badak.kernels.fast.optimizer import sgd as sgd
+from badak.kernels.fast.random import c_function as c_function
+from badak.kernels.fast.random import random_bernoulli as random_bernoulli
+from badak.kernels.fast.random import random_integers as random_integers
+from badak.kernels.fast.random import random_normal as random_normal
+from badak.kernels.fast.random import random_pairs as random_pairs
+from badak.kernels.fast.random import random_permutation as random_permutation
+from badak.kernels.fast.random import random_uniform as random_uniform
+from badak.kernels.fast.random import random_words as random_words
+from badak.kernels.fast.random import scaled as scaled
 from badak.kernels.fast.rms_norm import rms_norm as rms_norm
 from badak.kernels.fast.rms_norm import rms_norm_backward as rms_norm_backward
 from badak.kernels.fast.softmax import log_softmax as log_softmax

@@ -35,6 +35,15 @@ from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
 from badak.kernels.plain.optimizer import adam as adam
 from badak.kernels.plain.optimizer import sgd as sgd
+from badak.kernels.plain.random import c_function as c_function
+from badak.kernels.plain.random import random_bernoulli as random_bernoulli
+from badak.kernels.plain.random import random_integers as random_integers
+from badak.kernels.plain.random import random_normal as random_normal
+from badak.kernels.plain.random import random_pairs as random_pairs
+from badak.kernels.plain.random import random_permutation as random_permutation
+from badak.kernels.plain.random import random_uniform as random_uniform
+from badak.kernels.plain.random import random_words as random_words
+from badak.kernels.plain.random import scaled as scaled
 from badak.kernels.plain.recurrent import gru as gru
 from badak.kernels.plain.recurrent import gru_backward as gru_backward
 from badak.kernels.plain.recurrent import lstm as lstm
