@@ -14,6 +14,7 @@ class MatMul(Op):
     result. Leading axes broadcast. A stack of matrices times one matrix is one product of all their rows.
     """
 
+    name = "matmul"
     fresh = True
 
     @staticmethod

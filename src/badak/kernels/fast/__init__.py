@@ -25,6 +25,8 @@ from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_ent
 from badak.kernels.fast.dropout import dropout as dropout
 from badak.kernels.fast.embedding import embedding as embedding
 from badak.kernels.fast.embedding import embedding_backward as embedding_backward
+from badak.kernels.fast.exponential import exp as exp
+from badak.kernels.fast.exponential import log as log
 from badak.kernels.fast.layer_norm import layer_norm as layer_norm
 from badak.kernels.fast.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.fast.linear import linear as linear
@@ -68,6 +70,7 @@ from badak.kernels.plain import max_pool as max_pool
 from badak.kernels.plain import max_pool_backward as max_pool_backward
 from badak.kernels.plain import nll as nll
 from badak.kernels.plain import nll_backward as nll_backward
+from badak.kernels.plain import power as power
 from badak.kernels.plain import rnn as rnn
 from badak.kernels.plain import rnn_backward as rnn_backward
 from badak.kernels.plain import unfold as unfold

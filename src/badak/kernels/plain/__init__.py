@@ -22,6 +22,9 @@ from badak.kernels.plain.cross_entropy import nll_backward as nll_backward
 from badak.kernels.plain.dropout import dropout as dropout
 from badak.kernels.plain.embedding import embedding as embedding
 from badak.kernels.plain.embedding import embedding_backward as embedding_backward
+from badak.kernels.plain.exponential import exp as exp
+from badak.kernels.plain.exponential import log as log
+from badak.kernels.plain.exponential import power as power
 from badak.kernels.plain.layer_norm import layer_norm as layer_norm
 from badak.kernels.plain.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.plain.linear import linear as linear
