@@ -11,7 +11,7 @@ import badak
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "api.md"
 NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd"]
-NAMESPACES += ["distributions", "linalg", "utils.data"]
+NAMESPACES += ["distributions", "fft", "linalg", "utils.data"]
 
 
 def namespace(dotted: str) -> ModuleType:

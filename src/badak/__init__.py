@@ -94,6 +94,11 @@ from .tensor import complex64 as complex64
 from .tensor import concat as concat
 from .tensor import concatenate as concatenate
 from .tensor import conj as conj
+from .tensor import conj_physical as conj_physical
+from .tensor import resolve_conj as resolve_conj
+from .tensor import resolve_neg as resolve_neg
+from .tensor import is_conj as is_conj
+from .tensor import angle as angle
 from .tensor import cos as cos
 from .tensor import cosh as cosh
 from .tensor import count_nonzero as count_nonzero
@@ -407,6 +412,7 @@ from .tensor import preserve_format as preserve_format
 from .tensor import sparse_coo as sparse_coo
 from .tensor import sparse_csr as sparse_csr
 from .tensor import strided as strided
+from .tensor import fft as fft
 from .tensor import linalg as linalg
 from .tensor import random as random
 from .tensor import return_types as return_types

@@ -602,3 +602,23 @@ def test_a_changed_saved_tensor_of_a_function_raises(lib):
     x.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+def test_names_of_operations_read_as_pytorchs():
+    from badak import ops
+
+    named = {"ReLU": "relu", "SiLU": "silu", "RMSNorm": "rms_norm", "KLDiv": "kl_div", "BCEWithLogits": "bce_with_logits"}
+    named |= {"MatMul": "matmul", "CumSum": "cumsum", "LayerNorm": "layer_norm", "LogSumExp": "logsumexp", "SVD": "svd"}
+    found = {op.__name__: op.name for op in _all_ops(ops)}
+    assert {name: found[name] for name in named} == named
+
+
+def _all_ops(ops, seen=None):
+    from badak.graph import Op
+
+    waiting = Op.__subclasses__()
+    while waiting:
+        op = waiting.pop()
+        waiting += op.__subclasses__()
+        if op.__module__.startswith("badak.ops"):
+            yield op

@@ -103,6 +103,15 @@ for dtype in (np.float32, np.float64):
     for kernels, s in ((fast, state), (plain, twin)):
         kernels.adam(*s, 2, 0.1, 0.9, 0.99, 1e-8, 0.1, True, False); kernels.sgd(*s[:3], 0.1, 0.9, 0.1, 0.1, True, False, False)
     np.testing.assert_allclose(state, twin, rtol=1e-4)
+    def draw(name, n, *arguments):
+        state = np.r_[words, np.uint32(623), np.uint32(0)]
+        found, expected = (getattr(kernels, name)(state.copy(), n, *arguments) for kernels in (fast, plain))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5, err_msg=name)
+    words = rng.integers(0, 2**32, 624, np.uint32)
+    draw("random_words", 9); draw("random_uniform", 9, dtype, -0.3, 0.7); draw("random_normal", 33, dtype, 0.3, 0.7)
+    draw("random_bernoulli", 9, 0.3); draw("random_permutation", 9); draw("random_pairs", 9)
+    draw("random_integers", 9, -3, 10); draw("random_integers", 9, -3, 2**40)
+    agree("c_function", normal(9).astype(np.float64), "exp"); agree("scaled", normal(9).astype(np.float64), 0.3, 0.7)
 """
 
 

@@ -25,7 +25,7 @@ def test_linear_names_the_sizes_that_clash():
     with pytest.raises(ShapeError) as caught:
         F.linear(badak.zeros(2, 3), badak.zeros(5, 4))
     assert str(caught.value) == (
-        "linear: mat1 and mat2 shapes cannot be multiplied: expected input (..., K) and weight (N, K); "
+        "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5): linear takes input (..., K) and weight (N, K); "
         "got input=(2, 3), weight=(5, 4)\nfix: Linear(3, 5), or an input whose last size is 4"
     )
     with pytest.raises(DTypeError, match="linear: expected one floating dtype; got weight=float64, input=float32"):

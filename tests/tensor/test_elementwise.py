@@ -79,7 +79,7 @@ def test_where_takes_tensors_and_numbers():
 def test_where_and_masked_fill_refuse_what_is_no_mask():
     with pytest.raises(DTypeError, match="expected condition to be a boolean"):
         bk.where(floats(3), floats(3), 0.0)
-    with pytest.raises(DTypeError, match="masked_fill only supports boolean masks, but got mask with dtype"):
+    with pytest.raises(DTypeError, match="masked_fill_ only supports boolean masks, but got mask with dtype"):
         floats(3).masked_fill(bk.ones(3, dtype=bk.uint8), 0.0)
 
 

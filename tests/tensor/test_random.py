@@ -14,9 +14,9 @@ import torch
 
 import badak
 from badak.errors import ArgumentError, DTypeError, KindError, RangeError, StateError
+from badak.kernels.plain._boxmuller import fma64
 from badak.tensor import Tensor
 from badak.tensor import random as bk
-from badak.tensor._boxmuller import fma64
 from badak.tensor._sampling import Source
 
 SIZES = [0, 1, 2, 3, 5, 15, 16, 17, 31, 32, 100, 1000]

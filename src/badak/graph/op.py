@@ -38,7 +38,8 @@ class Op:
     name = "op"
 
     def __init_subclass__(cls) -> None:
-        cls.name = cls.__dict__.get("name") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        words = re.sub(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])", "_", cls.__name__)  # RMSNorm: rms_norm, ReLU: relu
+        cls.name = cls.__dict__.get("name") or words.lower()
 
     @staticmethod
     def forward(save, *arrays, **attributes):

@@ -19,6 +19,7 @@ PLACES = {
     "badak.cpu": "badak.face.devices.cpu",
     "badak.cuda": "badak.face.cuda",
     "badak.distributed": "badak.face.distributed",
+    "badak.func": "badak.face.func",
     "badak.functional": "badak.tensor",
     "badak.fx": "badak.face.fx",
     "badak.jit": "badak.face.jit",
@@ -33,13 +34,13 @@ PLACES = {
     "badak.utils.checkpoint": "badak.face.checkpoint",
     "badak.utils.tensorboard": "badak.face.tensorboard",
     "badak.version": "badak.face.version",
+    "badak.vmap": "badak.face.func.vmap",
     "badak.xpu": "badak.face.devices.xpu",
 }
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
-    "fft": "numpy.fft on tensor.numpy(), where no gradient is needed",
-    "func": "badak.autograd.grad for first derivatives",
-    "vmap": "write the batch as a leading axis: every function broadcasts over it",
+    "func.hessian": "torch.func.jacrev for first derivatives",
+    "func.jacfwd": "torch.func.jacrev: the same numbers, found backwards",
     "hub": "download the file yourself and read it with badak.load or safetensors",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "onnx": "save the weights as safetensors and export them with PyTorch",

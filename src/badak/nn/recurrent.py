@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from ..errors import ArgumentError, MissingError, ShapeError
+from ..errors import ArgumentError, ShapeError
 from ..ops import recurrent as ops
 from ..tensor import Tensor, apply, empty, zeros
 from ..tensor.join import cat, stack
@@ -54,14 +54,20 @@ class RNNBase(_Weights):
         self._check_numbers()
         for layer in range(num_layers):
             for suffix in self._suffixes(layer):
-                wide = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
+                wide = input_size if layer == 0 else self._state_size * (2 if bidirectional else 1)
                 rows = GATES[mode] * hidden_size
                 self._add(f"weight_ih_{suffix}", (rows, wide), device, dtype)
-                self._add(f"weight_hh_{suffix}", (rows, hidden_size), device, dtype)
+                self._add(f"weight_hh_{suffix}", (rows, self._state_size), device, dtype)
                 if bias:
                     self._add(f"bias_ih_{suffix}", (rows,), device, dtype)
                     self._add(f"bias_hh_{suffix}", (rows,), device, dtype)
+                if proj_size:
+                    self._add(f"weight_hr_{suffix}", (proj_size, hidden_size), device, dtype)
         self.reset_parameters()
+
+    @property
+    def _state_size(self) -> int:
+        return self.proj_size or self.hidden_size
 
     def _add(self, name: str, shape: tuple[int, ...], device, dtype) -> None:
         self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)))
@@ -73,8 +79,12 @@ class RNNBase(_Weights):
             )
         if self.hidden_size <= 0 or self.num_layers <= 0:
             raise ArgumentError("hidden_size and num_layers must be greater than zero")
-        if self.proj_size:
-            raise MissingError(f"{self.mode}: proj_size is not there", "a Linear layer after it")
+        if self.proj_size and self.mode != "LSTM":
+            raise ArgumentError("proj_size argument is only supported for LSTM, not RNN or GRU", "a Linear layer after it")
+        if not 0 <= self.proj_size < self.hidden_size:
+            raise ArgumentError(
+                f"proj_size has to be smaller than hidden_size, and not negative; got {self.proj_size} and {self.hidden_size}"
+            )
         if self.dropout and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater "
@@ -89,7 +99,7 @@ class RNNBase(_Weights):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
-        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if self.bias else 2]
+        kinds = ["weight_ih", "weight_hh", *(["bias_ih", "bias_hh"] * self.bias), *(["weight_hr"] * (self.proj_size > 0))]
         suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
         return [[getattr(self, f"{kind}_{suffix}") for kind in kinds] for suffix in suffixes]
 
@@ -147,6 +157,8 @@ class RNNBase(_Weights):
     def _layer(self, x: Tensor, first, suffix: str, reverse: bool, lengths: np.ndarray | None):
         gx = F.linear(x, getattr(self, f"weight_ih_{suffix}"), getattr(self, f"bias_ih_{suffix}", None))
         w, b = getattr(self, f"weight_hh_{suffix}"), getattr(self, f"bias_hh_{suffix}", None)
+        if self.proj_size:
+            return _projected(gx, first, w, b, getattr(self, f"weight_hr_{suffix}"), reverse, lengths)
         return _steps(self.mode, gx, first, w, b, reverse, lengths)
 
     def _states(self, x: Tensor, hx, batched: bool) -> tuple[Tensor, ...]:
@@ -156,13 +168,13 @@ class RNNBase(_Weights):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}",
                 f"{type(self).__name__}({x.shape[-1]}, {self.hidden_size})",
             )
-        shape = (self.num_layers * (2 if self.bidirectional else 1), x.shape[1], self.hidden_size)
-        count = 2 if self.mode == "LSTM" else 1
+        lead = (self.num_layers * (2 if self.bidirectional else 1), x.shape[1])
+        shapes = [(*lead, self._state_size), (*lead, self.hidden_size)][: 2 if self.mode == "LSTM" else 1]
         if hx is None:
-            return (zeros(shape, dtype=x.dtype),) * count
+            return tuple(zeros(shape, dtype=x.dtype) for shape in shapes)
         given = tuple(hx) if self.mode == "LSTM" else (hx,)
         states = tuple(state if batched else state.unsqueeze(1) for state in given)
-        for number, state in enumerate(states):
+        for number, (state, shape) in enumerate(zip(states, shapes)):
             if tuple(state.shape) != shape:
                 raise ShapeError(f"Expected hidden[{number}] size {shape}, got {list(state.shape)}", "None starts with zeros")
         return states
@@ -171,7 +183,7 @@ class RNNBase(_Weights):
         return states if self.mode == "LSTM" else states[0]
 
     def extra_repr(self) -> str:
-        usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
         rest = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
         return f"{self.input_size}, {self.hidden_size}{''.join(rest)}"
 
@@ -183,6 +195,20 @@ def _steps(mode: str, gx: Tensor, first, w, b, reverse: bool, lengths):
     if mode == "GRU":
         return apply(ops.GRU, gx, *first, w, b, reverse=reverse, lengths=lengths)
     return apply(ops.RNN, gx, *first, w, b, relu=mode == "RNN_RELU", reverse=reverse, lengths=lengths)
+
+
+def _projected(gx: Tensor, first, w, b, w_hr, reverse: bool, lengths):
+    """As _steps of an LSTM whose state is P = w_hr h, (B, P), w (4H, P).
+
+    W (w_hr h) = (W w_hr) h, so the layer is an ordinary one with the weights W w_hr, whose outputs are projected; only the
+    first state is given as P already, and joins the first step's arguments.
+    """
+    T, B, _ = gx.shape
+    start = np.zeros((T, B, 1), gx.dtype.numpy)
+    start[(T if lengths is None else lengths) - 1 if reverse else 0, np.arange(B)] = 1
+    gx = gx + Tensor._of(start) * F.linear(first[0], w)
+    y, h, c = _steps("LSTM", gx, (zeros(B, w_hr.shape[1], dtype=gx.dtype), first[1]), w @ w_hr, b, reverse, lengths)
+    return F.linear(y, w_hr), F.linear(h, w_hr), c
 
 
 class RNN(RNNBase):
@@ -213,7 +239,8 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """i, f, o = sigmoid(.), g = tanh(.) of W_ih x + b_ih + W_hh h + b_hh;   c = f c + i g,   h = o tanh(c).
 
-    The state is the pair (h, c). Source: Hochreiter, Schmidhuber 1997, "Long short-term memory".
+    With proj_size, h = W_hr (o tanh(c)) of that size. The state is the pair (h, c). Sources: Hochreiter, Schmidhuber 1997,
+    "Long short-term memory"; the projection: Sak, Senior, Beaufays 2014, "Long short-term memory based recurrent networks".
     """
 
     def __init__(

@@ -1,8 +1,16 @@
 """Complaints that several operations share; called only once a check has failed, so that hot code pays nothing."""
 
+import math
+
 import numpy as np
 
 from ..errors import DTypeError, RangeError
+
+
+def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """PyTorch's words for a (..., K) times b (K', N); a program's author may search for them."""
+    sizes = [(math.prod(a[:-1]), *a[-1:]), b]
+    return f"mat1 and mat2 shapes cannot be multiplied ({' and '.join('x'.join(map(str, size)) for size in sizes)})"
 
 
 def dtype_mismatch(where: str, **arrays) -> DTypeError:

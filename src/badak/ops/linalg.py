@@ -94,6 +94,7 @@ class Det(Op):
 class SlogDet(Op):
     """sign, log|det A|;   dA = dlog A^-T."""
 
+    name = "slogdet"
     fresh = True
 
     @staticmethod

@@ -3,7 +3,7 @@
 from .. import kernels
 from ..errors import ShapeError
 from ..graph import Op
-from ._check import dtype_mismatch
+from ._check import cannot_multiply, dtype_mismatch
 
 
 class Linear(Op):
@@ -35,7 +35,7 @@ class Linear(Op):
 
 def _mismatch(x, w) -> ShapeError:
     cause = (
-        f"linear: mat1 and mat2 shapes cannot be multiplied: expected input (..., K) and weight (N, K); "
+        f"{cannot_multiply(x.shape, w.shape[::-1])}: linear takes input (..., K) and weight (N, K); "
         f"got input={x.shape}, weight={w.shape}"
     )
     if w.ndim != 2 or x.ndim == 0:

@@ -4,7 +4,7 @@ from .. import kernels
 from ..errors import ShapeError
 from ..graph import Op
 from ._broadcast import stretched, unbroadcast
-from ._check import dtype_mismatch
+from ._check import cannot_multiply, dtype_mismatch
 
 
 class MatMul(Op):
@@ -14,6 +14,7 @@ class MatMul(Op):
     result. Leading axes broadcast. A stack of matrices times one matrix is one product of all their rows.
     """
 
+    name = "matmul"
     fresh = True
 
     @staticmethod
@@ -61,7 +62,7 @@ def _check(a, b) -> None:
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         fits = b.ndim > 1 and a.shape[-1] == b.shape[-1]
         raise ShapeError(
-            f"matmul: mat1 and mat2 shapes cannot be multiplied: expected a (..., M, K) and b (..., K, N); "
+            f"{cannot_multiply(a.shape, b.shape)}: matmul takes a (..., M, K) and b (..., K, N); "
             f"got a={a.shape}, b={b.shape}",
             "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b",
         )

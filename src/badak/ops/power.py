@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import kernels
 from ..graph import Op
 from ._broadcast import quiet, unbroadcast
 from .arithmetic import conj
@@ -49,7 +50,7 @@ class PowOf(Op):
     @quiet
     def forward(save, x, c):
         save.x, save.c = x, c
-        save.y = y = np.power(x.dtype.type(c), x)
+        save.y = y = kernels.of(x).power(x.dtype.type(c), x)
         return y
 
     @staticmethod
@@ -69,7 +70,7 @@ class Pow(Op):
     @quiet
     def forward(save, a, b):
         save.a, save.b = a, b
-        save.y = y = np.power(a, b)
+        save.y = y = kernels.of(a).power(a, b)
         return y
 
     @staticmethod

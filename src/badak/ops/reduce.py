@@ -181,6 +181,7 @@ class Amin(Op):
 class LogSumExp(Op):
     """y = ln sum exp(x), shifted by the maximum;   dx = dy exp(x - y)."""
 
+    name = "logsumexp"
     fresh = True
 
     @staticmethod
@@ -260,6 +261,8 @@ def _sum_from_here(x, axis):
 class CumSum(Op):
     """y_i = sum_{j <= i} x_j;   dx_j = sum_{i >= j} dy_i."""
 
+    name = "cumsum"
+
     @staticmethod
     @quiet
     def forward(save, x, axis):
@@ -278,6 +281,7 @@ class CumProd(Op):
     Where x_j is the first zero of its row the division is replaced by products that leave x_j out; after it dx = 0.
     """
 
+    name = "cumprod"
     fresh = True
 
     @staticmethod

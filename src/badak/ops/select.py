@@ -34,6 +34,7 @@ class ClampBetween(Op):
     dx = dy [lo <= x <= hi];   dlo = dy [x < lo < hi];   dhi = dy [x > hi or hi < lo].
     """
 
+    name = "clamp"
     fresh = True
 
     @staticmethod

@@ -9,6 +9,7 @@ from math import inf as inf
 from math import nan as nan
 from math import pi as pi
 
+from . import fft as fft
 from . import linalg as linalg
 from . import methods as methods
 from . import random as random
@@ -164,14 +165,19 @@ from .elementwise import tan as tan
 from .elementwise import tanh as tanh
 from .elementwise import trunc as trunc
 from .elementwise import where as where
+from .grids import angle as angle
 from .grids import cartesian_prod as cartesian_prod
 from .grids import combinations as combinations
 from .grids import complex as complex
 from .grids import conj as conj
+from .grids import conj_physical as conj_physical
 from .grids import imag as imag
+from .grids import is_conj as is_conj
 from .grids import meshgrid as meshgrid
 from .grids import polar as polar
 from .grids import real as real
+from .grids import resolve_conj as resolve_conj
+from .grids import resolve_neg as resolve_neg
 from .index import argwhere as argwhere
 from .index import gather as gather
 from .index import index_add as index_add

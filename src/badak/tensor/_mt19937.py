@@ -1,11 +1,14 @@
 """The Mersenne Twister MT19937 as PyTorch's CPU generator uses it: one stream of 32-bit words and its 5056-byte state.
 
 Source: Matsumoto & Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998; the seeding is the 2002 `init_genrand`.
-The words come from NumPy's `RandomState`, whose streams are frozen by NumPy's compatibility policy (NEP 19).
+What is made of the words stands in `kernels/plain/random.py`.
 """
+
+import threading
 
 import numpy as np
 
+from .. import kernels
 from ..errors import StateError
 
 _WORDS = 624  # words of the twister's state
@@ -19,6 +22,14 @@ _LAYOUT = np.dtype(
     }
 )
 STATE_BYTES = _LAYOUT.itemsize
+_FLOATS = np.empty(0, np.float32)  # asks for the kernels of NumPy arrays
+
+
+def _as_words(state):
+    """What the kernels move on, uint32 (626,), of (anything, key, position, ...)."""
+    words = np.zeros(_WORDS + 2, np.uint32)
+    words[:_WORDS], words[_WORDS] = state[1], state[2]
+    return words
 
 
 class Twister:
@@ -35,27 +46,24 @@ class Twister:
         self._seed = seed
         self.spare = None
         self._untouched = True
-        self._words = np.random.RandomState(seed & 0xFFFFFFFF)
+        self._words = _as_words(np.random.RandomState(seed & 0xFFFFFFFF).get_state())
+        self._lock = threading.Lock()
 
-    def words32(self, n):
-        """The next n words, uint32 (n,)."""
+    def draw(self, kernel, n, *arguments):
+        """What the kernel of this name makes of the next words: n numbers. One thread at a time."""
         self._untouched &= n == 0
-        return self._words.randint(0, 1 << 32, n, dtype=np.uint32)
-
-    def words64(self, n):
-        """The next 2 n words as n numbers (first << 32) | second, uint64 (n,)."""
-        self._untouched &= n == 0
-        return self._words.randint(0, 1 << 64, n, dtype=np.uint64)
+        with self._lock:
+            return getattr(kernels.of(_FLOATS), kernel)(self._words, n, *arguments)
 
     def state(self):
         """The whole state as uint8 (5056,), the bytes that `torch.set_rng_state` takes."""
-        _, key, position, _, _ = self._words.get_state()
+        position = int(self._words[_WORDS])
         record = np.zeros((), _LAYOUT)
         record["seed"] = self._seed
         record["left"] = _WORDS + 1 - position
         record["seeded"] = 1
         record["next"] = 0 if self._untouched else position  # as PyTorch notes a stream that nobody has drawn from
-        record["key"] = key
+        record["key"] = self._words[:_WORDS]
         record["cached"] = 0.0 if self.spare is None else self.spare
         record["has_cached"] = self.spare is not None
         return np.frombuffer(record.tobytes(), np.uint8).copy()
@@ -78,4 +86,4 @@ class Twister:
         self._seed = int(record["seed"])
         self._untouched = left == 1 and record["next"] == 0
         self.spare = float(record["cached"]) if record["has_cached"] else None
-        self._words.set_state(("MT19937", record["key"].astype(np.uint32), _WORDS + 1 - left, 0, 0.0))
+        self._words = _as_words((None, record["key"], _WORDS + 1 - left))

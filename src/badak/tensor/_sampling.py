@@ -17,16 +17,19 @@ import math
 
 import numpy as np
 
+from .. import kernels
 from ..errors import ArgumentError, RangeError
-from ._boxmuller import fma64, libm, normal_blocks, scalar_pairs
 from ._mt19937 import Twister
 
-_BLOCK = 65536  # numbers at a time: the words stay in the cache
-_MASK24, _MASK53 = np.uint32((1 << 24) - 1), np.uint64((1 << 53) - 1)
-
+_WIDE = np.empty(0, np.float64)
 
 def _size(shape):
     return math.prod(shape)
+
+
+def _kernels():
+    """The kernels of float64 arrays."""
+    return kernels.of(_WIDE)
 
 
 def _is_half(dtype):
@@ -50,43 +53,21 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ uniform
 
-    def _unit32(self, n, low=0.0, width=1.0):
-        """u width + low of float32 numbers: the float64 product is exact, so the sum is the only rounding."""
-        out = np.empty(n, np.float32)
-        for start in range(0, n, _BLOCK):
-            part = out[start : start + _BLOCK]
-            words = self.words32(len(part))
-            words &= _MASK24
-            if (low, width) == (0.0, 1.0):
-                np.multiply(words.view(np.int32), np.float32(2**-24), out=part, casting="unsafe")
-            else:
-                scaled = words.view(np.int32) * (width * 2**-24)
-                np.add(scaled, low, out=part, casting="same_kind")
-        return out
+    def _unit32(self, n):
+        return self.draw("random_uniform", n, np.float32)
 
     def _unit64(self, n):
-        out = np.empty(n, np.float64)
-        for start in range(0, n, _BLOCK):
-            part = out[start : start + _BLOCK]
-            words = self.words64(len(part))
-            words &= _MASK53
-            np.multiply(words.view(np.int64), 2.0**-53, out=part)
-        return out
+        return self.draw("random_uniform", n, np.float64)
 
     def uniform(self, shape, dtype=np.float32, low=0.0, high=1.0):
         """u (high - low) + low in one rounding, u uniform on [0, 1); a value that rounds up to high becomes low."""
         dtype = np.dtype(dtype)
         if not low <= high:
             raise ArgumentError(f"uniform_: expected low <= high; got low={low}, high={high}", fix="swap the bounds")
-        n = _size(shape)
-        if dtype == np.float64:
-            u = self._unit64(n)
-            if (low, high) != (0.0, 1.0):
-                u = fma64(u, high - low, low)
-        else:
-            width = np.float32(high) - np.float32(low)
-            u = self._unit32(n, float(np.float32(low)), float(width)).astype(dtype, copy=False)
-        u[u == dtype.type(high)] = dtype.type(low)
+        u = self.draw("random_uniform", _size(shape), np.float32 if _is_half(dtype) else dtype, low, high)
+        if _is_half(dtype):
+            u = u.astype(dtype)
+            u[u == dtype.type(high)] = dtype.type(low)
         return u.reshape(shape)
 
     # ------------------------------------------------------------------ normal
@@ -103,24 +84,13 @@ class Source(Twister):
             raise ArgumentError(f"normal_: expected std >= 0; got std={std}", fix="pass a standard deviation")
         if n < 16 or not contiguous:
             z = _narrow(self._scalar_normal(n, mean, std), dtype)
-        elif _is_half(dtype):
-            z = self._half_normal(n, mean, std).astype(dtype)
+        elif _is_half(dtype):  # the last 16 are no second draw: all uniform numbers come first
+            whole = n - n % 16
+            z = self.draw("random_normal", whole + (16 if n % 16 else 0), np.float32, mean, std).astype(dtype)
+            z = z if whole == n else np.concatenate([z[: n - 16], z[whole:]])
         else:
-            unit = self._unit64 if dtype == np.float64 else self._unit32
-            z, whole = unit(n), n - n % 16
-            normal_blocks(z[:whole].reshape(-1, 16), mean, std)
-            if whole < n:
-                z[n - 16 :] = normal_blocks(unit(16).reshape(1, 16), mean, std)[0]
+            z = self.draw("random_normal", n, dtype, mean, std)
         return z.reshape(shape)
-
-    def _half_normal(self, n, mean, std):
-        whole = n - n % 16
-        blocks = normal_blocks(self._unit32(n - n % 16 + (16 if n % 16 else 0)).reshape(-1, 16), mean, std).reshape(-1)
-        z = np.empty(n, np.float32)
-        z[:whole] = blocks[:whole]
-        if whole < n:
-            z[n - 16 :] = blocks[whole:]
-        return z
 
     def _scalar_normal(self, n, mean, std):
         """n float64 normals, pair by pair; the odd one out is kept."""
@@ -130,17 +100,17 @@ class Source(Twister):
         kept = 0
         if self.spare is not None:
             z[0], kept, self.spare = self.spare, 1, None
-        pairs = scalar_pairs(self._unit64((n - kept + 1) // 2 * 2))
+        pairs = self.draw("random_pairs", (n - kept + 1) // 2)
         z[kept:] = pairs[: n - kept]
         if len(pairs) > n - kept:
             self.spare = float(pairs[-1])
-        return fma64(z, float(std), float(mean))
+        return _kernels().scaled(z, float(std), float(mean))
 
     def log_normal(self, shape, dtype=np.float32, mean=1.0, std=2.0):
         """exp of normal numbers; the mean and deviation are the logarithm's."""
         if not std > 0:
             raise ArgumentError(f"log_normal_: expected std > 0; got std={std}")
-        return _narrow(libm(math.exp, self._scalar_normal(_size(shape), mean, std)), dtype).reshape(shape)
+        return _narrow(_kernels().c_function(self._scalar_normal(_size(shape), mean, std), "exp"), dtype).reshape(shape)
 
     # ------------------------------------------------------------------ yes and no
 
@@ -148,14 +118,7 @@ class Source(Twister):
         """True with probability p, bool of `shape`: u < p with a float64 u."""
         if not 0 <= p <= 1:
             raise ArgumentError(f"bernoulli_: expected p in [0, 1]; got p={p}")
-        n, bound = _size(shape), np.uint64(math.ceil(float(p) * 2**53))
-        out = np.empty(n, bool)
-        for start in range(0, n, _BLOCK):
-            part = out[start : start + _BLOCK]
-            words = self.words64(len(part))
-            words &= _MASK53
-            np.less(words, bound, out=part)
-        return out.reshape(shape)
+        return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape)
 
     def bernoulli_each(self, p):
         """True with probability p[i], bool of p's shape; the uniform numbers are float64 where p is, else float32."""
@@ -171,27 +134,21 @@ class Source(Twister):
         """Whole numbers in [low, high): word % (high - low) + low."""
         if not low < high:
             raise RangeError(f"random_ expects 'from' to be less than 'to'; got from={low} >= to={high}")
-        span, n = high - low, _size(shape)
-        if span >= 1 << 64:
-            value = self.words64(n).view(np.int64)
-        elif span >= 1 << 28:
-            value = (self.words64(n) % np.uint64(span)).view(np.int64)
-            value += np.int64(low)  # wraps as the C arithmetic does
-        else:
-            value = (self.words32(n) % np.uint32(span)).astype(np.int64)
-            value += np.int64(low)
+        value = self.draw("random_integers", _size(shape), low, high - low)
         return value.astype(dtype, copy=False).reshape(shape)
 
     def any_integers(self, shape, dtype):
         """What `random_()` draws: [0, largest] of an integer dtype, [0, 2^digits] of a floating one, 0 or 1 for bool."""
         dtype, n = np.dtype(dtype), _size(shape)
         if dtype.kind == "b":
-            return (self.words32(n) & np.uint32(1)).astype(bool).reshape(shape)
+            return (self.draw("random_words", n) & np.uint32(1)).astype(bool).reshape(shape)
         if dtype.kind in "iu":
             span = int(np.iinfo(dtype).max) + 1
         else:
             span = (1 << _digits(dtype)) + 1
-        words = self.words64(n) if dtype.itemsize == 8 else self.words32(n)
+        if span < 1 << 28 and dtype.itemsize < 8:
+            return self.integers(0, span, shape, dtype)
+        words = self.draw("random_words", n, np.uint64 if dtype.itemsize == 8 else np.uint32)
         return (words % words.dtype.type(span)).astype(dtype).reshape(shape)
 
     def seed64(self):
@@ -200,18 +157,7 @@ class Source(Twister):
 
     def permutation(self, n):
         """0 .. n-1 in random order, int64 (n,): the Fisher-Yates shuffle, from the front."""
-        if n < (1 << 32) // 20:
-            order = list(range(n))
-            ahead = np.arange(n, 1, -1, dtype=np.uint32)
-            swaps = (self.words32(max(n - 1, 0)) % ahead).astype(np.int64) + np.arange(max(n - 1, 0))
-            for i, j in enumerate(swaps.tolist()):
-                order[i], order[j] = order[j], order[i]
-            return np.array(order, np.int64)
-        order = np.arange(n)
-        for i, j in enumerate((self.words64(n) % np.arange(1, n + 1, dtype=np.uint64)).tolist()):
-            order[i] = order[j]
-            order[j] = i
-        return order
+        return self.draw("random_permutation", n)
 
     # ------------------------------------------------------------------ waiting times
 
@@ -220,8 +166,7 @@ class Source(Twister):
         if not rate > 0:
             raise ArgumentError(f"exponential_: expected lambda > 0; got lambda={rate}")
         u = self._unit64(_size(shape))
-        logarithm = libm(math.log1p, -u) if np.dtype(dtype) == np.float64 else np.log1p(-u)
-        return _narrow(-1.0 / rate * logarithm, dtype).reshape(shape)
+        return _narrow(-1.0 / rate * _kernels().c_function(-u, "log1p"), dtype).reshape(shape)
 
     def geometric(self, p, shape, dtype=np.float32):
         """Trials up to the first success: ceil(log u / log(1 - p))."""
@@ -233,8 +178,8 @@ class Source(Twister):
 
     def cauchy(self, shape, dtype=np.float32, median=0.0, sigma=1.0):
         """median + sigma tan(pi (u - 1/2))."""
-        tangent = libm(math.tan, math.pi * (self._unit64(_size(shape)) - 0.5))
-        return _narrow(fma64(tangent, float(sigma), float(median)), dtype).reshape(shape)
+        tangent = _kernels().c_function(math.pi * (self._unit64(_size(shape)) - 0.5), "tan")
+        return _narrow(_kernels().scaled(tangent, float(sigma), float(median)), dtype).reshape(shape)
 
     # ------------------------------------------------------------------ classes
 
@@ -248,7 +193,7 @@ class Source(Twister):
         _check_weights(rows, n, replacement)
         if replacement and n > 1:
             u = self._unit64(len(rows) * n).reshape(len(rows), n)
-            picked = np.stack([_reach(row, draws) for row, draws in zip(rows, u)]) if len(rows) else u.astype(np.int64)
+            picked = _reach(rows, u)
         else:
             q = self.exponential(rows.shape, rows.dtype)
             score = rows / q
@@ -256,11 +201,15 @@ class Source(Twister):
         return np.ascontiguousarray(picked, np.int64).reshape(p.shape[:-1] + (n,))
 
 
-def _reach(weights, u):
-    share = np.cumsum(weights if weights.dtype.itemsize > 2 else weights.astype(np.float32))
-    share /= share[-1]
-    share[-1] = 1
-    return np.searchsorted(share.astype(np.float64), u, side="left")
+def _reach(rows, u):
+    """The first class of each row whose cumulative share reaches u.    rows (B, V), u (B, n) -> int (B, n)"""
+    share = np.cumsum(rows if rows.dtype.itemsize > 2 else rows.astype(np.float32), axis=1)
+    share /= share[:, -1:]
+    share[:, -1:] = 1
+    picked = np.empty(u.shape, np.int64)
+    for row, draws, found in zip(share.astype(np.float64), u, picked):
+        found[:] = row.searchsorted(draws)
+    return picked
 
 
 def _check_weights(rows, n, replacement):

@@ -113,7 +113,7 @@ def _bitwise(name: str, ufunc, doc: str):
 
 def _no_bits(name: str, x: Tensor) -> MissingError:
     return MissingError(
-        f'"{name}" not implemented for {x.dtype}: bits exist in integers and booleans only', "x.bool() or x.long()"
+        f'"{name}_cpu" not implemented for \'{x.dtype.word}\': bits exist in integers and booleans only', "x.bool() or x.long()"
     )
 
 

@@ -25,6 +25,11 @@ class dtype:  # noqa: N801  (PyTorch's name)
     def numpy(self) -> np.dtype:
         return np.dtype(ml_dtypes.bfloat16 if self.name == "bfloat16" else self.name)
 
+    @property
+    def word(self) -> str:
+        """PyTorch's other word for it, which its messages use: Float, Long, Byte."""
+        return _WORDS[self.name]
+
     def to_complex(self) -> "dtype":
         return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(
             self.name, self
@@ -39,6 +44,11 @@ class dtype:  # noqa: N801  (PyTorch's name)
     def __reduce__(self):
         return _by_name, (self.name,)
 
+
+_WORDS = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
+    "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
 
 bool_ = dtype("bool", "bool", 8)
 uint8 = dtype("uint8", "uint", 8)

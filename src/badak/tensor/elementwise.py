@@ -224,7 +224,7 @@ def where_method(input, condition, other) -> Tensor:
 
 def masked_fill(input, mask, value) -> Tensor:
     """value where mask, else input (in input's dtype).   dinput = 0 where mask, else dy.   mask: bool, True = replace."""
-    check_mask("masked_fill", mask)
+    check_mask("masked_fill_", mask)
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise ArgumentError(

@@ -6,7 +6,9 @@ import numpy as np
 
 from ..errors import ArgumentError, KindError
 from ..ops import cast as ops
+from . import dtypes
 from .apply import apply
+from .elementwise import atan2
 from .join import stack
 from .promote import into, same
 from .tensor import Tensor
@@ -69,6 +71,35 @@ def imag(input) -> Tensor:
 def conj(input) -> Tensor:
     """The complex conjugate; of a real tensor the tensor itself."""
     return apply(ops.Conj, input) if input._array.dtype.kind == "c" else input
+
+
+def conj_physical(input) -> Tensor:
+    """The complex conjugate, as conj: badak computes it at once, PyTorch's conj only notes it."""
+    return conj(input)
+
+
+def resolve_conj(input) -> Tensor:
+    """The tensor itself: a conjugate is computed at once here."""
+    return input
+
+
+def resolve_neg(input) -> Tensor:
+    """The tensor itself: a negative is computed at once here."""
+    return input
+
+
+def is_conj(input) -> bool:
+    """False: a conjugate is computed at once here."""
+    return False
+
+
+def angle(input, *, out=None) -> Tensor:
+    """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
+    x = input._array
+    if x.dtype.kind != "c":
+        kind = input.dtype if input.is_floating_point() else dtypes.default_dtype()
+        return into(out, Tensor._of(np.where(x != x, x, np.where(x < 0, np.pi, 0)).astype(kind.numpy)))
+    return into(out, atan2(imag(input), real(input)))
 
 
 Real = property(real, doc="The real part; a view.")

@@ -42,7 +42,7 @@ _SAME_NAME = {
     sort: "sort msort argsort topk argmax argmin kthvalue median quantile mode unique unique_consecutive bincount histc",
     matrices: "cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd",
     create: "new_zeros new_ones new_empty new_full new_tensor new",
-    grids: "conj",
+    grids: "conj conj_physical resolve_conj resolve_neg is_conj angle",
 }
 
 METHODS = {name: getattr(family, name) for family, names in _SAME_NAME.items() for name in names.split()}

@@ -70,7 +70,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> 
     if input._array.dtype.kind in "iub":
         raise DTypeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {input.dtype}",
+            f"Got: {input.dtype.word}",
             "x.float().mean(), or dtype=badak.float32",
         )
     return _reduced(ops.Mean, input, dim, keepdim, axis, out)

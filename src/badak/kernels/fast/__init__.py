@@ -26,6 +26,8 @@ from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_ent
 from badak.kernels.fast.dropout import dropout as dropout
 from badak.kernels.fast.embedding import embedding as embedding
 from badak.kernels.fast.embedding import embedding_backward as embedding_backward
+from badak.kernels.fast.exponential import exp as exp
+from badak.kernels.fast.exponential import log as log
 from badak.kernels.fast.layer_norm import layer_norm as layer_norm
 from badak.kernels.fast.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.fast.linear import linear as linear
@@ -35,6 +37,15 @@ from badak.kernels.fast.losses import mse_backward as mse_backward
 from badak.kernels.fast.matmul import matmul as matmul
 from badak.kernels.fast.optimizer import adam as adam
 from badak.kernels.fast.optimizer import sgd as sgd
+from badak.kernels.fast.random import c_function as c_function
+from badak.kernels.fast.random import random_bernoulli as random_bernoulli
+from badak.kernels.fast.random import random_integers as random_integers
+from badak.kernels.fast.random import random_normal as random_normal
+from badak.kernels.fast.random import random_pairs as random_pairs
+from badak.kernels.fast.random import random_permutation as random_permutation
+from badak.kernels.fast.random import random_uniform as random_uniform
+from badak.kernels.fast.random import random_words as random_words
+from badak.kernels.fast.random import scaled as scaled
 from badak.kernels.fast.rms_norm import rms_norm as rms_norm
 from badak.kernels.fast.rms_norm import rms_norm_backward as rms_norm_backward
 from badak.kernels.fast.softmax import log_softmax as log_softmax
@@ -60,6 +71,7 @@ from badak.kernels.plain import max_pool as max_pool
 from badak.kernels.plain import max_pool_backward as max_pool_backward
 from badak.kernels.plain import nll as nll
 from badak.kernels.plain import nll_backward as nll_backward
+from badak.kernels.plain import power as power
 from badak.kernels.plain import rnn as rnn
 from badak.kernels.plain import rnn_backward as rnn_backward
 from badak.kernels.plain import unfold as unfold

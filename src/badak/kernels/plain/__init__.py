@@ -22,6 +22,9 @@ from badak.kernels.plain.cross_entropy import nll_backward as nll_backward
 from badak.kernels.plain.dropout import dropout as dropout
 from badak.kernels.plain.embedding import embedding as embedding
 from badak.kernels.plain.embedding import embedding_backward as embedding_backward
+from badak.kernels.plain.exponential import exp as exp
+from badak.kernels.plain.exponential import log as log
+from badak.kernels.plain.exponential import power as power
 from badak.kernels.plain.layer_norm import layer_norm as layer_norm
 from badak.kernels.plain.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.plain.linear import linear as linear
@@ -35,6 +38,15 @@ from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
 from badak.kernels.plain.optimizer import adam as adam
 from badak.kernels.plain.optimizer import sgd as sgd
+from badak.kernels.plain.random import c_function as c_function
+from badak.kernels.plain.random import random_bernoulli as random_bernoulli
+from badak.kernels.plain.random import random_integers as random_integers
+from badak.kernels.plain.random import random_normal as random_normal
+from badak.kernels.plain.random import random_pairs as random_pairs
+from badak.kernels.plain.random import random_permutation as random_permutation
+from badak.kernels.plain.random import random_uniform as random_uniform
+from badak.kernels.plain.random import random_words as random_words
+from badak.kernels.plain.random import scaled as scaled
 from badak.kernels.plain.recurrent import gru as gru
 from badak.kernels.plain.recurrent import gru_backward as gru_backward
 from badak.kernels.plain.recurrent import lstm as lstm

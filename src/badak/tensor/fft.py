@@ -1,0 +1,177 @@
+"""torch.fft: discrete Fourier transforms, in one dim and in several, with gradients.
+
+    fft: y[k] = s sum_j x[j] exp(-2 pi i j k / n)        ifft: the same with + and 1/n
+
+`n` (or `s`, for several dims) is the length that the input is cut or zero-padded to; norm "backward" (default), "ortho" or
+"forward" says where 1/n stands. float32 gives complex64. Source: Cooley & Tukey 1965; computed by NumPy's pocketfft.
+"""
+
+import numpy as np
+
+from ..errors import ArgumentError, RangeError
+from ..ops import fourier as ops
+from . import dtypes
+from .apply import apply
+from .convert import cast
+from .join import roll
+from .promote import into
+from .tensor import Tensor
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
+    "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+
+def _checked(where, x, n, dim, norm, halved=False) -> tuple[int, int, str]:
+    """n, by default the size along dim (of a half spectrum: what it is half of), dim from the front, the norm's name."""
+    if x._array.ndim == 0 or not -x._array.ndim <= dim < x._array.ndim:
+        raise RangeError(f"{where}: expected dim in 0 .. {x._array.ndim - 1}; got dim={dim}")
+    size = x._array.shape[dim]
+    n = (2 * (size - 1) if halved else size) if n is None else n
+    if norm not in (None, *ops.OPPOSITE):
+        raise ArgumentError(f"{where}: Invalid normalization mode: {norm!r}", 'norm="backward", "ortho" or "forward"')
+    if n < 1:
+        raise ArgumentError(f"{where}: Invalid number of data points ({n}) specified", "n >= 1")
+    return n, dim % x._array.ndim, norm or "backward"
+
+
+def _complex(where, x, n, dim, norm, inverse) -> Tensor:
+    n, dim, norm = _checked(where, x, n, dim, norm)
+    x = x if x.is_floating_point() or x.is_complex() else cast(x, dtypes.default_dtype())
+    x = x if x.is_complex() else cast(x, x.dtype.to_complex())
+    return apply(ops.Fourier, x, n=n, axis=dim, norm=norm, inverse=inverse)
+
+
+def fft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+    """The transform along one dim, complex."""
+    return into(out, _complex("fft", input, n, dim, norm, False))
+
+
+def ifft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+    """The inverse transform along one dim, complex."""
+    return into(out, _complex("ifft", input, n, dim, norm, True))
+
+
+def rfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+    """The first n // 2 + 1 entries of fft of a real tensor; the others are their conjugates."""
+    if input.is_complex():
+        raise ArgumentError(f"rfft: expects a real input tensor, but got {input.dtype}", "fft, or input.real")
+    n, dim, norm = _checked("rfft", input, n, dim, norm)
+    x = input if input.is_floating_point() else cast(input, dtypes.default_dtype())
+    return into(out, apply(ops.RealFourier, x, n=n, axis=dim, norm=norm))
+
+
+def irfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+    """The n real numbers of which rfft is input; n = 2 (size - 1) by default."""
+    n, dim, norm = _checked("irfft", input, n, dim, norm, halved=True)
+    x = input if input.is_complex() else cast(input, input.dtype.to_complex())
+    return into(out, apply(ops.InverseRealFourier, x, n=n, axis=dim, norm=norm))
+
+
+def hfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+    """The transform, real, of a signal of which input is the first half and whose other half is its conjugate."""
+    return into(out, irfft(input.conj(), n, dim, ops.OPPOSITE.get(norm or "backward", norm)))
+
+
+def ihfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+    """The inverse of hfft."""
+    return into(out, rfft(input, n, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
+
+
+def _dims(where, x, s, dim) -> list[tuple]:
+    """(size, dim) of each dim to transform; size None or -1 leaves it as it is."""
+    if dim is None:
+        dim = range(-len(s), 0) if s is not None else range(x._array.ndim)
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    sizes = [None] * len(dims) if s is None else [None if size == -1 else size for size in s]
+    if len(sizes) != len(dims) or len({d % max(x._array.ndim, 1) for d in dims}) != len(dims):
+        raise ArgumentError(f"{where}: expected one size per dim and different dims; got s={s}, dim={dim}")
+    return list(zip(sizes, dims))
+
+
+def _each(one, where, x, s, dim, norm) -> Tensor:
+    for size, d in _dims(where, x, s, dim):
+        x = one(x, size, d, norm)
+    return x
+
+
+def fftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+    """fft along each of the dims; all of them by default."""
+    return into(out, _each(fft, "fftn", input, s, dim, norm))
+
+
+def ifftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+    """ifft along each of the dims; all of them by default."""
+    return into(out, _each(ifft, "ifftn", input, s, dim, norm))
+
+
+def rfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+    """rfft along the last of the dims, then fft along the others."""
+    *others, (size, last) = _dims("rfftn", input, s, dim)
+    x = rfft(input, size, last, norm)
+    for size, d in others:
+        x = fft(x, size, d, norm)
+    return into(out, x)
+
+
+def irfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+    """ifft along all but the last of the dims, then irfft along that."""
+    *others, (size, last) = _dims("irfftn", input, s, dim)
+    x = input
+    for other, d in others:
+        x = ifft(x, other, d, norm)
+    return into(out, irfft(x, size, last, norm))
+
+
+def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    """fft along two dims."""
+    return fftn(input, s, dim, norm, out=out)
+
+
+def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    """ifft along two dims."""
+    return ifftn(input, s, dim, norm, out=out)
+
+
+def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    """rfft along the second of two dims, fft along the first."""
+    return rfftn(input, s, dim, norm, out=out)
+
+
+def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    """The inverse of rfft2."""
+    return irfftn(input, s, dim, norm, out=out)
+
+
+def _frequencies(values, n, d, out, dtype, device, requires_grad) -> Tensor:
+    dtypes.check_device(device)
+    kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+    made = Tensor._of((values * (1.0 / (n * d))).astype(kind.numpy))
+    return into(out, made.requires_grad_() if requires_grad else made)
+
+
+def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
+    """The frequencies of fft's entries, (n,): 0, 1, ..., -2, -1 over n d, where d is the time between two samples."""
+    return _frequencies(np.fft.fftfreq(n, 1.0 / n), n, d, out, dtype, device, requires_grad)
+
+
+def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
+    """The frequencies of rfft's entries, (n // 2 + 1,): 0, 1, ... over n d."""
+    return _frequencies(np.arange(n // 2 + 1.0), n, d, out, dtype, device, requires_grad)
+
+
+def _shifted(input, dim, sign) -> Tensor:
+    dims = range(input._array.ndim) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    sizes = [input._array.shape[d] for d in dims]
+    return roll(input, [size // 2 if sign > 0 else -(size // 2) for size in sizes], list(dims))
+
+
+def fftshift(input, dim=None) -> Tensor:
+    """Frequency 0 in the middle of each dim (of all by default)."""
+    return _shifted(input, dim, 1)
+
+
+def ifftshift(input, dim=None) -> Tensor:
+    """The inverse of fftshift."""
+    return _shifted(input, dim, -1)
