@@ -13,7 +13,7 @@ from badak.kernels.fast._simd import REGISTER, ROWS
 _FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
 _TILE = 2_000_000  # flops of a tile at least
 _TILES = 32  # tiles of a large product, so that threads that are interrupted hold up little
-_ROWS, _ROWS_MOST = 128, 512  # rows of a tile
+_ROWS_LEAST, _ROWS, _ROWS_MOST = 32, 256, 512  # rows of a tile
 
 
 @parallel("X4 V4 V4 R1 i i")
@@ -35,16 +35,17 @@ def product_tiles(task, c, a, b, bias, rows, columns):
 def tiles(m, n, k):
     """(rows, columns) of a tile, from the shape alone.
 
-    Each tile packs its columns of b again, so columns are halved first, in whole panels; then rows, down to _ROWS. At most
-    _ROWS_MOST rows, of which DEPTH columns lie in the second cache while they are read for panel after panel.
+    Each tile packs its columns of b again, which many rows pay for: rows are halved down to _ROWS, then columns in whole
+    panels, then rows again. At most _ROWS_MOST rows: DEPTH columns of them stay in the second cache from panel to panel.
     """
     panel = 3 * REGISTER // 4
     rows, columns = min(m, _ROWS_MOST), n
     wanted = max(2 * m * n * k // _TILES, _TILE)
-    while 2 * rows * columns * k > wanted and columns > panel:
-        columns = -(-columns // (2 * panel)) * panel
-    while 2 * rows * columns * k > wanted and rows > _ROWS:
-        rows = -(-rows // (2 * ROWS)) * ROWS
+    for least_rows, least_columns in ((_ROWS, n), (_ROWS, panel), (_ROWS_LEAST, panel)):
+        while 2 * rows * columns * k > wanted and rows > least_rows:
+            rows = -(-rows // (2 * ROWS)) * ROWS
+        while 2 * rows * columns * k > wanted and columns > least_columns:
+            columns = -(-columns // (2 * panel)) * panel
     return max(rows, 1), max(columns, 1)
 
 
