@@ -114,7 +114,8 @@ class MultiheadAttention(Module):
             query, key, value = _with_batch(query, key, value)
         q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
         seen = visible(attn_mask, key_padding_mask, is_causal, q, k)  # q (B, H, T, D), k and v (B, H, S, D)
-        k, v, seen = add_keys(k, v, seen, *self._held("bias_k", "bias_v"), self.add_zero_attn)
+        bias_k, bias_v = self._held("bias_k", "bias_v")
+        k, v, seen = add_keys(k, v, seen, bias_k, bias_v, self.add_zero_attn)
         y, weights = attend(q, k, v, seen, self.dropout if self.training else 0.0, need_weights)
         y = self.out_proj(join_heads(y))  # (T, B, C), also where batch_first: a dropout after it draws in this order
         if weights is not None and average_attn_weights:
