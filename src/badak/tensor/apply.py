@@ -19,15 +19,23 @@ def apply(op, *inputs, **attributes):
     """
     if not modes.grad:
         return _run(op, inputs, attributes)
-    arrays, needs = [], []
+    arrays: list = []
+    edges: list = []  # as in Node
+    needs = []
     for x in inputs:
         if x is None:
             arrays.append(None)
+            edges.append(None)
             needs.append(False)
+            continue
+        arrays.append(x._array)
+        # a view may have to take its history anew first, which the property does
+        if x._requires_grad if x._base is None else x.requires_grad:
+            edges.append((x._end or x._edge()) if x._node is None else (x._node, x._slot))
+            needs.append(True)
         else:
-            arrays.append(x._array)
-            # a view may have to take its history anew first, which the property does
-            needs.append(x._requires_grad if x._base is None else x.requires_grad)
+            edges.append(None)
+            needs.append(False)
     saved = _new(Saved)  # a call of the class would cost as much again
     saved.needs = tuple(needs)
     made = op.forward(saved, *arrays, **attributes)
@@ -40,7 +48,7 @@ def apply(op, *inputs, **attributes):
     if op.view:
         _share(op, inputs[0], outputs, attributes)
     if True in needs:
-        _record(op, saved, inputs, arrays, outputs)
+        _record(op, saved, inputs, arrays, edges, outputs)
     if modes.checked:
         _check(op, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
@@ -97,28 +105,16 @@ def _run(op, inputs, attributes):
     return outputs if type(made) is tuple else outputs[0]
 
 
-def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
+def _record(op, saved: Saved, inputs, arrays, edges, outputs) -> None:
     """Make the node of this run, and note which tensors must not change before its backward."""
-    edges: list = []
-    for x, need in zip(inputs, saved.needs):
-        if not need:
-            edges.append(None)
-        elif x._node is None:
-            edges.append(x._end or x._edge())
-        else:  # its history is up to date, as whether it needs a gradient has been asked
-            edges.append((x._node, x._slot))
     node = Node(op, saved, edges, len(outputs))
     slot = 0
     for y in outputs:
         if y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
             y._node, y._slot, y._requires_grad = node, slot, True
         slot += 1
-    if not op.view:  # views save shapes
-        _watch(op, node, saved, inputs, arrays, outputs)
-
-
-def _watch(op, node: Node, saved: Saved, inputs, arrays, outputs) -> None:
-    """Note in the node the versions of those tensors whose very arrays were saved."""
+    if op.view:
+        return  # views save shapes
     kept = set(map(id, saved.__dict__.values()))
     watched: list = []
     for i, array in enumerate(arrays):

@@ -115,7 +115,10 @@ def _array_key(x: Tensor, key):
             key = (key,)
     parts, basic = [], True
     for part in key:
-        if type(part) is not int and part is not None:
+        kind = type(part)
+        if kind is slice:
+            part = _slice(part)
+        elif kind is not int and part is not None and part is not Ellipsis:
             part = _part(part)
             if type(part) not in _BASIC:
                 basic = False

@@ -115,9 +115,9 @@ def unflatten(input, dim, sizes) -> Tensor:
     dim = axis_of(dim, len(shape))
     sizes = tuple(sizes)
     if -1 in sizes:
-        rest = -int(np.prod(sizes, dtype=np.int64)) or 1
+        rest = -math.prod(sizes) or 1
         sizes = tuple(shape[dim] // rest if s == -1 else s for s in sizes)
-    if np.prod(sizes, dtype=np.int64) != shape[dim]:
+    if math.prod(sizes) != shape[dim]:
         raise ShapeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
             f"input tensor",
