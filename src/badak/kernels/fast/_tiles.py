@@ -9,7 +9,7 @@ from badak.kernels.fast._simd import I64, INT64, REGISTER, ROWS, Vectors, instru
 
 __all__ = ["DEPTH", "PANEL", "copy_number", "copy_row", "panel_space", "tile", "transpose", "zero_row"]
 
-DEPTH = 256  # of a panel: 256 rows of three registers are 48 KiB, in the first or second cache
+DEPTH = 128  # of a panel: 128 rows of three registers are 24 KiB, in the first cache; longer sums round more
 PANEL = (DEPTH + REGISTER // 4) * 3 * REGISTER  # bytes of a packed panel; `transpose` may write some rows too many
 
 

@@ -20,6 +20,7 @@ from badak.kernels.fast._simd import whole_registers
 _BOOL = np.dtype(np.bool_)
 _ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_)}
 _BLOCK = 64  # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
+_TASK = 8_000  # nanoseconds of a task at least, while there are enough of them
 _TASKS = 16  # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
 
 
@@ -71,14 +72,14 @@ def _softmax(row):
     return top + row.dtype.type(math.log(total))
 
 
-@parallel("X4 W3 W4 V4 V4 V4 V?4 V4 V?4 f f i i")
-def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block):
-    """out (B, H, T, E), lse (B, H, T) and, unless empty, weights (B, H, T, S) of one block of queries of one head."""
+@kernel
+def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block):
+    """One block of queries of one head."""
     heads, queries = q.shape[1], q.shape[2]
     blocks = -(-queries // block)
-    b, h = task // blocks // heads, task // blocks % heads
+    b, h = job // blocks // heads, job // blocks % heads
     g = h // (heads // k.shape[1])
-    first = (blocks - 1 - task % blocks) * block  # the longest rows of a causal mask first
+    first = (blocks - 1 - job % blocks) * block  # the longest rows of a causal mask first
     last = min(first + block, queries)
     width = last - first
     seen = max(min(last + causal, k.shape[2]), 0)
@@ -95,6 +96,14 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
     gemm(1, scores[:, :width].T, v[b, g, :seen], None, out[b, h, first:last])
+
+
+@parallel("X4 W3 W4 V4 V4 V4 V?4 V4 V?4 f f i i i")
+def attention_blocks(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, jobs):
+    """out (B, H, T, E), lse (B, H, T) and, unless empty, weights (B, H, T, S) of `jobs` blocks of queries."""
+    every = q.shape[0] * q.shape[1] * -(-q.shape[2] // block)
+    for job in range(task * jobs, min((task + 1) * jobs, every)):
+        _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block)
 
 
 @parallel("X4 W3 V4 V4 V4 f")
@@ -122,18 +131,13 @@ def attention_of_one(task, out, lse, q, k, v, scale):
             result[c] += weight * value[c]
 
 
-@parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 R3 V?4 V4 V?4 f f i i")
-def attention_backward_part(
-    task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
+@kernel
+def _attend_backward(
+    job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
 ):
-    """dq, dscores (B, H, T, S) and one partial sum of dk, dv (P, B, G, S, .) from every P-th query block of one key head.
-
-        dv += A^T dout    dA = dout v^T + dweights    ds = P (dP - delta)    dq = scale ds k    dk += scale ds^T q
-
-    dscores and dweights may be empty.
-    """
+    """Every P-th query block of the heads that share one key head."""
     parts, groups, keys = dk.shape[0], k.shape[1], k.shape[2]
-    part, b, g = task % parts, task // parts // groups, task // parts % groups
+    part, b, g = job % parts, job // parts // groups, job // parts % groups
     shared, queries = q.shape[1] // groups, q.shape[2]
     dk[part, b, g, :, :] = 0
     dv[part, b, g, :, :] = 0
@@ -167,6 +171,23 @@ def attention_backward_part(
         gemm(scale, ds[:, :width], q[b, h, first:last], dk_seen, dk_seen)
 
 
+@parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 R3 V?4 V4 V?4 f f i i i")
+def attention_backward_parts(
+    task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, jobs
+):
+    """dq, dscores (B, H, T, S) and partial sums of dk, dv (P, B, G, S, .), `jobs` of P B G.
+
+        dv += A^T dout    dA = dout v^T + dweights    ds = P (dP - delta)    dq = scale ds k    dk += scale ds^T q
+
+    dscores and dweights may be empty.
+    """
+    every = dk.shape[0] * k.shape[0] * k.shape[1]
+    for job in range(task * jobs, min((task + 1) * jobs, every)):
+        _attend_backward(
+            job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
+        )
+
+
 def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None, p=0.0, want_weights=False):
     """out (B, H, T, E), lse (B, H, T), weights (B, H, T, S) or None; the arguments are those of `plain.attention`.
 
@@ -182,9 +203,11 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     full = (batch, heads, queries, keys)
     weights = np.empty(full, q.dtype) if want_weights else _ABSENT[q.dtype]
     block = _block(queries, keys)
-    attention_block(
-        batch * heads * -(-queries // block),
-        _work(q, v),
+    work, every = _work(q, v), batch * heads * -(-queries // block)
+    jobs = _jobs(work, every)
+    attention_blocks(
+        -(-every // jobs),
+        work,
         out,
         lse,
         weights,
@@ -196,6 +219,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         _raised(p),
         keys if causal is None else causal,
         block,
+        jobs,
     )
     return out, lse, weights if want_weights else None
 
@@ -213,9 +237,11 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     dk, dv = (_partial_sums(x, parts) for x in (k, v))
     nothing = _ABSENT[q.dtype]
     dscores = np.zeros(full, q.dtype) if needs[3] else nothing
-    attention_backward_part(
-        batch * groups * parts,
-        2.5 * _work(q, v),
+    work, every = 2.5 * _work(q, v), batch * groups * parts
+    jobs = _jobs(work, every)
+    attention_backward_parts(
+        -(-every // jobs),
+        work,
         dq,
         dk,
         dv,
@@ -231,10 +257,16 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
         _raised(p),
         keys if causal is None else causal,
         block,
+        jobs,
     )
     dk, dv = (x[0] if parts == 1 else x.sum(axis=0) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
+
+
+def _jobs(work, every):
+    """Jobs of a task, from the shape alone: short heads go together, as neighbours write into the same lines of cache."""
+    return max(1, min(int(_TASK * every / max(work, 1)), every // _TASKS))
 
 
 def _rows_are_vectors(*arrays):
@@ -258,7 +290,7 @@ def _raised(p):
 def _work(q, v):
     """Roughly the nanoseconds of one core for the forward."""
     (batch, heads, queries, size), (keys, width) = q.shape, v.shape[2:]
-    return batch * heads * queries * keys * (2 + (size + width) / 30)
+    return batch * heads * queries * keys * (0.7 + (size + width) / 200)
 
 
 def _laid_out_like(q, width):

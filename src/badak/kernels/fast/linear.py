@@ -9,7 +9,7 @@ from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast.matmul import product
 
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
-_BLOCK = 32_768  # weights of a task, 128 KiB of float32
+_BLOCK = 8_192  # weights of a task, 32 KiB of float32
 
 
 @parallel("W2 R2 R2 R1 i")

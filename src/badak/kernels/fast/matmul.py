@@ -13,7 +13,7 @@ from badak.kernels.fast._simd import REGISTER, ROWS
 _FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
 _TILE = 2_000_000  # flops of a tile at least
 _TILES = 32  # tiles of a large product, so that threads that are interrupted hold up little
-_ROWS_LEAST, _ROWS, _ROWS_MOST = 32, 256, 512  # rows of a tile
+_ROWS_LEAST, _ROWS, _ROWS_MOST = 64, 256, 512  # rows of a tile
 
 
 @parallel("X4 V4 V4 R1 i i")
@@ -42,7 +42,7 @@ def tiles(m, n, k):
     rows, columns = min(m, _ROWS_MOST), n
     wanted = max(2 * m * n * k // _TILES, _TILE)
     for least_rows, least_columns in ((_ROWS, n), (_ROWS, panel), (_ROWS_LEAST, panel)):
-        while 2 * rows * columns * k > wanted and rows > least_rows:
+        while 2 * rows * columns * k > wanted and rows >= 2 * least_rows:
             rows = -(-rows // (2 * ROWS)) * ROWS
         while 2 * rows * columns * k > wanted and columns > least_columns:
             columns = -(-columns // (2 * panel)) * panel
