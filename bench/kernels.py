@@ -299,7 +299,7 @@ def main():
     fast.set_num_threads(options.threads)
     best = machine(options.rounds)
     reached = f"{best[0] / 1e9:.0f} GFLOP/s, {best[1] / 1e9:.0f} GB/s"
-    print(f"{options.threads} threads; {fast.describe()['blas']}; machine at best {reached}\n")
+    print(f"{options.threads} threads; {fast.describe()['products']}; machine at best {reached}\n")
     print(
         f"{'kernel':24}{'shape':26}{'fast ms':>9}{'plain':>9}{'torch':>9}{'torch/fast':>12}{'rate':>14}{'of best':>9}"
     )

@@ -488,6 +488,7 @@ def test_debug_mode_names_the_users_lines(monkeypatch):
     from badak.graph import modes
 
     monkeypatch.setattr(modes, "debug", True)
+    monkeypatch.setattr(modes, "checked", 2)
     y = leaf(badak, [1.0, 2.0]).exp()
     y += 1
     with pytest.raises(errors.GraphError, match=r"exp \(test_graph.py:\d+\).*at test_graph.py:\d+"):

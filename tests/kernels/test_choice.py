@@ -25,7 +25,7 @@ def test_use_holds_for_the_length_of_a_with_block():
     with kernels.use("plain") as chosen:
         assert chosen is plain is kernels.of(X)
         facts = kernels.info()
-        assert (facts["kernels"], facts["reason"]) == ("plain", "kernels.use") and facts["blas"] and facts["threads"]
+        assert (facts["kernels"], facts["reason"]) == ("plain", "kernels.use") and facts["products"] and facts["threads"]
     assert kernels.info() == before
 
 

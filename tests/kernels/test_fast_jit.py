@@ -60,7 +60,7 @@ print(fast.describe()["cache"])
 def test_the_fast_set_describes_itself():
     about = fast.describe()
     assert about["set"] == "fast"
-    assert about["blas"].startswith("OpenBLAS")
+    assert about["products"].startswith("badak's own")
     assert about["threads"] == fast.get_num_threads()
     assert about["threading_layer"] == "badak's own team"
 

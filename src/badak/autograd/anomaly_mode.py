@@ -10,14 +10,14 @@ class set_detect_anomaly:  # noqa: N801
         self._before = modes.anomaly, modes.debug
         modes.anomaly = bool(mode) and check_nan
         modes.debug = bool(mode) or modes.debug
-        modes.checked = modes.inference or modes.anomaly
+        modes.look_again()
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *error) -> None:
         modes.anomaly, modes.debug = self._before
-        modes.checked = modes.inference or modes.anomaly
+        modes.look_again()
 
 
 class detect_anomaly(set_detect_anomaly):  # noqa: N801

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import GraphError, KindError, ShapeError
+from ..errors import GraphError, KindError, ShapeError, user_line
 from ..graph import Node, modes
 from ..tensor import Tensor
 from .grad_mode import no_grad
@@ -139,6 +139,8 @@ def _record(function, ctx, args, edges, outputs):
         [a._array.shape if isinstance(a, Tensor) else None for a in args],
     )
     node = Node(_UserOp(function, shapes), ctx, edges, len(outputs))
+    if modes.debug:
+        node.line = user_line()
     given = {id(a) for a in args}
     made = []
     for slot, y in enumerate(outputs):

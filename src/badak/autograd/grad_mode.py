@@ -28,7 +28,7 @@ class _Switch:
     def _set(self, values: dict[str, bool]) -> None:
         for name, value in values.items():
             setattr(modes, name, value)
-        modes.checked = modes.inference or modes.anomaly
+        modes.look_again()
 
     def __exit__(self, *error) -> None:
         self._set(self._before.pop())

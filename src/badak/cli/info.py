@@ -10,7 +10,7 @@ import badak
 
 @click.command()
 def command() -> None:
-    """Say which kernels, BLAS, threads and versions are in use."""
+    """Say which kernels, instructions, threads and versions are in use."""
     facts = {
         "badak": badak.__version__,
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",

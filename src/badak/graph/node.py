@@ -13,11 +13,8 @@ _order = count()
 class Version:
     """Counts the in-place changes of one piece of memory; a tensor and its views share one."""
 
-    __slots__ = ("count", "changed_by")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.changed_by = ""
+    count = 0  # on the class: most memory is never changed, and half of its tensors get a counter
+    changed_by = ""
 
     def bump(self, by: str) -> None:
         self.count += 1
@@ -45,17 +42,17 @@ class Node:
     """One run of an operation.
 
     `edges[i]` leads to where input i came from: (node, output number), or None where no gradient is wanted.
-    `watched` holds (version, its count at the time, whose) for each saved array that belongs to a tensor.
+    `watched` holds (version, its count at the time, whose) for each saved array that belongs to a tensor: the number of an
+    input, or None for an output.
     """
 
-    __slots__ = ("op", "saved", "edges", "slots", "order", "hooks", "watched", "line", "__weakref__")
+    hooks: dict[int, list[Callable]] | None = None
+    watched: list[tuple[Version, int, int | None]] | None = None
+    line = ""  # the user's, in debug mode
 
     def __init__(self, op, saved, edges, slots: int = 1):
         self.op, self.saved, self.edges, self.slots = op, saved, edges, slots
         self.order = next(_order)
-        self.hooks: dict[int, list[Callable]] | None = None
-        self.watched: list[tuple[Version, int, str]] | None = None
-        self.line = user_line() if modes.debug else ""
 
     @property
     def name(self) -> str:
@@ -69,8 +66,9 @@ class Node:
                 "and freed what it had saved",
                 "compute the loss again, or call backward(retain_graph=True) the first time",
             )
-        for version, then, whose in self.watched or ():
+        for version, then, number in self.watched or ():
             if version.count != then:
+                whose = "output" if number is None else f"input {number}"
                 raise GraphError(
                     f"one of the variables needed for gradient computation has been modified by an inplace operation: "
                     f"{whose} of {self._where()} is at version {version.count}, expected version {then}; "

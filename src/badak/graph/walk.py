@@ -1,19 +1,18 @@
 """The walk from the outputs of a graph back to its leaves.
 
-Iterative, so that a chain of 100,000 operations works. Nodes are visited from the newest to the oldest: an operation is
-always newer than what it depends on, so every gradient is complete when its turn comes, and contributions are added in
-the same order every time, which makes the sums the same to the last bit.
+Iterative, so that a chain of 100,000 operations works. Nodes that a gradient has reached wait in a heap and are visited from
+the newest to the oldest: an operation is always newer than what it depends on, so every gradient is complete when its turn
+comes, and contributions are added in the same order every time, which makes the sums the same to the last bit. Leaves,
+which lead nowhere, come last.
 """
 
-from operator import attrgetter
+from heapq import heappop, heappush
 
 import numpy as np
 
 from ..errors import GraphError
 from .modes import modes
 from .node import Leaf, Node
-
-_newest_first = attrgetter("order")
 
 
 def backpropagate(roots, retain_graph: bool = False, targets=None):
@@ -23,58 +22,52 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
     targets   None: every leaf accumulates. Or a list of (node, output number): nothing accumulates, and the gradients
               there are returned, in order, None where a target was not reached.
     """
-    buffers: dict[object, list] = {}
+    buffers: dict = {}  # what has come for each node
+    heap: list = []  # (-order, node) of those that are no leaves
     for (node, slot), dy in roots:
-        _add(buffers, node, slot, dy, False)
-    wanted: dict = {(id(node), slot): None for node, slot in targets or ()}
-    stops = _frontier(roots, targets)
-    for node in _reachable(buffers, stops):
-        gradients = buffers.pop(node, None)
-        if gradients is None:
-            continue
+        _add(buffers, heap, node, slot, dy, False)
+    goals, above = (None, set()) if targets is None else _frontier(roots, targets)
+    found: dict = {}
+    anomaly = modes.anomaly
+    while heap:
+        node = heappop(heap)[1]
+        gradients = buffers.pop(node)
         if node.hooks:
             _run_hooks(node, gradients)
-        if targets is not None:
-            for slot in range(node.slots):
-                if (id(node), slot) in wanted:
-                    wanted[id(node), slot] = gradients[2 * slot]
-            if type(node) is Leaf or (stops is not None and node not in stops):
+        if goals is not None:
+            if node in goals:
+                found[node] = gradients
+            if node not in above:
                 continue
-        if type(node) is Leaf:
-            node.accumulate(gradients[0], gradients[1])
-        else:
-            _step(node, gradients, buffers)
-            if not retain_graph:
-                node.saved = node.watched = None
-    return None if targets is None else [wanted[id(node), slot] for node, slot in targets]
-
-
-def _reachable(buffers, stops):
-    """All nodes that a gradient can reach from the roots, newest first."""
-    seen = set(buffers)
-    pending = list(buffers)
-    while pending:
-        node = pending.pop()
-        if stops is not None and node not in stops:
-            continue  # only what leads to a target is walked
-        for edge in node.edges:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                pending.append(edge[0])
-    return sorted(seen, key=_newest_first, reverse=True)
+        _step(node, gradients, buffers, heap, anomaly)
+        if not retain_graph:
+            node.saved = node.watched = None
+    for leaf in list(buffers):
+        gradients = buffers.pop(leaf)
+        if leaf.hooks:
+            _run_hooks(leaf, gradients)
+        if goals is None:
+            leaf.accumulate(gradients[0], gradients[1])
+        elif leaf in goals:
+            found[leaf] = gradients
+    return None if targets is None else [found[node][2 * slot] if node in found else None for node, slot in targets]
 
 
 def _frontier(roots, targets):
-    """The nodes that lie on a way from a root to a target (strictly above it), or None where all are walked."""
-    if targets is None:
-        return None
+    """The nodes of the targets, and those that lie on a way from a root to a target, strictly above it."""
     goals = {node for node, _ in targets}
-    order = _reachable({node: None for (node, _), _ in roots}, None)
+    seen = {node for (node, _), _ in roots}
+    pending = list(seen)
+    while pending:
+        for edge in pending.pop().edges:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
     above: set = set()
-    for node in reversed(order):  # oldest first: what a node depends on has been decided before it
+    for node in sorted(seen, key=lambda node: node.order):  # what a node depends on has been decided before it
         if any(edge is not None and (edge[0] in goals or edge[0] in above) for edge in node.edges):
             above.add(node)
-    return above
+    return goals, above
 
 
 def _run_hooks(node, gradients) -> None:
@@ -86,27 +79,30 @@ def _run_hooks(node, gradients) -> None:
                     gradients[2 * slot], gradients[2 * slot + 1] = changed, False
 
 
-def _step(node: Node, gradients, buffers) -> None:
+def _step(node: Node, gradients, buffers, heap, anomaly: bool) -> None:
     """Run one backward and pass its results on."""
-    node.check()
-    dxs = node.op.backward(node.saved, *gradients[::2])
+    if node.saved is None or node.watched:
+        node.check()
+    op = node.op
+    dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
-    if modes.anomaly:
+    if anomaly:
         _look_for_nonfinite(node, gradients[::2], dxs)
-    fresh = node.op.fresh
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
-            _add(buffers, edge[0], edge[1], dx, fresh)
+            _add(buffers, heap, edge[0], edge[1], dx, op.fresh)
 
 
-def _add(buffers, node, slot: int, dy, owned: bool) -> None:
+def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     """Add dy to what has come for (node, slot). A buffer is [gradient, owned] for each output, flat."""
-    if isinstance(dy, np.generic):
+    if type(dy) is not np.ndarray:
         dy = np.asarray(dy)  # a NumPy scalar cannot be added to in place
     gradients = buffers.get(node)
     if gradients is None:
         gradients = buffers[node] = [None, False] * node.slots
+        if type(node) is not Leaf:
+            heappush(heap, (-node.order, node))
     held = gradients[2 * slot]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned

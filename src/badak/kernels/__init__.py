@@ -1,11 +1,11 @@
 """Kernels: arrays in, arrays out; nothing here knows of tensors or graphs.
 
 Two sets with the same names and signatures. `plain` is NumPy and *is the meaning* of each kernel; `fast` is
-the same functions compiled by Numba over a BLAS. `of(array)` gives the set that belongs to an array:
+the same functions compiled by Numba. `of(array)` gives the set that belongs to an array:
 
     kernels.of(x).layer_norm(x, w, b, eps)
 
-For NumPy arrays it is `fast` where Numba and scipy-openblas32 are installed and `plain` elsewhere; the
+For NumPy arrays it is `fast` where Numba is installed and `plain` elsewhere; the
 environment variable BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Arrays of another library
 get `plain`, which works in the array's own namespace. The choice is made at the first call, so that importing
 badak does not import Numba.
@@ -63,12 +63,12 @@ class use:
 
 
 def info() -> dict[str, str]:
-    """What computes on NumPy arrays: the kernel set and why it was chosen, its BLAS, threads, threading layer, cache."""
+    """What computes on NumPy arrays: the kernel set and why it was chosen, products, threads, threading layer, cache."""
     chosen = _active or _decide()
     facts = {"kernels": chosen.__name__.rpartition(".")[2], "reason": _reason}
     if chosen is plain:
         blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-        return facts | {"blas": f"{blas['name']} {blas['version']} (NumPy's)", "threads": "as NumPy's BLAS decides"}
+        return facts | {"products": f"{blas['name']} {blas['version']} (NumPy's)", "threads": "as NumPy's BLAS decides"}
     return facts | {name: value for name, value in chosen.describe().items() if name != "set"}
 
 

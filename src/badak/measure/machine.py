@@ -5,7 +5,7 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("numpy", "numba", "scipy-openblas32", "torch", "jax", "ctranslate2")
+PACKAGES = ("numpy", "numba", "torch", "jax", "ctranslate2")
 _THREADS = ("BADAK", "OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
 
 

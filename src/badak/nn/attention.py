@@ -108,13 +108,14 @@ class MultiheadAttention(Module):
         Parity: PyTorch demands attn_mask with is_causal, and gives NaN where a query sees no key.
         """
         check_inputs(self, query, key, value, key_padding_mask, attn_mask)
-        batched = query.dim() == 3
+        batched = query._array.ndim == 3
         batch_first = self.batch_first and batched
         if not batched:
             query, key, value = _with_batch(query, key, value)
         q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
         seen = visible(attn_mask, key_padding_mask, is_causal, q, k)  # q (B, H, T, D), k and v (B, H, S, D)
-        k, v, seen = add_keys(k, v, seen, self.bias_k, self.bias_v, self.add_zero_attn)
+        bias_k, bias_v = self._held("bias_k", "bias_v")
+        k, v, seen = add_keys(k, v, seen, bias_k, bias_v, self.add_zero_attn)
         y, weights = attend(q, k, v, seen, self.dropout if self.training else 0.0, need_weights)
         y = self.out_proj(join_heads(y))  # (T, B, C), also where batch_first: a dropout after it draws in this order
         if weights is not None and average_attn_weights:
@@ -126,7 +127,7 @@ class MultiheadAttention(Module):
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor] | tuple[Tensor, ...]:
         """q, k and v, all heads side by side; in self-attention by one matrix product for all three."""
         if self._qkv_same_embed_dim and query is key and key is value:
-            return F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, dim=-1)
+            return F.linear(query, *self._held("in_proj_weight", "in_proj_bias")).chunk(3, dim=-1)
         weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
         if self._qkv_same_embed_dim:
             weights = self.in_proj_weight.chunk(3)

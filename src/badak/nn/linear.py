@@ -41,7 +41,7 @@ class Linear(Module):
         _reset_bias(self.bias, self.in_features)
 
     def forward(self, input):
-        return F.linear(input, self.weight, self.bias)
+        return F.linear(input, *self._held("weight", "bias"))
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

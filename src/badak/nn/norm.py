@@ -46,7 +46,8 @@ class LayerNorm(_Affine):
         self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+        weight, bias = self._held("weight", "bias")
+        return F.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         return (

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ..errors import DTypeError, RangeError
 
 
@@ -21,6 +23,17 @@ def dtype_mismatch(where: str, **arrays) -> DTypeError:
 def not_floating(where: str, x) -> DTypeError:
     """The complaint about integers or booleans where only floats make sense."""
     return DTypeError(f"{where}: expected a floating dtype; got {x.dtype}", "x.float() first")
+
+
+def within(ids, n: int) -> bool:
+    """Whether all of the integers `ids` are in 0 .. n - 1."""
+    if ids.size == 1:
+        return 0 <= ids.item() < n
+    if ids.size == 0:
+        return True
+    if ids.dtype == np.int64:  # one look instead of two, 1.2 us each: as unsigned numbers, negative ones are the largest
+        return ids.view(np.uint64).max() < n
+    return ids.min() >= 0 and ids.max() < n
 
 
 def position(where) -> str:

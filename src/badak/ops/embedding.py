@@ -3,7 +3,7 @@
 from .. import kernels
 from ..errors import DTypeError, RangeError, ShapeError
 from ..graph import Op
-from ._check import position
+from ._check import position, within
 
 
 class Embedding(Op):
@@ -21,7 +21,7 @@ class Embedding(Op):
             raise ShapeError(f"embedding: 'weight' must be 2-D, (V, C); got weight={w.shape}", "a table of V rows of C")
         if ids.dtype.kind not in "iu":
             raise DTypeError(f"embedding: expected ids of dtype int64 or int32; got {ids.dtype}", "ids.long()")
-        if ids.size and (ids.min() < 0 or ids.max() >= w.shape[0]):
+        if not within(ids, w.shape[0]):
             raise _out_of_range(ids, w.shape[0])
         save.ids, save.rows = ids, w.shape[0]
         save.padding_idx, save.scale_grad_by_freq = padding_idx, scale_grad_by_freq

@@ -5,7 +5,8 @@ import numpy as np
 from .. import kernels
 from ..errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
 from ..graph import Op
-from ._check import dtype_mismatch, not_floating, position
+from ._broadcast import quiet
+from ._check import dtype_mismatch, not_floating, position, within
 
 
 class CrossEntropy(Op):
@@ -21,7 +22,7 @@ class CrossEntropy(Op):
 
     @staticmethod
     def forward(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean"):
-        _check_classes("cross_entropy", logits, target, weight, ignore_index)
+        all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index)
         if not 0.0 <= smoothing <= 1.0:
             raise ArgumentError(
                 f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1"
@@ -30,7 +31,7 @@ class CrossEntropy(Op):
         loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
         save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
         save.ignore_index, save.smoothing = ignore_index, smoothing
-        save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction)
+        save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction, all_seen)
         return _reduced(loss, *save.spread)
 
     @staticmethod
@@ -81,10 +82,10 @@ class NLL(Op):
 
     @staticmethod
     def forward(save, logp, target, weight, ignore_index=-100, reduction="mean"):
-        _check_classes("nll_loss", logp, target, weight, ignore_index)
+        all_seen = _check_classes("nll_loss", logp, target, weight, ignore_index)
         loss = kernels.of(logp).nll(logp, target, weight, ignore_index)
         save.logp, save.target, save.weight, save.ignore_index = logp, target, weight, ignore_index
-        save.spread = _class_spread("nll_loss", target, weight, ignore_index, reduction)
+        save.spread = _class_spread("nll_loss", target, weight, ignore_index, reduction, all_seen)
         return _reduced(loss, *save.spread)
 
     @staticmethod
@@ -174,9 +175,9 @@ def _plain_spread(where: str, size: int, reduction: str):
     return True, size if reduction == "mean" else 1
 
 
-def _class_spread(where: str, target, weight, ignore_index: int, reduction: str):
+def _class_spread(where: str, target, weight, ignore_index: int, reduction: str, all_seen: bool):
     """(reduced?, divisor) of a loss over labels: ignored rows do not count, the others count as their weight."""
-    if reduction != "mean":
+    if reduction != "mean" or (all_seen and weight is None and target.size):
         return _plain_spread(where, target.size, reduction)
     seen = target[target != ignore_index]
     if seen.size == 0:
@@ -189,25 +190,28 @@ def _class_spread(where: str, target, weight, ignore_index: int, reduction: str)
     return True, seen.size if weight is None else float(weight[seen].sum())
 
 
+@quiet
 def _reduced(loss, reduced: bool, divisor: float):
     if not reduced:
         return loss
-    with np.errstate(all="ignore"):
-        return np.asarray(np.divide(loss.sum(), divisor, dtype=loss.dtype))
+    return np.asarray(np.divide(loss.sum(), divisor, dtype=loss.dtype))
 
 
+@quiet
 def _spread(dy, shape, reduced: bool, divisor: float):
     """dloss of every term from the gradient of the reduced loss."""
     if not reduced:
         return dy
-    with np.errstate(all="ignore"):
-        return np.broadcast_to(np.divide(dy, divisor, dtype=dy.dtype), shape)
+    dloss = np.empty(shape, dy.dtype)
+    dloss.fill(np.divide(dy, divisor, dtype=dy.dtype))  # a tenth of the time of np.broadcast_to, 3 us, for few terms
+    return dloss
 
 
 # ------------------------------------------------------------------ checks
 
 
-def _check_classes(where: str, logits, target, weight, ignore_index: int) -> None:
+def _check_classes(where: str, logits, target, weight, ignore_index: int) -> bool:
+    """Raise where these are no logits with their labels; whether it is known that none of the labels is ignored."""
     if logits.dtype.kind in "iub":
         raise not_floating(where, logits)
     if target.dtype.kind not in "iu":
@@ -222,10 +226,12 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int) -> Non
         raise _weight_mismatch(where, weight, classes)
     if weight is not None and weight.dtype != logits.dtype:
         raise dtype_mismatch(where, logits=logits, weight=weight)
-    if target.size and (target.min() < 0 or target.max() >= classes):
-        wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
-        if wrong.any():
-            raise _label_out_of_range(target, wrong, classes, ignore_index)
+    if within(target, classes):
+        return not 0 <= ignore_index < classes
+    wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
+    if wrong.any():
+        raise _label_out_of_range(target, wrong, classes, ignore_index)
+    return False
 
 
 def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> RangeError:

@@ -19,14 +19,21 @@ class LayerNorm(Op):
     @staticmethod
     def forward(save, x, w, b, eps=1e-5, axes=1):
         _check("layer_norm", x, w, b, axes)
-        save.x, save.w, save.axes, save.bias = x, w, axes, None if b is None else b.shape
+        save.x, save.w, save.axes = x, w, axes
+        if axes == 1:
+            y, save.mean, save.rstd = kernels.of(x).layer_norm(x, w, b, eps)
+            return y
+        save.bias = None if b is None else b.shape
         y, save.mean, save.rstd = kernels.of(x).layer_norm(_flat(x, axes), _flat(w, axes), _flat(b, axes), eps)
         return y.reshape(x.shape)
 
     @staticmethod
     def backward(saved, dy):
         x, w, axes = saved.x, saved.w, saved.axes
-        dx, dw, db = kernels.of(dy).layer_norm_backward(
+        backward = kernels.of(dy).layer_norm_backward
+        if axes == 1:
+            return backward(dy, x, w, saved.mean, saved.rstd, saved.needs)
+        dx, dw, db = backward(
             _flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.mean, saved.rstd, saved.needs
         )
         return _shaped(dx, x), _shaped(dw, w), None if db is None else db.reshape(saved.bias)
@@ -57,11 +64,17 @@ class RMSNorm(Op):
 
 
 def _check(where: str, x, w, b, axes: int) -> None:
+    dtype, rest = x.dtype, x.shape[-axes:]
+    if (
+        dtype.kind == "f"
+        and (w is None or (w.dtype is dtype and w.shape == rest))
+        and (b is None or (b.dtype is dtype and b.shape == rest))
+    ):
+        return
     if x.dtype.kind in "iub":
         raise not_floating(where, x)
     if (w is not None and w.dtype != x.dtype) or (b is not None and b.dtype != x.dtype):
         raise dtype_mismatch(where, input=x, weight=w, bias=b)
-    rest = x.shape[-axes:]
     if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
         found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)
         raise ShapeError(

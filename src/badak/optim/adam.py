@@ -68,27 +68,31 @@ class Adam(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
+        now = None  # the group whose settings have been read
         for p, grad, group in self._trainable():
+            if group is not now:
+                now, amsgrad = group, group["amsgrad"]
+                settings = (
+                    number(group["lr"]),
+                    *map(number, group["betas"]),
+                    group["eps"],
+                    number(group["weight_decay"]),
+                    group["decoupled_weight_decay"],
+                    group["maximize"],
+                )
             state = self.state[p]
             if not state:
                 state.update(step=step_tensor(), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
-                if group["amsgrad"]:
+                if amsgrad:
                     state["max_exp_avg_sq"] = zeros_like(p)
-            largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
-            beta1, beta2 = (number(beta) for beta in group["betas"])
-            kernels.of(p._array).adam(
-                p._array,
+            array = p._array
+            kernels.of(array).adam(
+                array,
                 grad,
                 state["exp_avg"]._array,
                 state["exp_avg_sq"]._array,
-                largest,
+                state["max_exp_avg_sq"]._array if amsgrad else None,
                 next_step(state),
-                number(group["lr"]),
-                beta1,
-                beta2,
-                group["eps"],
-                number(group["weight_decay"]),
-                group["decoupled_weight_decay"],
-                group["maximize"],
+                *settings,
             )
         return loss

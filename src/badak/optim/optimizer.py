@@ -64,13 +64,13 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients; with set_to_none=False fill them with zeros instead."""
         for p in self._parameters():
-            if p.grad is None:
+            if p._grad is None:
                 continue
             if set_to_none:
-                p.grad = None
+                p._grad = None
             else:
-                p.grad._array[...] = 0
-                p.grad._watch().bump("zero_grad")
+                p._grad._array[...] = 0
+                p._grad._watch().bump("zero_grad")
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters to train: {"params": tensors, setting: value}; absent settings take the defaults."""
@@ -158,12 +158,12 @@ class Optimizer:
         name = f"{type(self).__name__}.step"
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    yield p, p.grad._array, group
-                    p._watch().bump(name)
+                if p._grad is not None:
+                    yield p, p._grad._array, group
+                    (p._counter or p._watch()).bump(name)
 
     def _warn_without_gradient(self) -> None:
-        if self._stepped_without_gradient or any(p.grad is not None for p in self._parameters()):
+        if self._stepped_without_gradient or any(p._grad is not None for p in self._parameters()):
             return
         self._stepped_without_gradient = True
         warn_once(
@@ -189,8 +189,9 @@ def next_step(state: dict[str, Any]) -> int:
     step = state["step"]
     if not isinstance(step, Tensor):  # a plain number in files from before PyTorch 1.12
         step = state["step"] = step_tensor(step)
-    step._array += 1
-    return int(step._array)
+    count = step._array.item() + 1
+    step._array.fill(count)  # a third of the time that += 1 takes, 0.4 us for every parameter
+    return int(count)
 
 
 def step_tensor(count: float = 0) -> Tensor:

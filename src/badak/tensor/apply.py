@@ -2,13 +2,14 @@
 
 from numpy import ndarray
 
-from ..errors import GraphError
+from ..errors import GraphError, user_line
 from ..graph import Node, Saved, modes
 from .anomaly import look_for_nonfinite
 from .tensor import Tensor
 
 _new = object.__new__
 _NO_NEEDS = tuple((False,) * n for n in range(16))
+_FORGOTTEN = Saved((False,))  # for what views save, shapes and axes, where nobody will ask for it
 
 
 def apply(op, *inputs, **attributes):
@@ -18,69 +19,126 @@ def apply(op, *inputs, **attributes):
     """
     if not modes.grad:
         return _run(op, inputs, attributes)
-    arrays = [None if x is None else x._array for x in inputs]
-    # a view may have to take its history anew first, which the property does
-    needs = [x is not None and (x._requires_grad if x._base is None else x.requires_grad) for x in inputs]
-    recording = True in needs
+    arrays: list = []
+    edges: list = []  # as in Node
+    needs = []
+    for x in inputs:
+        if x is None:
+            arrays.append(None)
+            edges.append(None)
+            needs.append(False)
+            continue
+        arrays.append(x._array)
+        # a view may have to take its history anew first, which the property does
+        if x._requires_grad if x._base is None else x.requires_grad:
+            edges.append((x._end or x._edge()) if x._node is None else (x._node, x._slot))
+            needs.append(True)
+        else:
+            edges.append(None)
+            needs.append(False)
     saved = _new(Saved)  # a call of the class would cost as much again
     saved.needs = tuple(needs)
     made = op.forward(saved, *arrays, **attributes)
-    several = type(made) is tuple
-    outputs = tuple([Tensor._of(array) for array in made]) if several else (Tensor._of(made),)
+    if type(made) is ndarray:
+        y = _new(Tensor)
+        y._array = made
+        outputs = (y,)
+    else:
+        outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
     if op.view:
         _share(op, inputs[0], outputs, attributes)
-    if recording:
-        _record(op, saved, inputs, arrays, outputs)
-    if modes.checked:
-        _check(op, arrays, attributes, outputs)
-    return outputs if several else outputs[0]
-
-
-def _run(op, inputs, attributes):
-    """apply, where nothing is recorded: the way of generation, on which an operation costs little beside its kernel."""
-    arrays = [None if x is None else x._array for x in inputs]
-    saved = _new(Saved)
-    saved.needs = _NO_NEEDS[len(arrays)] if len(arrays) < 16 else (False,) * len(arrays)
-    made = op.forward(saved, *arrays, **attributes)
-    if type(made) is not tuple and not op.view and not modes.checked:
-        return Tensor._of(made)
-    outputs = tuple([Tensor._of(array) for array in made]) if type(made) is tuple else (Tensor._of(made),)
-    if op.view and not modes.inference:  # what inference makes never joins a graph, so nobody asks whose view it is
-        _share(op, inputs[0], outputs, attributes)
+    if True in needs:
+        _record(op, saved, inputs, arrays, edges, outputs)
     if modes.checked:
         _check(op, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
 
-def _record(op, saved: Saved, inputs, arrays, outputs) -> None:
+def see(op, x, **attributes):
+    """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
+    y = _new(Tensor)
+    if not modes.grad:
+        checked = modes.checked
+        y._array = op.forward(_FORGOTTEN, x._array, **attributes)
+        if checked == 1:  # what inference makes never joins a graph, so nobody asks whose view it is
+            y._inference = True
+            return y
+        _share(op, x, (y,), attributes)
+        if checked:
+            _check(op, (x._array,), attributes, (y,))
+        return y
+    wanted = x._requires_grad if x._base is None else x.requires_grad
+    saved = _new(Saved)
+    saved.needs = (wanted,)
+    y._array = op.forward(saved, x._array, **attributes)
+    _share(op, x, (y,), attributes)
+    if wanted:
+        y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
+    if modes.checked:
+        _check(op, (x._array,), attributes, (y,))
+    return y
+
+
+def _run(op, inputs, attributes):
+    """apply, where nothing is recorded: the way of generation, on which an operation costs little beside its kernel."""
+    arrays = []
+    for x in inputs:
+        arrays.append(None if x is None else x._array)
+    saved = _new(Saved)
+    saved.needs = _NO_NEEDS[len(arrays)] if len(arrays) < 16 else (False,) * len(arrays)
+    made = op.forward(saved, *arrays, **attributes)
+    checked = modes.checked
+    if type(made) is ndarray:
+        y = _new(Tensor)
+        y._array = made
+        if not op.view and checked < 2:
+            if checked:
+                y._inference = True
+            return y
+        outputs = (y,)
+    else:
+        outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
+    if checked:
+        _check(op, arrays, attributes, outputs)
+    if op.view and not modes.inference:
+        _share(op, inputs[0], outputs, attributes)
+    return outputs if type(made) is tuple else outputs[0]
+
+
+def _record(op, saved: Saved, inputs, arrays, edges, outputs) -> None:
     """Make the node of this run, and note which tensors must not change before its backward."""
-    node = Node(op, saved, [x._edge() if need else None for x, need in zip(inputs, saved.needs)], len(outputs))
-    for slot, y in enumerate(outputs):
+    node = Node(op, saved, edges, len(outputs))
+    slot = 0
+    for y in outputs:
         if y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
             y._node, y._slot, y._requires_grad = node, slot, True
-    watched = []
-    for value in saved.__dict__.values():
-        if type(value) is not ndarray:
-            continue
-        for i, array in enumerate(arrays):
-            if value is array:
-                if inputs[i]._inference:
-                    raise _inference_error(op)
-                version = inputs[i]._watch()
-                watched.append((version, version.count, f"input {i}"))
-        for y in outputs:
-            if value is y._array:
-                version = y._watch()
-                watched.append((version, version.count, "output"))
+        slot += 1
+    if op.view:
+        return  # views save shapes
+    kept = set(map(id, saved.__dict__.values()))
+    watched: list = []
+    for i, array in enumerate(arrays):
+        if array is not None and id(array) in kept:
+            x = inputs[i]
+            if x._inference:
+                raise _inference_error(op)
+            version = x._counter or x._watch()
+            watched.append((version, version.count, i))
+    for y in outputs:
+        if id(y._array) in kept:
+            version = y._counter or y._watch()
+            watched.append((version, version.count, None))
     if watched:
         node.watched = watched
 
 
 def _check(op, arrays, attributes, outputs) -> None:
-    """What inference mode and anomaly mode do with each result."""
+    """What inference mode, anomaly mode and debug mode do with each result."""
     if modes.inference:
         for y in outputs:
             y._inference = True
+    if modes.debug and outputs[0]._node is not None:
+        outputs[0]._node.line = user_line()
     if modes.anomaly:
         look_for_nonfinite(op, arrays, attributes, outputs)
 
@@ -95,14 +153,20 @@ def _inference_error(op) -> GraphError:
 
 def _share(op, x: Tensor, outputs, attributes) -> None:
     """Tie views to the tensor whose memory they see."""
-    base = x if x._base is None else x._base
-    owner = x._array if x._array.base is None else x._array.base
-    for slot, y in enumerate(outputs):
+    array = x._array
+    base, owner = x._base, array.base
+    if base is None:
+        base = x
+    if owner is None:
+        owner = array
+    slot = 0
+    for y in outputs:
         seen = y._array
-        if seen is x._array or seen.base is owner or seen.base is x._array:
+        if seen.base is owner or seen is array or seen.base is array:
             y._base, y._made_at = base, base._rebased
             y._steps = (*x._steps, (op, attributes, slot))
             y._counter = x._counter
+        slot += 1
 
 
 def replay(base: Tensor, steps) -> Tensor:

@@ -294,6 +294,8 @@ def arange(
 
     int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
     """
+    if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
+        return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     start, end, step = _number(start), _number(end), _number(step)
     if end is None:
         start, end = 0, start

@@ -8,11 +8,11 @@ import numpy as np
 from ..errors import ArgumentError, KindError, RangeError, ShapeError
 from ..graph import modes
 from ..ops.index import Index, IndexPut, Select
-from .apply import apply
+from .apply import apply, see
 from .inplace import changed_, read_only, write_
 from .tensor import Tensor
 
-_BASIC = (int, slice, type(None), type(Ellipsis))
+_BASIC = {int, slice, type(None), type(Ellipsis)}
 
 
 def getitem(x: Tensor, key) -> Tensor:
@@ -20,7 +20,7 @@ def getitem(x: Tensor, key) -> Tensor:
     key, basic = _array_key(x, key)
     if basic:
         try:
-            return apply(Select, x, key=key)
+            return see(Select, x, key=key)
         except IndexError:
             _check(x, key)  # says what is wrong; asked only now, as a good key needs no look
             raise
@@ -69,7 +69,7 @@ def _after_basic(x: Tensor, key):
             first.append(part)
             if type(part) is not int:
                 rest.append(part if part is Ellipsis else slice(None))
-    return apply(Select, x, key=tuple(first)), tuple(rest)
+    return see(Select, x, key=tuple(first)), tuple(rest)
 
 
 def delitem(x: Tensor, key) -> None:
@@ -115,19 +115,24 @@ def _array_key(x: Tensor, key):
             key = (key,)
     parts, basic = [], True
     for part in key:
-        part = _part(part)
-        if type(part) not in _BASIC:
-            basic = False
+        kind = type(part)
+        if kind is slice:
+            part = _slice(part)
+        elif kind is not int and part is not None and part is not Ellipsis:
+            part = _part(part)
+            if type(part) not in _BASIC:
+                basic = False
         parts.append(part)
     return tuple(parts), basic
 
 
 def _part(part):
     """One element of a key: tensors and lists become arrays, 0-d integers plain ints."""
-    if type(part) in (int, type(None), type(Ellipsis)):
-        return part
-    if isinstance(part, slice):
+    kind = type(part)
+    if kind is slice:
         return _slice(part)
+    if kind is int or part is None or part is Ellipsis:
+        return part
     if isinstance(part, Tensor):
         part = part._array
     elif isinstance(part, (list, tuple, range)):
@@ -156,10 +161,10 @@ def _part(part):
 
 
 def _slice(part: slice) -> slice:
-    step = part.step
+    start, stop, step = part.start, part.stop, part.step
     if step is not None and int(step) <= 0:
         raise ArgumentError("step must be greater than zero", "x.flip(dim) reverses")
-    if type(part.start) in (int, type(None)) and type(part.stop) in (int, type(None)):
+    if (start is None or type(start) is int) and (stop is None or type(stop) is int):
         return part
     return slice(*(None if p is None else p.__index__() for p in (part.start, part.stop, part.step)))
 

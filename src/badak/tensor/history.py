@@ -21,7 +21,7 @@ class History:
     _grad: "Tensor | None" = None
     _node: Any = None
     _slot = 0
-    _leaf: Leaf | None = None
+    _end: tuple[Leaf, int] | None = None  # where the gradient of a leaf goes to
     _counter: Version | None = None
     _base: Any = None
     _steps: tuple = ()
@@ -82,9 +82,9 @@ class History:
             return self._node, self._slot
         if not self._requires_grad:
             return None
-        if self._leaf is None:
-            self._leaf = Leaf(_accumulator(weakref.ref(self)))
-        return self._leaf, 0
+        if self._end is None:
+            self._end = Leaf(_accumulator(weakref.ref(self))), 0
+        return self._end
 
     def _renew(self) -> None:
         """Take the history anew from the base, whose memory has been written to since this view was made."""
@@ -139,8 +139,9 @@ class History:
             self._grad = self._of(dy if keep else np.array(dy, order="C"))
         else:
             self._grad._array += dy
-        for hook in self._backward_hooks_after or ():
-            hook(self)
+        if self._backward_hooks_after:
+            for hook in self._backward_hooks_after:
+                hook(self)
 
     def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
         """Add d self / d leaf to every leaf's .grad.

@@ -6,7 +6,7 @@ the base gets a node that replaces the slice, and every view of that memory take
 
 import numpy as np
 
-from ..errors import GraphError, ShapeError
+from ..errors import GraphError, ShapeError, user_line
 from ..graph import Node, Op, Saved, modes
 from .tensor import Tensor
 
@@ -119,6 +119,8 @@ def _rewrite(x: Tensor, value: Tensor) -> None:
     base = x._base
     saved = Saved((base._requires_grad, value._requires_grad))
     saved.base, saved.steps = base._array, x._steps
-    base_edge, value_edge = base._edge(), value._edge()
-    base._node, base._slot, base._requires_grad = Node(WriteView, saved, [base_edge, value_edge]), 0, True
+    node = Node(WriteView, saved, [base._edge(), value._edge()])
+    if modes.debug:
+        node.line = user_line()
+    base._node, base._slot, base._requires_grad = node, 0, True
     base._rebased += 1

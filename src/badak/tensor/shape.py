@@ -9,7 +9,7 @@ from ..errors import ArgumentError, KindError, RangeError, ShapeError
 from ..ops import rearrange
 from ..ops import shape as ops
 from ..ops._check import axis_of
-from .apply import apply
+from .apply import apply, see
 from .dtypes import Size
 from .dtypes import dtype as DType
 from .tensor import Tensor
@@ -28,7 +28,7 @@ def sizes(given) -> tuple:
 
 def _reshaped(op, x: Tensor, shape) -> Tensor:
     try:
-        return apply(op, x, shape=shape)
+        return see(op, x, shape=shape) if op.view else apply(op, x, shape=shape)
     except ValueError:
         raise _invalid(shape, x) from None
 
@@ -92,7 +92,7 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dims start_dim..end_dim as one."""
     shape = input._array.shape
     if not shape:
-        return apply(ops.View, input, shape=(1,))
+        return see(ops.View, input, shape=(1,))
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
         raise RangeError("flatten() has invalid args: start_dim cannot come after end_dim", f"x has shape {shape}")
@@ -115,9 +115,9 @@ def unflatten(input, dim, sizes) -> Tensor:
     dim = axis_of(dim, len(shape))
     sizes = tuple(sizes)
     if -1 in sizes:
-        rest = -int(np.prod(sizes, dtype=np.int64)) or 1
+        rest = -math.prod(sizes) or 1
         sizes = tuple(shape[dim] // rest if s == -1 else s for s in sizes)
-    if np.prod(sizes, dtype=np.int64) != shape[dim]:
+    if math.prod(sizes) != shape[dim]:
         raise ShapeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
             f"input tensor",
@@ -131,7 +131,7 @@ def transpose(input, dim0: int, dim1: int) -> Tensor:
     ndim = input._array.ndim
     a = dim0 if 0 <= dim0 < ndim else axis_of(dim0, ndim)
     b = dim1 if 0 <= dim1 < ndim else axis_of(dim1, ndim)
-    return apply(ops.Transpose, input, a=a, b=b) if ndim else input
+    return see(ops.Transpose, input, a=a, b=b) if ndim else input
 
 
 swapaxes = swapdims = transpose
@@ -144,7 +144,7 @@ def t(input) -> Tensor:
         raise ShapeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT"
         )
-    return apply(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
+    return see(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
 
 
 def permute(input, *dims) -> Tensor:
@@ -159,7 +159,7 @@ def permute(input, *dims) -> Tensor:
         )
     if len(set(axes)) != ndim:
         raise ArgumentError("permute(): duplicate dims are not allowed.", "name every dim once")
-    return apply(ops.Permute, input, axes=axes)
+    return see(ops.Permute, input, axes=axes)
 
 
 def movedim(input, source, destination) -> Tensor:
@@ -192,7 +192,7 @@ def unsqueeze(input, dim: int) -> Tensor:
     """A new dim of size 1 before dim `dim`; a view."""
     shape = input._array.shape
     at = dim if 0 <= dim <= len(shape) else axis_of(dim, len(shape) + 1)
-    return apply(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
+    return see(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
 
 
 def squeeze(input, dim=None) -> Tensor:
@@ -203,7 +203,7 @@ def squeeze(input, dim=None) -> Tensor:
     else:
         gone = {axis_of(d, len(shape)) for d in ((dim,) if isinstance(dim, int) else dim)}
         kept = tuple(n for a, n in enumerate(shape) if n != 1 or a not in gone)
-    return apply(ops.View, input, shape=kept)
+    return see(ops.View, input, shape=kept)
 
 
 def expand(input, *size, implicit=False) -> Tensor:
@@ -233,7 +233,7 @@ def expand(input, *size, implicit=False) -> Tensor:
         if n < 0:
             raise ShapeError(f"expand: a new dimension needs a size; got {list(size)} for a tensor of {shape}", None)
         target.append(n)
-    return apply(ops.Expand, input, shape=tuple(target))
+    return see(ops.Expand, input, shape=tuple(target))
 
 
 def expand_as(input, other) -> Tensor:
@@ -263,7 +263,9 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
     shape = tensor._array.shape
     dim = axis_of(dim, len(shape))
     n, wanted = shape[dim], split_size_or_sections
-    if isinstance(wanted, int):
+    if type(wanted) is int and wanted > 0 and n and n % wanted == 0:
+        parts = [wanted] * (n // wanted)
+    elif isinstance(wanted, int):
         if wanted < 0 or (wanted == 0 and n):
             raise ArgumentError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}", None)
         count = max(1, -(-n // wanted)) if wanted else 1
@@ -317,7 +319,7 @@ def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
     if a == b:
         raise ArgumentError(f"diagonal dimensions cannot be identical {dim1}, {dim2}", None)
-    return apply(ops.Diagonal, input, offset=offset, a=a, b=b)
+    return see(ops.Diagonal, input, offset=offset, a=a, b=b)
 
 
 def unfold(input, dimension: int, size: int, step: int) -> Tensor:
@@ -355,7 +357,7 @@ def view_as_real(input) -> Tensor:
     """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
     if input._array.dtype.kind != "c":
         raise KindError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
-    return apply(ops.ViewAsReal, input)
+    return see(ops.ViewAsReal, input)
 
 
 def view_as_complex(input) -> Tensor:
@@ -370,4 +372,4 @@ def view_as_complex(input) -> Tensor:
         raise ShapeError(
             "Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()"
         )
-    return apply(ops.ViewAsComplex, input)
+    return see(ops.ViewAsComplex, input)

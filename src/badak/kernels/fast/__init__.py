@@ -1,11 +1,12 @@
-"""The kernels of `plain`, compiled by Numba over a single-threaded BLAS; names, signatures and meaning are theirs.
+"""The kernels of `plain`, compiled by Numba, products of matrices included; names, signatures and meaning are theirs.
 
 The same input gives the same bits on any number of threads. See `_parallel.py` for how a kernel is written.
 """
 
-from badak.kernels.fast._blas import describe_blas as _describe_blas
 from badak.kernels.fast._jit import FOLDER as _FOLDER
+from badak.kernels.fast._memory import keep_freed_memory as _keep_freed_memory
 from badak.kernels.fast._parallel import warmup as warmup
+from badak.kernels.fast._simd import describe as _describe_products
 from badak.kernels.fast._team import get_num_threads as get_num_threads
 from badak.kernels.fast._team import set_num_threads as set_num_threads
 from badak.kernels.fast.activation import gelu as gelu
@@ -76,8 +77,10 @@ from badak.kernels.plain import rnn as rnn
 from badak.kernels.plain import rnn_backward as rnn_backward
 from badak.kernels.plain import unfold as unfold
 
+_keep_freed_memory()
+
 
 def describe():
-    """What computes here: {"set", "blas", "threads", "threading_layer", "cache"}."""
-    return {"set": "fast", "blas": _describe_blas(), "threads": get_num_threads(), "threading_layer": "badak's own team",
+    """What computes here: {"set", "products", "threads", "threading_layer", "cache"}."""
+    return {"set": "fast", "products": _describe_products(), "threads": get_num_threads(), "threading_layer": "badak's own team",
             "cache": "" if _FOLDER is None else str(_FOLDER)}

@@ -1,4 +1,4 @@
-"""The one file that names Numba: how functions are compiled and kept, and the instructions that Numba lacks.
+"""The file that names Numba: how functions are compiled and kept, and the instructions that Numba lacks.
 
 Kernels are written with `parallel` of `_parallel.py`; functions that they call, with `kernel`.
 """
@@ -26,6 +26,7 @@ __all__ = [
     "atomic_load",
     "atomic_store",
     "call",
+    "callbacks",
     "compile_callback",
     "compile_driver",
     "compile_function",
@@ -51,6 +52,8 @@ FOLDER = choose_folder(numba.__version__) if JIT else None  # of the disk cache;
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 _FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
+_INT64 = ir.IntType(64)
+_APART = 8  # int64s from counter to counter: each has a cache line of its own
 
 
 # ---------------------------------------------------------------- compiling
@@ -80,14 +83,23 @@ def compile_function(function, words):
     return compiled
 
 
-def compile_callback(name, function, words):
+callbacks: dict = {}  # name: (function, words, dtype) of C functions, compiled before the first kernel of their dtype is
+_linked: dict = {}
+
+
+def compile_callback(name, function, words, dtype=np.float64):
     """Compile a function that kernels reach under `name`, as C code would."""
+    kinds = [_type_of(word, numba.from_dtype(np.dtype(dtype))) for word in words.split()]
     with _our_folder():
-        compiled = numba.cfunc(
-            types.void(*(_type_of(word, types.float64) for word in words.split())), cache=FOLDER is not None
-        )(function)
+        compiled = numba.cfunc(types.void(*kinds), cache=FOLDER is not None, **_OPTIONS)(function)
     llvm.add_symbol(name, compiled.address)
     return compiled  # the caller keeps it alive
+
+
+def _link_callbacks(dtype):
+    for name, (function, words, wanted) in callbacks.items():
+        if name not in _linked and dtype == wanted:
+            _linked[name] = compile_callback(name, function, words, wanted)
 
 
 def compile_driver(function, words, dtype, exact, on_compiling):
@@ -105,6 +117,7 @@ def compile_driver(function, words, dtype, exact, on_compiling):
         driver = numba.njit(cache=FOLDER is not None, **_OPTIONS)(scope[name])
     kinds = [_type_of(word, numba.from_dtype(dtype)) for word in words]
     with event.install_listener("numba:compile", _Compiling(on_compiling)):
+        _link_callbacks(dtype)
         driver.compile(types.void(types.int64, types.int64, types.int64, *kinds))
     driver.disable_compile()  # another type of argument is our mistake, not a reason to compile again
     return driver
@@ -133,8 +146,9 @@ class _Compiling(event.Listener):
 def _run_tasks(typingctx, body, arguments, tasks, threads, team):
     """Call body(task, *arguments) for task in range(tasks), on `threads` threads of the team at the address `team`.
 
-    The arguments and a task counter go into one record on the stack. A function worker(record) takes task numbers from
-    the counter until none is left; one thread calls it directly, more through `badak_share`.
+    The arguments and one task counter for each thread go into a record on the stack. A function worker(record, thread) does
+    the tasks of that thread's part, then what is left of the others'; one thread calls it directly, more through
+    `badak_share`.
     """
     argument_types = (types.int64, *arguments.types)
     body.dispatcher.compile(argument_types)
@@ -142,48 +156,56 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team):
 
     def codegen(context, builder, signature, values):
         context.active_code_library.add_linking_library(compiled.library)
-        size = ir.IntType(64)
-        record_type = ir.LiteralStructType([size, size, values[1].type])  # counter, tasks, arguments
+        _, packed, tasks, threads, team = values
+        counters = builder.alloca(_INT64, size=builder.mul(threads, _INT64(_APART)))
+        record_type = ir.LiteralStructType([_INT64, _INT64, counters.type, packed.type])
         record = cgutils.alloca_once(builder, record_type)
-        for i, value in enumerate((size(0), values[2], values[1])):
+        for i, value in enumerate((tasks, threads, counters, packed)):
             builder.store(value, cgutils.gep_inbounds(builder, record, 0, i))
+        with cgutils.for_range(builder, threads) as loop:
+            first = builder.sdiv(builder.mul(loop.index, tasks), threads)
+            builder.store(first, builder.gep(counters, [builder.mul(loop.index, _INT64(_APART))]))
         worker = _build_worker(context, builder.module, compiled, argument_types, record_type)
-        address = builder.bitcast(record, worker.args[0].type)
-        with builder.if_else(builder.icmp_signed("<", values[3], size(2))) as (alone, together):
+        address = builder.ptrtoint(record, _INT64)
+        with builder.if_else(builder.icmp_signed("<", threads, _INT64(2))) as (alone, together):
             with alone:
-                builder.call(worker, [address])
+                builder.call(worker, [address, _INT64(0)])
             with together:
-                kind = ir.FunctionType(ir.VoidType(), [size] * 4)
+                kind = ir.FunctionType(ir.VoidType(), [_INT64] * 4)
                 share = cgutils.get_or_insert_function(builder.module, kind, "badak_share")
-                builder.call(
-                    share, [builder.ptrtoint(worker, size), builder.ptrtoint(address, size), values[3], values[4]]
-                )
+                builder.call(share, [builder.ptrtoint(worker, _INT64), address, threads, team])
         return context.get_dummy_value()
 
     return types.void(body, arguments, tasks, threads, team), codegen
 
 
 def _build_worker(context, module, compiled, argument_types, record_type):
-    """The LLVM function worker(record) that runs tasks until the counter passes their number."""
-    worker = ir.Function(
-        module, ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()]), module.get_unique_name("worker")
-    )
+    """The LLVM function worker(record, thread): every task of part `thread`, then of the next part that has some left.
+
+    Neighbouring tasks stay on one thread, kernel after kernel: what it wrote is in its own cache when it reads it.
+    """
+    worker = ir.Function(module, ir.FunctionType(ir.VoidType(), [_INT64, _INT64]), module.get_unique_name("worker"))
     worker.linkage = "internal"
     worker.attributes.add("noinline")  # one machine code for one thread and for many
     builder = ir.IRBuilder(worker.append_basic_block("entry"))
-    record = builder.bitcast(worker.args[0], record_type.as_pointer())
-    counter, limit, packed = (cgutils.gep_inbounds(builder, record, 0, i) for i in range(3))
-    limit, packed = builder.load(limit), builder.load(packed)
-    loop, run, done = (worker.append_basic_block(name) for name in ("loop", "run", "done"))
-    builder.branch(loop)
-    builder.position_at_end(loop)
-    task = builder.atomic_rmw("add", counter, ir.IntType(64)(1), "monotonic")
-    builder.cbranch(builder.icmp_signed("<", task, limit), run, done)
-    builder.position_at_end(run)
-    values = [task, *cgutils.unpack_tuple(builder, packed, len(argument_types) - 1)]
-    context.call_internal_no_propagate(builder, compiled.fndesc, compiled.signature, values)
-    builder.branch(loop)
-    builder.position_at_end(done)
+    record = builder.inttoptr(worker.args[0], record_type.as_pointer())
+    tasks, threads, counters, packed = (
+        builder.load(cgutils.gep_inbounds(builder, record, 0, i)) for i in range(len(record_type.elements))
+    )
+    values = cgutils.unpack_tuple(builder, packed, len(argument_types) - 1)
+    with cgutils.for_range(builder, threads) as parts:
+        part = builder.srem(builder.add(worker.args[1], parts.index), threads)
+        counter = builder.gep(counters, [builder.mul(part, _INT64(_APART))])
+        end = builder.sdiv(builder.mul(builder.add(part, _INT64(1)), tasks), threads)
+        take, run, done = (worker.append_basic_block(name) for name in ("take", "run", "done"))
+        builder.branch(take)
+        builder.position_at_end(take)
+        task = builder.atomic_rmw("add", counter, _INT64(1), "monotonic")
+        builder.cbranch(builder.icmp_signed("<", task, end), run, done)
+        builder.position_at_end(run)
+        context.call_internal_no_propagate(builder, compiled.fndesc, compiled.signature, [task, *values])
+        builder.branch(take)
+        builder.position_at_end(done)
     builder.ret_void()
     return worker
 
@@ -297,7 +319,7 @@ overload(unit_stride)(lambda row: lambda row: _unit_stride(row))
 
 
 def _pointer(builder, address):
-    return builder.inttoptr(address, ir.IntType(64).as_pointer())
+    return builder.inttoptr(address, _INT64.as_pointer())
 
 
 @intrinsic
@@ -344,15 +366,15 @@ def swap_if(typingctx, address, expected, value):
 
 
 @intrinsic
-def call(typingctx, function, argument):
-    """Call the C function void f(int64) at an address."""
+def call(typingctx, function, record, thread):
+    """Call the C function void f(int64, int64) at an address."""
 
     def codegen(context, builder, signature, values):
-        size = ir.IntType(64)
-        builder.call(builder.inttoptr(values[0], ir.FunctionType(ir.VoidType(), [size]).as_pointer()), [values[1]])
+        kind = ir.FunctionType(ir.VoidType(), [_INT64, _INT64])
+        builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic

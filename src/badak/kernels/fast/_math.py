@@ -14,9 +14,14 @@ from badak.kernels.fast._jit import fma, is_float32, overload, pow2, rint, round
 __all__ = ["exp", "normal", "sigmoid", "tanh"]
 
 _f = np.float32
-_LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.4426950408889634), _f(0.693145751953125), _f(1.42860682030941723e-6)
-_LEAST, _MOST = _f(-87.5), _f(89.0)  # below the least the result is 0, above the most it is inf
+LOG2_E, LN2_HIGH, LN2_LOW = _f(1.4426950408889634), _f(0.693145751953125), _f(1.42860682030941723e-6)
+LEAST, MOST = _f(-87.5), _f(89.0)  # below the least the result is 0, above the most it is inf
 _ONE, _HALF, _TWO = _f(1), _f(0.5), _f(2)
+EXP = (0.0027628933479, 0.016737560858, 0.083336788434834, 0.3333304021525, 0.99999986824939, 2, 2)  # 2 e^r, |r| <= ln 2 / 2
+LOG = (
+    -0.07634505805, 0.127616035, -0.1316019231, 0.1420175468, -0.1662335579, 0.2000122698, -0.2500082109, 0.3333333171
+)  # (ln(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f < sqrt(2)
+_E6, _E5, _E4, _E3, _E2 = (_f(coefficient) for coefficient in EXP[:5])
 
 
 def exp(x):
@@ -26,14 +31,14 @@ def exp(x):
 
 def _exp32(x):
     # e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2; a comparison with NaN is false, so NaN passes.
-    x = _LEAST if x < _LEAST else x
-    x = _MOST if x > _MOST else x
-    n = rint(x * _LOG2_E)
-    r = fma(n, -_LN2_LOW, fma(n, -_LN2_HIGH, x))
-    p = fma(r, _f(0.0027628933479), _f(0.016737560858))
-    p = fma(r, p, _f(0.083336788434834))
-    p = fma(r, p, _f(0.3333304021525))
-    p = fma(r, p, _f(0.99999986824939))
+    x = LEAST if x < LEAST else x
+    x = MOST if x > MOST else x
+    n = rint(x * LOG2_E)
+    r = fma(n, -LN2_LOW, fma(n, -LN2_HIGH, x))
+    p = fma(r, _E6, _E5)
+    p = fma(r, p, _E4)
+    p = fma(r, p, _E3)
+    p = fma(r, p, _E2)
     p = fma(r, p, _TWO)
     return fma(r, p, _TWO) * pow2(n - _ONE)  # twice the polynomial times 2^(n-1): n reaches 128
 

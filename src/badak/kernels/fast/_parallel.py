@@ -3,7 +3,8 @@
 A kernel is a function of one task: `@parallel("W1 R1 f") def scale(task, y, x, a)` handles block number `task` and writes
 only that block. Calling `scale(tasks, work, y, x, a)` runs task 0 .. tasks - 1 on as many threads as the work deserves.
 The blocks are cut by the shape alone and every thread runs the same machine code, so the bits of the result do not
-depend on the number of threads; threads draw task numbers from one counter, so uneven tasks and busy cores balance.
+depend on the number of threads. Each thread has a part of the task numbers and helps with the other parts when its own is
+done, so uneven tasks and busy cores balance.
 
 The string is the signature, one word per argument after `task`, so that each kernel compiles once per dtype:
 

@@ -43,16 +43,16 @@ _post = extern("badak_semaphore_post", "lll")  # (semaphore, 1, 0)
 
 
 def _share(worker, record, threads, team):
-    """Call worker(record) on this thread, and on up to threads - 1 members of the team that come in time."""
+    """Call worker(record, 0) on this thread, and worker(record, i) on up to threads - 1 members that come in time."""
     if not swap_if(team + _BUSY, 0, 1):
-        call(worker, record)
+        call(worker, record, 0)
         return
     atomic_store(team + _WORKER, worker)
     atomic_store(team + _RECORD, record)
     atomic_store(team + _OPEN, threads - 1)
     for _ in range(min(threads - 1, atomic_load(team + _SLEEPING))):
         _post(atomic_load(team + _JOB), 1, 0)
-    call(worker, record)
+    call(worker, record, 0)
     atomic_store(team + _OPEN, 0)
     spins = 0
     while spins < _CALLER_SPINS and atomic_load(team + _INSIDE) != 0:
@@ -84,7 +84,7 @@ def _serve(team):
         atomic_add(team + _INSIDE, 1)
         places = atomic_load(team + _OPEN)
         if places > 0 and swap_if(team + _OPEN, places, places - 1):
-            call(atomic_load(team + _WORKER), atomic_load(team + _RECORD))
+            call(atomic_load(team + _WORKER), atomic_load(team + _RECORD), places)
         atomic_add(team + _INSIDE, -1)
         if atomic_load(team + _WAITING) != 0:
             _post(atomic_load(team + _DONE), 1, 0)

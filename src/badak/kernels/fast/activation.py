@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from badak.kernels.fast._blocks import block, blocks_of, flat
+from badak.kernels.fast._blocks import block, blocks_of
 from badak.kernels.fast._math import normal
 from badak.kernels.fast._math import sigmoid as _sigmoid
 from badak.kernels.fast._math import tanh as _tanh
@@ -129,14 +129,14 @@ def sigmoid_backward_block(task, dx, dy, y):
 def _of_one(block, x, cost, *constants):
     """A fresh y with block(y, x) done; cost: nanoseconds of one core per element."""
     y = np.empty(x.shape, x.dtype)
-    block(blocks_of(x.size), x.size * cost, y.reshape(-1), flat(x), *constants)
+    block(blocks_of(x.size), x.size * cost, y.ravel(), x.ravel(), *constants)  # ravel copies what is not contiguous
     return y
 
 
 def _of_two(block, dy, x, cost, *constants):
     """A fresh dx with block(dx, dy, x) done."""
     dx = np.empty(x.shape, x.dtype)
-    block(blocks_of(x.size), x.size * cost, dx.reshape(-1), flat(dy), flat(x), *constants)
+    block(blocks_of(x.size), x.size * cost, dx.ravel(), dy.ravel(), x.ravel(), *constants)
     return dx
 
 

@@ -2,7 +2,7 @@
 
 Forward: one task per (batch, head, block of queries). Backward: one per (batch, key head, part of the query blocks), which
 alone adds to its dk and dv, block after block, and recomputes the scores from q, k and the saved log-sum-exp. The products
-are BLAS calls on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
+are taken on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
 multiplies only the keys that it sees. Formulas: `plain.attention`.
 """
 
@@ -10,10 +10,12 @@ import math
 
 import numpy as np
 
-from badak.kernels.fast._blas import gemm, matrix_view
+from badak.kernels.fast._columns import softmax_columns, softmax_columns_backward
+from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast._simd import whole_registers
 
 _BOOL = np.dtype(np.bool_)
 _ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_)}
@@ -22,32 +24,43 @@ _TASKS = 16  # tasks that the backward wants at least: with few heads, query blo
 
 
 @kernel
-def _mask(scores, first, b, h, keep, bias, causal):
-    """Add the bias to the scores (rows, n) of the queries first, first + 1, ... and hide what they may not see."""
-    hidden = scores.dtype.type(-np.inf)
-    for r in range(scores.shape[0]):
-        row = scores[r]
-        if bias.size:
+def _mask(scores, first, width, b, h, keep, bias, causal):
+    """Add the bias to the scores (n, queries) of the queries first, first + 1, ... and hide what they may not see."""
+    hidden, keys = scores.dtype.type(-np.inf), scores.shape[0]
+    if bias.size:
+        for r in range(width):
             bias_row = unit_stride(bias[b, h, first + r])
-            for j in range(row.size):
-                row[j] += bias_row[j]
-        if keep.size:
+            for j in range(keys):
+                scores[j, r] += bias_row[j]
+    if keep.size and keep.strides[2] == 0:  # the same keys for every query: padding
+        for j in range(keys):
+            if not keep[b, h, first, j]:
+                scores[j] = hidden
+    elif keep.size:
+        for r in range(width):
             keep_row = unit_stride(keep[b, h, first + r])
-            for j in range(row.size):
-                row[j] = row[j] if keep_row[j] else hidden
-        for j in range(max(first + r + causal + 1, 0), row.size):
-            row[j] = hidden
+            for j in range(keys):
+                if not keep_row[j]:
+                    scores[j, r] = hidden
+    for j in range(max(first + causal + 1, 0), keys):
+        scores[j, : min(j - causal - first, width)] = hidden
+
+
+@kernel
+def _drop(scores, first, width, drop, b, h, raised):
+    """scores (n, queries) = scores drop raised, in place."""
+    for r in range(width):
+        drop_row = unit_stride(drop[b, h, first + r])
+        for j in range(scores.shape[0]):
+            scores[j, r] = scores[j, r] * raised if drop_row[j] else scores.dtype.type(0)
 
 
 @kernel
 def _softmax(row):
-    """row = exp(row - lse) in place; returns lse. Nothing to attend to: zeros and -inf."""
+    """row = exp(row - lse) in place; returns lse."""
     top, total = row.dtype.type(-np.inf), row.dtype.type(0)
     for j in range(row.size):
         top = largest(top, row[j])
-    if top == -np.inf:
-        row[:] = 0
-        return top
     for j in range(row.size):
         e = exp(row[j] - top)
         row[j] = e
@@ -56,42 +69,6 @@ def _softmax(row):
     for j in range(row.size):
         row[j] *= scale
     return top + row.dtype.type(math.log(total))
-
-
-@kernel
-def _softmax_backward(row, grad, lse, drop, b, h, i, raised):
-    """From the scores `row` and dA = `grad` of one query:   grad = P (dP - sum_j P dP), row = A, in place.
-
-    P = exp(score - lse), divided by its own sum so that the rounding of a large lse cancels; A = P drop raised and
-    dP = dA drop raised, raised = 1 / (1 - p).
-    """
-    total, dot = row.dtype.type(0), row.dtype.type(0)
-    if lse == -np.inf:
-        row[:] = 0
-        grad[:] = 0
-        return
-    if drop.size:
-        _drop(grad, drop, b, h, i, raised)
-    for j in range(row.size):
-        e = exp(row[j] - lse)
-        row[j] = e
-        total += e
-        dot += e * grad[j]
-    scale = row.dtype.type(1) / total
-    dot *= scale
-    for j in range(row.size):
-        row[j] *= scale
-        grad[j] = row[j] * (grad[j] - dot)
-    if drop.size:
-        _drop(row, drop, b, h, i, raised)
-
-
-@kernel
-def _drop(row, drop, b, h, i, raised):
-    """row = row drop raised for query i of head (b, h), in place."""
-    drop_row = unit_stride(drop[b, h, i])
-    for j in range(row.size):
-        row[j] = row[j] * raised if drop_row[j] else row.dtype.type(0)
 
 
 @parallel("X4 W3 W4 V4 V4 V4 V?4 V4 V?4 f f i i")
@@ -103,28 +80,29 @@ def attention_block(task, out, lse, weights, q, k, v, keep, bias, drop, scale, r
     g = h // (heads // k.shape[1])
     first = (blocks - 1 - task % blocks) * block  # the longest rows of a causal mask first
     last = min(first + block, queries)
+    width = last - first
     seen = max(min(last + causal, k.shape[2]), 0)
-    one = q.dtype.type(1)
-    scores = np.empty((last - first, seen), q.dtype)
-    gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, scores)
-    _mask(scores, first, b, h, keep, bias, causal)
-    for r in range(last - first):
-        lse[b, h, first + r] = _softmax(scores[r])
-        if drop.size:
-            _drop(scores[r], drop, b, h, first + r, raised)
-        if weights.size:
+    scores = np.empty((seen, whole_registers(width, scale)), q.dtype)
+    gemm(scale, k[b, g, :seen], q[b, h, first:last].T, None, scores[:, :width])
+    _mask(scores, first, width, b, h, keep, bias, causal)
+    softmax_columns(scores, width, lse[b, h, first:last])
+    if drop.size:
+        _drop(scores, first, width, drop, b, h, raised)
+    if weights.size:
+        for r in range(width):
             for j in range(seen):
-                weights[b, h, first + r, j] = scores[r, j]
+                weights[b, h, first + r, j] = scores[j, r]
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
-    gemm(one, scores, v[b, g, :seen], one - one, out[b, h, first:last])
+    gemm(1, scores[:, :width].T, v[b, g, :seen], None, out[b, h, first:last])
 
 
 @parallel("X4 W3 V4 V4 V4 f")
 def attention_of_one(task, out, lse, q, k, v, scale):
     """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head, without masks: a step of generation.
 
-    Two BLAS calls for a single row would take longer than their product; keys and values stream by once.
+    A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
+    by once.
     """
     heads = q.shape[1]
     b, h = task // heads, task % heads
@@ -157,30 +135,36 @@ def attention_backward_part(
     parts, groups, keys = dk.shape[0], k.shape[1], k.shape[2]
     part, b, g = task % parts, task // parts // groups, task // parts % groups
     shared, queries = q.shape[1] // groups, q.shape[2]
-    one = q.dtype.type(1)
     dk[part, b, g, :, :] = 0
     dv[part, b, g, :, :] = 0
-    space = np.empty((2, block * keys), q.dtype)
+    row = whole_registers(min(block, queries), scale)
+    space = np.empty((2, keys, row), q.dtype)
     for turn in range(part, shared * -(-queries // block), parts):
         h, first = g * shared + turn % shared, turn // shared * block
         last = min(first + block, queries)
+        width = last - first
         seen = max(min(last + causal, keys), 0)
-        a = space[0, : (last - first) * seen].reshape((last - first, seen))
-        ds = space[1, : (last - first) * seen].reshape((last - first, seen))
-        gemm(scale, q[b, h, first:last], k[b, g, :seen].T, one - one, a)
-        _mask(a, first, b, h, keep, bias, causal)
-        gemm(one, dout[b, h, first:last], v[b, g, :seen].T, one - one, ds)
-        for r in range(last - first):
-            if dweights.size:
+        a, ds = space[0, :seen], space[1, :seen]
+        gemm(scale, k[b, g, :seen], q[b, h, first:last].T, None, a[:, :width])
+        _mask(a, first, width, b, h, keep, bias, causal)
+        gemm(1, v[b, g, :seen], dout[b, h, first:last].T, None, ds[:, :width])
+        if dweights.size:
+            for r in range(width):
                 for j in range(seen):
-                    ds[r, j] += dweights[b, h, first + r, j]
-            _softmax_backward(a[r], ds[r], lse[b, h, first + r], drop, b, h, first + r, raised)
-            if dscores.size:
+                    ds[j, r] += dweights[b, h, first + r, j]
+        if drop.size:
+            _drop(ds, first, width, drop, b, h, raised)
+        softmax_columns_backward(a, ds, width, lse[b, h, first:last])
+        if drop.size:
+            _drop(a, first, width, drop, b, h, raised)
+        if dscores.size:
+            for r in range(width):
                 for j in range(seen):
-                    dscores[b, h, first + r, j] = ds[r, j]
-        gemm(one, a.T, dout[b, h, first:last], one, dv[part, b, g, :seen])
-        gemm(scale, ds, k[b, g, :seen], one - one, dq[b, h, first:last])
-        gemm(scale, ds.T, q[b, h, first:last], one, dk[part, b, g, :seen])
+                    dscores[b, h, first + r, j] = ds[j, r]
+        dk_seen, dv_seen = dk[part, b, g, :seen], dv[part, b, g, :seen]
+        gemm(1, a[:, :width], dout[b, h, first:last], dv_seen, dv_seen)
+        gemm(scale, ds[:, :width].T, k[b, g, :seen], None, dq[b, h, first:last])
+        gemm(scale, ds[:, :width], q[b, h, first:last], dk_seen, dk_seen)
 
 
 def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None, p=0.0, want_weights=False):
@@ -204,9 +188,9 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         out,
         lse,
         weights,
-        matrix_view(q),
-        matrix_view(k),
-        matrix_view(v),
+        q,
+        k,
+        v,
         *_masks(q.dtype, full, keep, bias, drop),
         _scale(scale, q),
         _raised(p),
@@ -236,11 +220,11 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
         dk,
         dv,
         dscores,
-        matrix_view(dout),
+        dout,
         nothing if dweights is None else dweights,
-        matrix_view(q),
-        matrix_view(k),
-        matrix_view(v),
+        q,
+        k,
+        v,
         np.ascontiguousarray(lse),
         *_masks(q.dtype, full, keep, bias, drop),
         _scale(scale, q),

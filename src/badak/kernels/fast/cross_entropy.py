@@ -5,15 +5,17 @@ import math
 import numpy as np
 
 from badak.errors import RangeError
-from badak.kernels.fast._blocks import as_rows, rows_per_block
+from badak.kernels.fast._blocks import NOTHING, as_rows, rows_per_block
 from badak.kernels.fast._jit import largest, minus
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
 
 
-@parallel("W1 W1 R2 Ri1 R1 i f i")
-def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, smoothing, rows):
+@parallel("W1 W1 R2 Ri1 R1 i f i Wi1")
+def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, smoothing, rows, wrong):
     """loss (N,), lse (N,) for `rows` rows of logits (N, V); weight (V,), or empty for ones.
+
+    A target that is neither a class nor ignore_index sets wrong[0].
 
     loss = -(1 - e) w[t] logp[t] - e/V sum_v w[v] logp[v],    logp = (logits - max) - log sum exp(logits - max)
     """
@@ -31,6 +33,9 @@ def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, sm
         if t == ignore_index:
             loss[n] = zero
             continue
+        if t < 0 or t >= classes:
+            wrong[0] = 1
+            continue
         value = minus(log_total, minus(x[t], top))  # x - top rounded first: log_total + top would lose digits
         if weight.size:
             value *= weight[t]
@@ -42,8 +47,8 @@ def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, sm
         loss[n] = value
 
 
-@parallel("W2 R1 R2 Ri1 R1 R1 i f i")
-def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weight, ignore_index, smoothing, rows):
+@parallel("W2 R1 R2 Ri1 R1 R1 i f i Wi1")
+def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weight, ignore_index, smoothing, rows, wrong):
     """dlogits = dloss (softmax sum_u c[u] - c),  c[v] = (1 - e) w[v] [v = t] + e/V w[v],  for `rows` rows.
 
     softmax = exp(logits - lse) over its own sum, so that the rounding of a large lse cancels.
@@ -60,6 +65,9 @@ def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weigh
         x, dx, t, shift = logits[n], dlogits[n], target[n], lse[n]
         if t == ignore_index:
             dx[:] = zero
+            continue
+        if t < 0 or t >= classes:
+            wrong[0] = 1
             continue
         total = zero
         for v in range(classes):
@@ -78,57 +86,60 @@ def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weigh
 
 def cross_entropy(logits, target, weight=None, ignore_index=-100, smoothing=0.0):
     """loss (N,), lse (N,).    logits (N, V), target int (N,), weight (V,) or None."""
-    logits = as_rows(logits)
-    loss, lse = np.empty(len(logits), logits.dtype), np.empty(len(logits), logits.dtype)
-    step = rows_per_block(logits.shape[1])
+    logits, wrong = as_rows(logits), np.zeros(1, np.int64)
+    n, classes = logits.shape
+    loss, lse = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
+    step = rows_per_block(classes)
     cross_entropy_rows(
-        -(-len(logits) // step),
+        -(-n // step),
         1.5 * logits.size,
         loss,
         lse,
         logits,
-        _checked(target, logits.shape[1], ignore_index),
+        np.ascontiguousarray(target, np.int64),
         _weight(weight, logits),
         ignore_index,
         smoothing,
         step,
+        wrong,
     )
+    if wrong[0]:
+        raise _out_of_range(target, classes, ignore_index)
     return loss, lse
 
 
 def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index, smoothing):
     """dlogits (N, V).    dloss (N,), the rows already scaled by the reduction."""
-    logits = as_rows(logits)
-    dlogits = np.empty(logits.shape, logits.dtype)
-    step = rows_per_block(logits.shape[1])
+    logits, wrong = as_rows(logits), np.zeros(1, np.int64)
+    n, classes = logits.shape
+    dlogits = np.empty((n, classes), logits.dtype)
+    step = rows_per_block(classes)
     cross_entropy_backward_rows(
-        -(-len(logits) // step),
+        -(-n // step),
         2 * logits.size,
         dlogits,
         np.ascontiguousarray(dloss),
         logits,
-        _checked(target, logits.shape[1], ignore_index),
+        np.ascontiguousarray(target, np.int64),
         np.ascontiguousarray(lse),
         _weight(weight, logits),
         ignore_index,
         smoothing,
         step,
+        wrong,
     )
+    if wrong[0]:
+        raise _out_of_range(target, classes, ignore_index)
     return dlogits
 
 
 def _weight(weight, logits):
-    return np.empty(0, logits.dtype) if weight is None else np.ascontiguousarray(weight, logits.dtype)
+    return NOTHING[logits.dtype] if weight is None else np.ascontiguousarray(weight, logits.dtype)
 
 
-def _checked(target, classes, ignore_index):
-    """target as contiguous int64, each in 0 .. classes - 1 or `ignore_index`: compiled code does not check."""
-    target = np.ascontiguousarray(target, np.int64)
-    if target.size and (target.min() < 0 or target.max() >= classes):
-        wrong = target[((target < 0) | (target >= classes)) & (target != ignore_index)]
-        if wrong.size:
-            raise RangeError(
-                f"cross_entropy: expected targets in 0 .. {classes - 1} or ignore_index={ignore_index}; got {wrong[0]}",
-                "labels from 0, and as many logits as there are classes",
-            )
-    return target
+def _out_of_range(target, classes, ignore_index):
+    wrong = target[((target < 0) | (target >= classes)) & (target != ignore_index)]
+    return RangeError(
+        f"cross_entropy: expected targets in 0 .. {classes - 1} or ignore_index={ignore_index}; got {wrong[0]}",
+        "labels from 0, and as many logits as there are classes",
+    )

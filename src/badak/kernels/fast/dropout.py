@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.fast._blocks import block, blocks_of, flat
+from badak.kernels.fast._blocks import block, blocks_of
 from badak.kernels.fast._parallel import parallel
 
 
@@ -20,5 +20,5 @@ def dropout(x, keep, p):
     one = x.dtype.type(1)
     scale = one / (one * x.dtype.type(1 - p)) if p < 1 else x.dtype.type(0)
     y = np.empty(x.shape, x.dtype)
-    dropout_block(blocks_of(x.size), x.size * 0.4, y.reshape(-1), flat(x), flat(keep), scale)
+    dropout_block(blocks_of(x.size), x.size * 0.4, y.ravel(), x.ravel(), keep.ravel(), scale)
     return y

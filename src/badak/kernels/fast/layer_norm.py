@@ -60,10 +60,10 @@ def layer_norm_backward_rows(task, dx, dw_parts, db_parts, dy, x, w, mean, rstd,
 
 def layer_norm(x, w, b, eps):
     """y, mean, rstd.    x (..., C), w and b (C,) or None -> y (..., C), mean (...), rstd (...)."""
+    shape, dtype = x.shape, x.dtype
     rows = as_rows(x)
     n, channels = rows.shape
-    y = np.empty((n, channels), x.dtype)
-    mean, rstd = moments = np.empty((2, n), x.dtype)
+    y, mean, rstd = np.empty((n, channels), dtype), np.empty(n, dtype), np.empty(n, dtype)
     step = rows_per_block(channels)
     layer_norm_rows(
         -(-n // step),
@@ -72,39 +72,45 @@ def layer_norm(x, w, b, eps):
         mean,
         rstd,
         rows,
-        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
-        np.zeros(channels, x.dtype) if b is None else np.ascontiguousarray(b),
+        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
+        np.zeros(channels, dtype) if b is None else np.ascontiguousarray(b),
         eps,
         step,
     )
-    if x.ndim == 2:
+    if rows is x:
         return y, mean, rstd
-    mean, rstd = moments.reshape(2, *x.shape[:-1])
-    return y.reshape(x.shape), mean, rstd
+    lead = shape[:-1]
+    return y.reshape(shape), mean.reshape(lead), rstd.reshape(lead)
 
 
 def layer_norm_backward(dy, x, w, mean, rstd, needs):
     """dx, dw, db; see `plain.layer_norm_backward` for the derivation."""
-    rows = as_rows(x)
+    rows, dtype = as_rows(x), x.dtype
     n, channels = rows.shape
     step = rows_per_part(n, channels)
-    dx = np.empty(x.shape, x.dtype)
-    parts = np.empty((2, -(-n // step), channels), x.dtype)
+    count = -(-n // step)
+    dx = np.empty((n, channels), dtype)
+    dw, db = np.empty((count, channels), dtype), np.empty((count, channels), dtype)
     layer_norm_backward_rows(
-        parts.shape[1],
+        count,
         2 * x.size,
-        dx.reshape(n, channels),
-        parts[0],
-        parts[1],
+        dx,
+        dw,
+        db,
         as_rows(dy),
         rows,
-        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
-        np.ascontiguousarray(mean).reshape(n),
-        np.ascontiguousarray(rstd).reshape(n),
+        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
+        mean.ravel(),
+        rstd.ravel(),
         step,
     )
     return (
-        dx if needs[0] else None,
-        parts[0].sum(axis=0) if needs[1] else None,
-        parts[1].sum(axis=0) if needs[2] else None,
+        dx.reshape(x.shape) if needs[0] else None,
+        summed(dw) if needs[1] else None,
+        summed(db) if needs[2] else None,
     )
+
+
+def summed(parts):
+    """The sum of partial sums (P, C). One alone is that already: a sum by NumPy takes 1.1 us whatever its size."""
+    return parts[0] if len(parts) == 1 else parts.sum(axis=0)

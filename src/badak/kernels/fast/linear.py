@@ -16,7 +16,7 @@ _BLOCK = 32_768  # weights of a task, 128 KiB of float32
 def few_rows(task, y, x, w, bias, columns):
     """y[m, n] = sum_k x[m, k] w[n, k] + bias[n] for `columns` n and a few m: the weights stream by once.
 
-    BLAS would pack them into another order first, which for a token at a time costs more than the product.
+    A product packs them into another order first, which for a token at a time costs more than multiplying.
     """
     zero = y.dtype.type(0)
     for n in range(task * columns, min((task + 1) * columns, w.shape[0])):

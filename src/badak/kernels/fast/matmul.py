@@ -1,17 +1,19 @@
-"""Products of matrices, cut into tiles: each tile is one single-threaded BLAS call."""
+"""Products of matrices, cut into tiles for the team: each tile is one call of `gemm`."""
 
 import math
 
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._blas import gemm, matrix_view
 from badak.kernels.fast._blocks import NOTHING
+from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast._simd import REGISTER, ROWS
 
-_FLOPS_PER_NS = 60  # of one core, roughly: only decides whether a second thread is worth waking
-_WHOLE = 2_000_000  # flops below which a product stays in one piece
-_TILE = 32_000_000  # flops of a tile once there are more than two
+_FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
+_TILE = 2_000_000  # flops of a tile at least
+_TILES = 32  # tiles of a large product, so that threads that are interrupted hold up little
+_ROWS_LEAST, _ROWS, _ROWS_MOST = 32, 256, 512  # rows of a tile
 
 
 @parallel("X4 V4 V4 R1 i i")
@@ -27,39 +29,29 @@ def product_tiles(task, c, a, b, bias, rows, columns):
     left = a[i % a.shape[0], j % a.shape[1], m : m + rows, :]
     right = b[i % b.shape[0], j % b.shape[1], :, n : n + columns]
     out = c[i, j, m : m + rows, n : n + columns]
-    one = bias.dtype.type(1)
-    if bias.size == 0:
-        gemm(one, left, right, one - one, out)
-    else:
-        # Written first and added to by the product: BLAS would otherwise fill the tile with zeros there.
-        for r in range(out.shape[0]):
-            for s in range(out.shape[1]):
-                out[r, s] = bias[n + s]
-        gemm(one, left, right, one, out)
+    gemm(1, left, right, bias[n : n + columns], out)
 
 
 def tiles(m, n, k):
-    """(rows, columns) of a tile, from the shape alone: the longer side is halved while that makes tiles worth a task.
+    """(rows, columns) of a tile, from the shape alone.
 
-    Each tile packs its rows of a and its columns of b again, so tiles are few and large: two for a middle-sized product,
-    up to 32 for a large one.
+    Each tile packs its columns of b again, which many rows pay for: rows are halved down to _ROWS, then columns in whole
+    panels, then rows again. At most _ROWS_MOST rows: DEPTH columns of them stay in the second cache from panel to panel.
     """
-    rows, columns = m, n
-    flops = 2 * m * n * k
-    if flops <= _WHOLE:
-        return max(m, 1), max(n, 1)
-    largest = max(flops // 32, min(flops // 2, _TILE), _WHOLE // 2)
-    while 2 * rows * columns * k > largest + largest // 8 and max(rows, columns) >= 32:
-        if rows >= columns:
-            rows = -(-rows // 8) * 4  # half, in whole steps of the BLAS's inner kernel
-        else:
-            columns = -(-columns // 32) * 16
+    panel = 3 * REGISTER // 4
+    rows, columns = min(m, _ROWS_MOST), n
+    wanted = max(2 * m * n * k // _TILES, _TILE)
+    for least_rows, least_columns in ((_ROWS, n), (_ROWS, panel), (_ROWS_LEAST, panel)):
+        while 2 * rows * columns * k > wanted and rows > least_rows:
+            rows = -(-rows // (2 * ROWS)) * ROWS
+        while 2 * rows * columns * k > wanted and columns > least_columns:
+            columns = -(-columns // (2 * panel)) * panel
     return max(rows, 1), max(columns, 1)
 
 
 def product(c, a, b, bias=None):
     """c = a b (+ bias) for c (M, N) or (I, J, M, N), whose rows are contiguous; returns c."""
-    out, a, b = c, matrix_view(a), matrix_view(b)
+    out = c
     if c.ndim == 2:
         c, a, b = c[None, None], a[None, None], b[None, None]
     i, j, m, n = c.shape

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._blocks import block, blocks_of
+from badak.kernels.fast._blocks import NOTHING, block, blocks_of
 from badak.kernels.fast._jit import fma, largest
 from badak.kernels.fast._parallel import parallel_exact
 
@@ -58,16 +58,15 @@ def adam_block(
 
 def sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first):
     """One step of gradient descent, in place; the formula stands in `plain.sgd`."""
-    arrays = (param, grad) if momentum_buffer is None else (param, grad, momentum_buffer)
-    if not _in_place(param.dtype, *arrays):
+    if not _in_place(param, grad, param if momentum_buffer is None else momentum_buffer):
         plain.sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first)
         return
-    buffer = np.empty(0, param.dtype) if momentum_buffer is None else momentum_buffer.reshape(-1)
+    buffer = NOTHING[param.dtype] if momentum_buffer is None else momentum_buffer.ravel()
     sgd_block(
         blocks_of(param.size),
         param.size,
-        param.reshape(-1),
-        grad.reshape(-1),
+        param.ravel(),
+        grad.ravel(),
         buffer,
         -1.0 if maximize else 1.0,
         lr,
@@ -83,12 +82,7 @@ def adam(
     param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize
 ):
     """One step of Adam, or of AdamW where `decoupled`, in place; the formula stands in `plain.adam`."""
-    arrays = (
-        (param, grad, exp_avg, exp_avg_sq)
-        if max_exp_avg_sq is None
-        else (param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq)
-    )
-    if not _in_place(param.dtype, *arrays):
+    if not _in_place(param, grad, exp_avg, exp_avg_sq, param if max_exp_avg_sq is None else max_exp_avg_sq):
         plain.adam(
             param,
             grad,
@@ -105,14 +99,14 @@ def adam(
             maximize,
         )
         return
-    maxima = np.empty(0, param.dtype) if max_exp_avg_sq is None else max_exp_avg_sq.reshape(-1)
+    maxima = NOTHING[param.dtype] if max_exp_avg_sq is None else max_exp_avg_sq.ravel()
     adam_block(
         blocks_of(param.size),
         2 * param.size,
-        param.reshape(-1),
-        grad.reshape(-1),
-        exp_avg.reshape(-1),
-        exp_avg_sq.reshape(-1),
+        param.ravel(),
+        grad.ravel(),
+        exp_avg.ravel(),
+        exp_avg_sq.ravel(),
         maxima,
         -1.0 if maximize else 1.0,
         1 - lr * weight_decay if decoupled else 1.0,
@@ -126,6 +120,12 @@ def adam(
     )
 
 
-def _in_place(dtype, *arrays):
-    """Whether flat views of the arrays exist, so that compiled code can write to them."""
-    return all(x.flags.c_contiguous and x.dtype == dtype for x in arrays)
+def _in_place(param, *arrays):
+    """Whether all have one dtype and flat views, so that compiled code can write to them."""
+    dtype = param.dtype
+    if not param.flags.c_contiguous:
+        return False
+    for x in arrays:
+        if x.dtype != dtype or not x.flags.c_contiguous:
+            return False
+    return True

@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast.layer_norm import summed
 
 
 @parallel("W2 W1 R2 R1 f i")
@@ -47,39 +48,39 @@ def rms_norm_backward_rows(task, dx, dw_parts, dy, x, w, rstd, rows):
 
 def rms_norm(x, w, eps):
     """y, rstd.    x (..., C), w (C,) or None -> y (..., C), rstd (...)."""
-    rows = as_rows(x)
+    rows, dtype = as_rows(x), x.dtype
     n, channels = rows.shape
-    y, rstd = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], x.dtype)
+    y, rstd = np.empty((n, channels), dtype), np.empty(n, dtype)
     step = rows_per_block(channels)
     rms_norm_rows(
         -(-n // step),
         x.size,
-        y.reshape(n, channels),
-        rstd.reshape(n),
+        y,
+        rstd,
         rows,
-        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
+        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
         eps,
         step,
     )
-    return y, rstd
+    return (y, rstd) if rows is x else (y.reshape(x.shape), rstd.reshape(x.shape[:-1]))
 
 
 def rms_norm_backward(dy, x, w, rstd, needs):
     """dx, dw; see `plain.rms_norm_backward` for the derivation."""
-    rows = as_rows(x)
+    rows, dtype = as_rows(x), x.dtype
     n, channels = rows.shape
     step = rows_per_part(n, channels)
-    dx = np.empty(x.shape, x.dtype)
-    parts = np.empty((-(-n // step), channels), x.dtype)
+    count = -(-n // step)
+    dx, dw = np.empty((n, channels), dtype), np.empty((count, channels), dtype)
     rms_norm_backward_rows(
-        len(parts),
+        count,
         2 * x.size,
-        dx.reshape(n, channels),
-        parts,
+        dx,
+        dw,
         as_rows(dy),
         rows,
-        np.ones(channels, x.dtype) if w is None else np.ascontiguousarray(w),
-        np.ascontiguousarray(rstd).reshape(n),
+        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
+        rstd.ravel(),
         step,
     )
-    return dx if needs[0] else None, parts.sum(axis=0) if needs[1] else None
+    return dx.reshape(x.shape) if needs[0] else None, summed(dw) if needs[1] else None

@@ -71,12 +71,12 @@ def log_softmax_backward_rows(task, dx, dy, y, rows):
 def _by_rows(kernel, cost, *arrays):
     """A fresh result of the first array's shape with kernel(result, *arrays) done by rows of the last axis."""
     first = arrays[0]
-    result = np.empty(first.shape, first.dtype)
     rows = [as_rows(x) for x in arrays]
     n, channels = rows[0].shape
+    result = np.empty((n, channels), first.dtype)
     step = rows_per_block(channels)
-    kernel(-(-n // step), first.size * cost, result.reshape(n, channels), *rows, step)
-    return result
+    kernel(-(-n // step), first.size * cost, result, *rows, step)
+    return result.reshape(first.shape)
 
 
 def softmax(x):

@@ -41,31 +41,31 @@ def scaled_dot_product_attention(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
             "leave one of them out, or attn_mask & tril(ones(T, S, dtype=bool))",
         )
-    _probability(dropout_p)
     q, k, v, lead = _four_axes(q, k, v, enable_gqa)
-    keep, bias = _keep_or_bias(attn_mask, q, k, lead)
-    drop = dropped(q, k, dropout_p)
+    keep, bias = (None, None) if attn_mask is None else _keep_or_bias(attn_mask, q, k, lead)
+    drop = None if dropout_p == 0.0 else dropped(q, k, _probability(dropout_p))
     causal = 0 if is_causal else None
     y = apply(Attention, q, k, v, keep, bias, drop, causal=causal, scale=scale, p=dropout_p)
     return y if len(lead) == 2 else y.reshape(*lead, *y.shape[2:])
 
 
-def _probability(p: float) -> None:
+def _probability(p: float) -> float:
     if not 0.0 <= p <= 1.0:
         raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}", "dropout_p=0.1")
+    return p
 
 
 def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
     """q, k, v as (B, H, T, D), and the leading axes that they had together."""
+    leads = [q._array.shape[:-2], k._array.shape[:-2], v._array.shape[:-2]]
+    if leads[0] == leads[1] == leads[2] and len(leads[0]) == 2:
+        return q, k, v, leads[0]
     if min(q.dim(), k.dim(), v.dim()) < 2:
         raise ShapeError(
             f"attention: query, key and value need at least 2 dims (length, head_dim); "
             f"got {q.dim()}, {k.dim()} and {v.dim()}",
             "(batch, heads, length, head_dim)",
         )
-    leads = [tuple(x._array.shape[:-2]) for x in (q, k, v)]
-    if leads[0] == leads[1] == leads[2] and len(leads[0]) == 2:
-        return q, k, v, leads[0]
     if enable_gqa and len(leads[0]) == 2:
         return q, k, v, leads[0]  # heads differ by design; the operation checks the rest
     if len(leads[0]) == 2 == len(leads[1]) and leads[0][0] == leads[1][0] and 1 not in (leads[0][1], leads[1][1]):
@@ -83,8 +83,6 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
 
 def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
     """The mask as (keep, bias), one of them None, each fit to broadcast to (B, H, T, S)."""
-    if mask is None:
-        return None, None
     (B, H, T, _), S = q.shape, k.shape[2]
     if mask._array.dtype.kind not in "bfV":
         raise DTypeError(

@@ -16,7 +16,7 @@ from .activation import SELU_ALPHA, SELU_SCALE
 def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
     """y = x keep / (1 - p), keep True with probability 1 - p.   dx = dy keep / (1 - p).   Without training, x itself."""
     x = _checked(input, p, "dropout")
-    if p == 0 or not training or x.numel() == 0:
+    if p == 0 or not training or x._array.size == 0:
         return x
     if p == 1:
         return placed(x * 0.0, x, inplace, "dropout_")

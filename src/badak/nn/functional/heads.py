@@ -17,7 +17,8 @@ from .masks import question_mask, question_padding
 
 def cut_heads(x: Tensor, heads: int, batch_first: bool) -> Tensor:
     """(T, B, C), or (B, T, C) where batch_first -> (B, H, T, D), a view."""
-    parts = x.unflatten(-1, (heads, x.shape[-1] // heads))
+    shape = x._array.shape
+    parts = x.reshape(*shape[:-1], heads, shape[-1] // heads)
     return parts.transpose(1, 2) if batch_first else parts.permute(1, 2, 0, 3)
 
 
@@ -54,7 +55,7 @@ def visible(
 
     attn_mask (T, S) or (B H, T, S), not looked at where is_causal; key_padding_mask (B, S).
     """
-    (B, H, T, _), S = q.shape, k.shape[2]
+    (B, H, T, _), S = q._array.shape, k._array.shape[2]
     masks = []
     if attn_mask is not None and not is_causal:
         question_mask(attn_mask._array, True, "MHA")
@@ -75,6 +76,8 @@ def add_keys(
     k: Tensor, v: Tensor, seen: Visible, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: bool
 ) -> tuple[Tensor, Tensor, Visible]:
     """The keys and values that bias_k, bias_v (1, 1, C) and add_zero_attn put at the end; every query sees them."""
+    if bias_k is None and bias_v is None and not add_zero_attn:
+        return k, v, seen
     (B, H, _, D), E = k.shape, v.shape[3]
     extra = [] if bias_k is None or bias_v is None else [(bias_k.reshape(1, H, 1, D), bias_v.reshape(1, H, 1, E))]
     if add_zero_attn:

@@ -37,7 +37,7 @@ def cross_entropy(
     """
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
     _look_for_probabilities(logits)
-    if target._array.dtype.kind == "f" and target.shape == logits.shape:
+    if target._array.dtype.kind == "f" and target._array.shape == logits._array.shape:
         rows, shape = _rows(logits)
         goal, _ = _rows(target.to(logits.dtype))
         loss = apply(CrossEntropySoft, rows, goal, weight, smoothing=label_smoothing, reduction=reduction)
@@ -62,7 +62,9 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 def _of_classes(where_: str, op, x: Tensor, target: Tensor, weight, reduction: str, **attributes) -> Tensor:
     """A loss over class ids, brought to rows (N, V) and labels (N,)."""
-    shape, labels = tuple(x._array.shape), tuple(target._array.shape)
+    shape, labels = x._array.shape, target._array.shape
+    if len(shape) == 2 and labels == shape[:1]:
+        return apply(op, x, target, weight, reduction=reduction, **attributes)
     if len(shape) > 2 and labels != (shape[0], *shape[2:]) and labels == shape[:-1]:
         rows = x.reshape(-1, shape[-1])  # (B, T, V) with (B, T)
     elif shape and labels == (shape[:1] + shape[2:] if len(shape) > 1 else ()):
@@ -111,7 +113,10 @@ def _look_for_probabilities(logits: Tensor) -> None:
     if not made:
         if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] < 2 or x.dtype.kind != "f":
             return
-        first = x[0]  # one row decides for nearly all batches that nothing is wrong
+        # two numbers decide for most batches that nothing is wrong, one row for nearly all
+        if not (0 <= x.item(0) <= 1.0001 and 0 <= x.item(1) <= 1.0001):
+            return
+        first = x[0]
         if not (first.min() >= 0 and abs(first.sum() - 1) < 1e-4):
             return
         if not ((x >= 0).all() and (abs(x.sum(axis=1) - 1) < 1e-4).all()):

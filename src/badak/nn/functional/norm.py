@@ -27,8 +27,10 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
 
 
 def _axes(where: str, x: Tensor, normalized_shape) -> int:
-    wanted = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    if not wanted or tuple(x._array.shape[-len(wanted) :]) != wanted:
+    wanted = normalized_shape
+    if type(wanted) is not tuple:
+        wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
+    if not wanted or x._array.shape[-len(wanted) :] != wanted:
         raise ShapeError(
             f"{where}: Given normalized_shape={list(wanted)}, expected input with shape "
             f"[*{''.join(f', {n}' for n in wanted)}], but got input of size {list(x.shape)}",

@@ -37,7 +37,7 @@ def clip_grad_norm_(
             BadakWarning,
             stacklevel=2,
         )
-    total_norm = get_total_norm([p.grad for p in listed if p.grad is not None], norm_type, error_if_nonfinite)
+    total_norm = get_total_norm([p._grad for p in listed if p._grad is not None], norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total_norm)
     return total_norm
 
@@ -52,8 +52,9 @@ def get_total_norm(
     arrays = [tensor._array for tensor in ([tensors] if isinstance(tensors, Tensor) else tensors)]
     if not arrays:
         return Tensor._of(np.zeros((), np.float32))
-    dtype = np.result_type(*(array.dtype for array in arrays))
-    norm = _p_norm([_p_norm(_blocks(array), float(norm_type)) for array in arrays], float(norm_type))
+    dtype = np.result_type(*{array.dtype for array in arrays})
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        norm = _p_norm([_p_norm(_blocks(array), float(norm_type)) for array in arrays], float(norm_type))
     if error_if_nonfinite and not math.isfinite(norm):
         raise ArgumentError(
             f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite ({norm}), "
@@ -73,7 +74,8 @@ def clip_grads_with_norm_(
         return
     with np.errstate(invalid="ignore"):  # an infinite gradient times 0 is to be NaN
         for grad in _grads(parameters):
-            grad._array *= factor.astype(grad._array.dtype)
+            array = grad._array
+            array *= factor if factor.dtype == array.dtype else factor.astype(array.dtype)
             grad._watch().bump("clip_grad_norm_")
 
 
@@ -103,12 +105,14 @@ def clip_grad_norm(
 
 def _grads(parameters: Tensor | Iterable[Tensor]) -> Iterator[Tensor]:
     for p in [parameters] if isinstance(parameters, Tensor) else parameters:
-        if p.grad is not None:
-            yield p.grad
+        if p._grad is not None:
+            yield p._grad
 
 
-def _blocks(array: Any) -> Iterator[Any]:
+def _blocks(array: Any) -> Iterable[Any]:
     flat = array.reshape(-1)
+    if flat.size <= BLOCK:
+        return (flat,)
     return (flat[start : start + BLOCK] for start in range(0, flat.size, BLOCK))
 
 
@@ -131,5 +135,4 @@ def _p_norm(parts: Iterable[Any], p: float) -> float:
 
 
 def _sum(parts: Iterable[Any]) -> float:
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return sum(float(np.sum(part)) for part in parts)
+    return sum(float(np.add.reduce(part, axis=None)) for part in parts)
