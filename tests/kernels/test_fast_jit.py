@@ -86,6 +86,7 @@ for dtype in (np.float32, np.float64):
         agree("gelu", x, kind); agree("gelu_backward", dy, x, kind)
     for name in ("relu", "silu", "tanh", "sigmoid", "softmax", "log_softmax"): agree(name, x)
     for name in ("relu", "silu", "tanh", "sigmoid", "softmax", "log_softmax"): agree(name + "_backward", dy, x)
+    agree("cumsum", x); agree("exp", x); agree("log", abs(x))
     agree("mse", x, dy); agree("mse_backward", dy, x, dy); agree("dropout", x, dy > 0, 0.2)
     _, mean, rstd = agree("layer_norm", x, w, b, 1e-5); agree("layer_norm_backward", dy, x, w, mean, rstd, (1, 1, 1))
     _, rstd = agree("rms_norm", x, w, 1e-5); agree("rms_norm_backward", dy, x, w, rstd, (1, 1))

@@ -310,3 +310,12 @@ def test_log_softmax_far_from_zero_keeps_its_digits(dtype):
         plain.log_softmax((x + dtype(10_000)).astype(np.float64)),
         rtol=32 * np.finfo(dtype).eps,
     )
+
+
+@each_dtype
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_running_sums_are_the_same_bits(shape, dtype):
+    for x in layouts(normal(0, *shape, dtype=dtype)):
+        agree("cumsum", x, units=0)
+    zeros = np.full(shape, -0.0, dtype)
+    np.testing.assert_array_equal(np.signbit(fast.cumsum(zeros)), np.signbit(plain.cumsum(zeros)))

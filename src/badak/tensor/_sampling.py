@@ -203,7 +203,8 @@ class Source(Twister):
 
 def _reach(rows, u):
     """The first class of each row whose cumulative share reaches u.    rows (B, V), u (B, n) -> int (B, n)"""
-    share = np.cumsum(rows if rows.dtype.itemsize > 2 else rows.astype(np.float32), axis=1)
+    rows = rows if rows.dtype.itemsize > 2 else rows.astype(np.float32)
+    share = kernels.of(rows).cumsum(rows)
     share /= share[:, -1:]
     share[:, -1:] = 1
     picked = np.empty(u.shape, np.int64)

@@ -48,6 +48,7 @@ from badak.kernels.fast.random import random_words as random_words
 from badak.kernels.fast.random import scaled as scaled
 from badak.kernels.fast.rms_norm import rms_norm as rms_norm
 from badak.kernels.fast.rms_norm import rms_norm_backward as rms_norm_backward
+from badak.kernels.fast.running import cumsum as cumsum
 from badak.kernels.fast.softmax import log_softmax as log_softmax
 from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.fast.softmax import softmax as softmax

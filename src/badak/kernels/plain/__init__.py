@@ -55,6 +55,7 @@ from badak.kernels.plain.recurrent import rnn as rnn
 from badak.kernels.plain.recurrent import rnn_backward as rnn_backward
 from badak.kernels.plain.rms_norm import rms_norm as rms_norm
 from badak.kernels.plain.rms_norm import rms_norm_backward as rms_norm_backward
+from badak.kernels.plain.running import cumsum as cumsum
 from badak.kernels.plain.softmax import log_softmax as log_softmax
 from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.plain.softmax import softmax as softmax
