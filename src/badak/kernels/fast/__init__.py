@@ -53,6 +53,7 @@ from badak.kernels.fast.softmax import log_softmax as log_softmax
 from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.fast.softmax import softmax as softmax
 from badak.kernels.fast.softmax import softmax_backward as softmax_backward
+from badak.kernels.fast.sums import add as add
 from badak.kernels.plain import avg_pool as avg_pool
 from badak.kernels.plain import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain import bce_with_logits as bce_with_logits

@@ -60,6 +60,7 @@ from badak.kernels.plain.softmax import log_softmax as log_softmax
 from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.plain.softmax import softmax as softmax
 from badak.kernels.plain.softmax import softmax_backward as softmax_backward
+from badak.kernels.plain.sums import add as add
 from badak.kernels.plain.windows import avg_pool as avg_pool
 from badak.kernels.plain.windows import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain.windows import fold as fold
