@@ -26,7 +26,8 @@ class Table:
 
     def __init__(self, columns):
         params = columns[0]
-        self.columns = [tuple(column) for column in columns]  # lists of our own: the arrays live as long as their numbers do
+        # Lists of our own, so that the arrays live as long as their numbers stand here.
+        self.columns = [tuple(column) for column in columns]
         self.dtype, self.sizes = params[0].dtype, [param.size for param in params]
         self.size = sum(self.sizes)
         self.fits = [_apart(params)] * len(params)
