@@ -60,6 +60,7 @@ def main() -> int:
         for other, found in document["workloads"].items():  # the rates get surer with every workload
             sizes = shrunk(WORKLOADS[other]) if wanted.tiny else WORKLOADS[other]
             found["bound_ms"] = round(bound_ms(sizes, document["rates"]), 4)
+            found["own_bound_ms"] = round(bound_ms(sizes, document["rates"], "own_gflops"), 4)
         wanted.out.parent.mkdir(parents=True, exist_ok=True)
         wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(table.details(document), "\n")

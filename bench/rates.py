@@ -1,7 +1,7 @@
 """What the machine can do: `python -m bench.rates` prints the rate of SGEMM and of memory, as JSON.
 
-NumPy's BLAS and PyTorch's, where it is installed; the better one counts. It runs in a process of its own, before, between
-and after the workloads, so that a machine that slows down is noticed.
+NumPy's BLAS and PyTorch's, where it is installed; the better one counts. badak's own products are measured beside them. It runs
+in a process of its own, before, between and after the workloads, so that a machine that slows down is noticed.
 """
 
 import json
@@ -12,6 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
+import badak
+from badak import kernels
 from badak.measure.machine import environment
 
 M, K, N = 2048, 512, 2048
@@ -19,7 +21,7 @@ FLOATS = 32 * 2**20  # 128 MiB, far beyond any cache
 
 
 def rates(threads: int, repeats: int = 15) -> dict[str, float]:
-    """{"gflops", "read_gb_s", "update_gb_s"} on so many threads, measured in a new process."""
+    """{"gflops", "own_gflops", "read_gb_s", "update_gb_s"} on so many threads, measured in a new process."""
     command = [sys.executable, "-m", "bench.rates", str(threads), str(repeats)]
     done = subprocess.run(command, env=environment(threads), capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -31,13 +33,22 @@ def best(found: list[dict[str, float]]) -> dict[str, float]:
 
 
 def measure(threads: int, repeats: int) -> dict[str, float]:
-    """The better of NumPy and PyTorch, rate by rate."""
+    """The better of NumPy and PyTorch, rate by rate, and the products of badak."""
     found = with_numpy(threads, repeats)
     try:
         other = with_torch(threads, repeats)
     except ImportError:
         other = {}
-    return {name: round(max(rate, other.get(name, 0.0)), 1) for name, rate in found.items()}
+    better = {name: round(max(rate, other.get(name, 0.0)), 1) for name, rate in found.items()}
+    return better | {"own_gflops": round(with_badak(threads, repeats), 1)}
+
+
+def with_badak(threads: int, repeats: int) -> float:
+    """GFLOP/s of badak's product."""
+    badak.set_num_threads(threads)
+    a, b = np.ones((M, K), np.float32), np.ones((K, N), np.float32)
+    kernel = kernels.of(a).matmul
+    return 2 * M * K * N / median(lambda: kernel(a, b), repeats) / 1e9
 
 
 def with_numpy(threads: int, repeats: int) -> dict[str, float]:

@@ -81,7 +81,9 @@ def test_the_bound_counts_products_and_bytes():
     assert bounds.flops(work) == 3 * (linears + attention)
     assert bounds.traffic(work) == ("update", 0.0)  # fits into the cache
     assert bounds.traffic(WORKLOADS["W7"]) == ("update", 28.0 * parameter_count(WORKLOADS["W7"]))
-    assert bounds.bound_ms(work, {"gflops": 1.0, "update_gb_s": 1.0}) == bounds.flops(work) / 1e6
+    rates = {"gflops": 1.0, "own_gflops": 2.0, "update_gb_s": 1.0}
+    assert bounds.bound_ms(work, rates) == bounds.flops(work) / 1e6
+    assert bounds.bound_ms(work, rates, "own_gflops") == bounds.flops(work) / 2e6
 
 
 def test_parameters_are_those_of_the_known_models():
@@ -105,10 +107,11 @@ def document() -> dict:
         "peers": peers,
         "missing": {"ctranslate2": "not installed"},
         "bound_ms": 1.0,
+        "own_bound_ms": 0.5,
     }
     return {
         "date": "today", "commit": "abc", "machine": {"cpu": "fast"}, "settings": {"rounds": 1, "seconds": 1, "tiny": False},
-        "rates": {"gflops": 1, "read_gb_s": 1, "update_gb_s": 1}, "workloads": {"W2": row},
+        "rates": {"gflops": 1, "own_gflops": 2, "read_gb_s": 1, "update_gb_s": 1}, "workloads": {"W2": row},
     }  # fmt: skip
 
 
@@ -117,7 +120,7 @@ def test_the_table_tells_ratio_bound_and_who_is_ahead():
     lines = table.markdown(json.loads(json.dumps(found))).splitlines()
     cells = [cell.strip() for cell in lines[2].strip("|").split("|")]
     assert cells[:8] == ["W2 title", "2.00", "9.00", "6.00", "5.00", "1.00", "-", "1.00"]
-    assert cells[8:] == ["2.50 ✓", "≥ 1.3", "0.50 ✗", "≥ 0.85", "10%", "1e-05"]
+    assert cells[8:] == ["2.50 ✓", "≥ 1.3", "0.50 ✗", "≥ 0.85", "0.25", "10%", "1e-05"]
     text = "\n".join(lines)
     assert "badak blocks is behind jax in W2." in text and "badak layers is behind torch in W2." in text
     assert "W2: no ctranslate2: not installed." in text and "Not valid" not in text

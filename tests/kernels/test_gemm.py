@@ -9,6 +9,7 @@ import pytest
 from badak import kernels
 from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast._team import team
 from badak.kernels.fast.matmul import product, tiles
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
@@ -58,6 +59,19 @@ def test_a_product_has_the_same_bits_in_any_tile_and_any_batch(dtype):
         part = np.ascontiguousarray(whole[rows, columns])
         alone = product(np.empty_like(part), a[rows], b[:, columns], np.ascontiguousarray(bias[columns]))
         np.testing.assert_array_equal(alone, part)
+
+
+def test_many_threads_cut_a_product_finer_and_its_bits_stay(monkeypatch):
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((700, 300)).astype(np.float32), rng.standard_normal((300, 500)).astype(np.float32)
+    made, cuts = [], set()
+    for threads in (1, 3, 64):
+        monkeypatch.setattr(team, "size", threads)
+        made.append(product(np.empty((700, 500), np.float32), a, b))
+        cuts.add(tiles(700, 500, 300))
+    assert len(cuts) > 1
+    np.testing.assert_array_equal(made[0], made[1])
+    np.testing.assert_array_equal(made[0], made[2])
 
 
 def test_infinities_and_nans_stay_in_their_rows_and_columns():

@@ -35,7 +35,7 @@ from badak.kernels.fast._jit import (
 
 # Where the team's numbers lie, in bytes from its address; each has a cache line of its own.
 _BUSY, _OPEN, _INSIDE, _SLEEPING, _WAITING, _QUIT, _WORKER, _RECORD, _JOB, _DONE, _END = range(0, 11 * 64, 64)
-_MEMBER_SPINS, _CALLER_SPINS = 5_000, 300  # before they sleep: about 150 and 10 us
+_MEMBER_SPINS, _CALLER_SPINS = 5_000, 2_000  # before they sleep: about 150 and 60 us
 _MOST = 1_024
 
 _wait = extern("badak_semaphore_wait", "ll")  # (semaphore, -1): for ever

@@ -42,8 +42,10 @@ def tile(typingctx, vectors, alpha, rows, columns, depth, a, a_row, a_column, pa
         k, along, down = (builder.phi(I64) for _ in range(3))  # k, and the offsets of a[:, k] and panel[k]
         sums = {place: builder.phi(v.type) for place in places}
         right = [v.load(builder.add(panel, down), j * REGISTER) for j in range(width)]
-        left = [v.number(builder.add(start, along)) for start in starts]
-        added = {(i, j): v.fma(left[i], right[j], sums[i, j]) for i, j in places}
+        added = {}
+        for i, start in enumerate(starts):  # one number of a at a time: with all of them first, registers would not suffice
+            left = v.number(builder.add(start, along))
+            added |= {(i, j): v.fma(left, right[j], sums[i, j]) for j in range(width)}
         following = [builder.add(k, I64(1)), builder.add(along, a_column), builder.add(down, I64(width * REGISTER))]
         for phi, first, then in [
             *((phi, I64(0), then) for phi, then in zip((k, along, down), following)),

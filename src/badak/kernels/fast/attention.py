@@ -198,7 +198,8 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     lse = np.empty((batch, heads, queries), q.dtype)
     everything_seen = keep is None and bias is None and drop is None and causal is None
     if queries == 1 and everything_seen and not want_weights and _rows_are_vectors(q, k, v):
-        attention_of_one(batch * heads, _work(q, v), out, lse, q, k, v, _scale(scale, q))
+        # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
+        attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, _scale(scale, q))
         return out, lse, None
     full = (batch, heads, queries, keys)
     weights = np.empty(full, q.dtype) if want_weights else _ABSENT[q.dtype]

@@ -9,10 +9,11 @@ from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast._simd import REGISTER, ROWS
+from badak.kernels.fast._team import team
 
 _FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
 _TILE = 2_000_000  # flops of a tile at least
-_TILES = 32  # tiles of a large product, so that threads that are interrupted hold up little
+_TILES = 32  # tiles of a large product at least, so that threads that are interrupted hold up little
 _ROWS_LEAST, _ROWS, _ROWS_MOST = 64, 256, 512  # rows of a tile
 
 
@@ -33,14 +34,14 @@ def product_tiles(task, c, a, b, bias, rows, columns):
 
 
 def tiles(m, n, k):
-    """(rows, columns) of a tile, from the shape alone.
+    """(rows, columns) of a tile. More threads get more tiles, which does not change a bit of the result (see `_gemm.py`).
 
     Each tile packs its columns of b again, which many rows pay for: rows are halved down to _ROWS, then columns in whole
     panels, then rows again. At most _ROWS_MOST rows: DEPTH columns of them stay in the second cache from panel to panel.
     """
     panel = 3 * REGISTER // 4
     rows, columns = min(m, _ROWS_MOST), n
-    wanted = max(2 * m * n * k // _TILES, _TILE)
+    wanted = max(2 * m * n * k // max(_TILES, 4 * team.size), _TILE)
     for least_rows, least_columns in ((_ROWS, n), (_ROWS, panel), (_ROWS_LEAST, panel)):
         while 2 * rows * columns * k > wanted and rows >= 2 * least_rows:
             rows = -(-rows // (2 * ROWS)) * ROWS
