@@ -5,7 +5,7 @@ read where it lies. Measured on one core of a Zen 5 (AVX-512), GFLOP/s of float3
 Transformers, where OpenBLAS gave 190 to 230 and PyTorch's MKL 100 to 113; (64, 32, 64), a head of attention, 160.
 
 Every element of a result is one sum over k in order, in pieces of DEPTH. It has the same bits whatever tile, batch or thread
-it is computed in.
+it is computed in. Short pieces round less: sums of 1,536 terms were 1.7e-7 off in the mean, PyTorch's 2.0e-7.
 """
 
 import numpy as np
