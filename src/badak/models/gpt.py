@@ -135,11 +135,10 @@ class GPT(nn.Module):
 
     @property
     def takes_cache(self) -> bool:
-        """Whether `forward` can use a cache: not if it, or a block or its attention, was replaced by somebody else's."""
-        parts = [(self, GPT), *((block, Block) for block in self.blocks)]
-        if not all(is_own(*part) for part in parts):
+        """Whether `forward` can use a cache: not if it, or a block or its attention, was replaced or taken out."""
+        if not is_own(self, GPT) or len(self.blocks) != self.config.layers:
             return False
-        return all(is_own(block.attention, Attention) for block in self.blocks)
+        return all(is_own(block, Block) and is_own(block.attention, Attention) for block in self.blocks)
 
 
 def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:
