@@ -72,6 +72,20 @@ def test_diamonds_and_unused_branches(lib):
     assert x.grad.item() == 36.0 and unused.grad is None and other.requires_grad
 
 
+@pytest.mark.parametrize("size", [100, 70_000])  # the sums of large arrays are made in memory that is ours already
+def test_sums_of_gradients_leave_alone_what_others_hold(size):
+    x = badak.tensor(np.random.default_rng(0).standard_normal(size), dtype=badak.float32, requires_grad=True)
+    given, a = badak.ones(size), x * 1.0
+    held = []
+    b = a + 0.0
+    b.register_hook(held.append)
+    (b + a * 2.0 + a * 3.0 + b.exp() + b).backward(given)
+    expected = 1 + 2 + 3 + np.exp(values(x)) + 1
+    np.testing.assert_allclose(values(x.grad), expected, rtol=1e-6)
+    np.testing.assert_array_equal(values(given), 1)
+    np.testing.assert_allclose(np.asarray(held[0]), expected - 5, rtol=1e-6)
+
+
 def test_the_same_graph_gives_the_same_bits_every_time():
     def gradient():
         x = badak.tensor(np.random.default_rng(0).standard_normal((50, 40)), dtype=badak.float32, requires_grad=True)

@@ -17,6 +17,16 @@ def test_linear(lead, bias):
     agree(lambda lib, x, w, b=None: lib.nn.functional.linear(x, w, b), *arrays)
 
 
+@pytest.mark.parametrize("order", [(1, 0, 2), (2, 0, 1), (0, 2, 1)], ids=str)
+def test_linear_of_rows_in_another_order_of_memory(order):
+    agree(
+        lambda lib, x, w, b: lib.nn.functional.linear(x.permute(order), w, b).permute(1, 0, 2),
+        normal(0, *(np.array([2, 3, 4])[np.argsort(order)])),
+        normal(1, 5, 4),
+        normal(2, 5),
+    )
+
+
 def test_linear_with_a_vector_of_weights():
     agree(lambda lib, x, w: lib.nn.functional.linear(x, w), normal(0, 3, 4), normal(1, 4))
 

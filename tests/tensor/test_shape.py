@@ -7,6 +7,8 @@ import torch.nn.functional as F
 
 import badak as bk
 from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.graph import Saved
+from badak.ops.shape import Unbind
 from tests.twins import agree, agree_both, flags, floats, whole
 
 
@@ -130,6 +132,21 @@ def test_pieces_at_the_edges():
         agree_both(name, x, arg)
     agree(lambda x: x.split(2)[1], lambda x: x.split(2)[1], floats(5))
     agree(lambda x: x.unbind(1)[0], lambda x: x.unbind(1)[0], floats(2, 3))
+
+
+@pytest.mark.parametrize("order", [(2, 0, 3, 1, 4), (2, 1, 0, 3, 4), (0, 1, 2, 3, 4)], ids=str)
+@pytest.mark.parametrize("missing", [(), (1,)], ids=["all pieces", "one missing"])
+def test_the_gradient_of_unbind_lies_in_memory_as_its_input_does(order, missing):
+    x = np.arange(2 * 5 * 3 * 4 * 6, dtype=np.float32).reshape(2, 5, 3, 4, 6).transpose(order)
+    axis, saved = order.index(2), Saved((True,))
+    pieces = Unbind.forward(saved, x, axis)
+    dys = [None if k in missing else np.ascontiguousarray(piece) for k, piece in enumerate(pieces)]
+    dx = Unbind.backward(saved, *dys)
+    assert dx.strides == x.strides
+    expected = x.copy()
+    for k in missing:
+        expected[(slice(None),) * axis + (k,)] = 0
+    np.testing.assert_array_equal(dx, expected)
 
 
 def test_diagonals_and_windows():

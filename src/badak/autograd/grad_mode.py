@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from ..graph import modes
+from ..graph.modes import modes
 
 
 class _Switch:

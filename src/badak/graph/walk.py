@@ -11,6 +11,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ..errors import GraphError
+from ..kernels import LARGE
+from ..kernels import of as kernels_of
 from .modes import modes
 from .node import Leaf, Node
 
@@ -106,10 +108,23 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     held = gradients[2 * slot]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
+    elif held.size >= LARGE:
+        gradients[2 * slot] = _sum(held, gradients[2 * slot + 1], dy, owned)
+        gradients[2 * slot + 1] = True
     elif gradients[2 * slot + 1]:
         held += dy
     else:
         gradients[2 * slot], gradients[2 * slot + 1] = np.asarray(held + dy), True
+
+
+def _sum(held, held_owned: bool, dy, dy_owned: bool):
+    """held + dy for large arrays, in the memory of the one that nobody else holds: new memory costs half as much again."""
+    add = kernels_of(held).add
+    if held_owned:
+        return add(held, dy, held)
+    if dy_owned and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape:
+        return add(held, dy, dy)
+    return add(held, dy)
 
 
 def _look_for_nonfinite(node, dys, dxs) -> None:

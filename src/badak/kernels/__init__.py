@@ -22,10 +22,11 @@ import numpy as np
 from badak.errors import ArgumentError
 from badak.kernels import plain as plain
 
-__all__ = ["info", "of", "plain", "use"]
+__all__ = ["LARGE", "info", "of", "plain", "use"]
 
 SETS = ("plain", "fast")
 INSTALL = 'pip install "badak[fast]"'
+LARGE = 65_536  # elements of a sum from which on threads may pay; below, asking for a kernel costs more than it saves
 
 _active: ModuleType | None = None  # the set for NumPy arrays; None until the first call asks
 _reason = ""

@@ -4,6 +4,7 @@ from .. import kernels
 from ..errors import ShapeError
 from ..graph import Op
 from ._check import cannot_multiply, dtype_mismatch
+from ._memory import order_of
 
 
 class Linear(Op):
@@ -30,7 +31,16 @@ class Linear(Op):
 
     @staticmethod
     def backward(saved, dy):
-        return kernels.of(dy).linear_backward(dy, saved.x, saved.w, saved.needs)
+        x = saved.x
+        backward = kernels.of(dy).linear_backward
+        if x.flags.c_contiguous:
+            return backward(dy, x, saved.w, saved.needs)
+        order, inverse = order_of(x.strides)
+        if order[-1] != len(order) - 1:
+            return backward(dy, x, saved.w, saved.needs)
+        # the rows in the order of memory: attention that is batch first inside of nn.MultiheadAttention is not copied
+        dx, dw, db = backward(dy.transpose(order), x.transpose(order), saved.w, saved.needs)
+        return None if dx is None else dx.transpose(inverse), dw, db
 
 
 def _mismatch(x, w) -> ShapeError:

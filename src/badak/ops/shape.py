@@ -6,6 +6,7 @@ import numpy as np
 
 from ..graph import Op
 from ._broadcast import unbroadcast
+from ._memory import empty_as
 
 
 class View(Op):
@@ -75,6 +76,7 @@ class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
 
     view = True
+    fresh = True
 
     @staticmethod
     def forward(save, x, sizes, axis):
@@ -103,25 +105,28 @@ def _pieces(sizes, axis):
 
 
 class Unbind(Op):
-    """y_k = x[k] along `axis`;   dx = the dy_k stacked, 0 for missing ones."""
+    """y_k = x[k] along `axis`;   dx = the dy_k stacked, 0 for missing ones.
+
+    dx lies in memory as x does: where x is a turned view of a packed projection, turning dx back copies nothing.
+    """
 
     view = True
+    fresh = True
 
     @staticmethod
     def forward(save, x, axis):
-        save.shape, save.axis = x.shape, axis
+        save.shape, save.strides, save.axis = x.shape, x.strides, axis
         before = (slice(None),) * axis
         return tuple([x[(*before, k, ...)] for k in range(x.shape[axis])])
 
     @staticmethod
     def backward(saved, *dys):
-        axis, shape = saved.axis, saved.shape
+        axis = saved.axis
         dtype = next(dy.dtype for dy in dys if dy is not None)
-        dx = np.zeros(shape, dtype)
+        dx = empty_as(saved.shape, saved.strides, dtype)
         before = (slice(None),) * axis
         for k, dy in enumerate(dys):
-            if dy is not None:
-                dx[(*before, k)] = dy
+            dx[(*before, k)] = 0 if dy is None else dy
         return dx
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from badak import kernels
-from badak.optim.optimizer import Optimizer, loss_of, next_step, step_tensor, zeros_like
+from badak.optim.optimizer import Optimizer, loss_of, next_steps, step_tensor, zeros_like
 from badak.optim.settings import at_least_zero, check_betas, check_lr, number, say_what_cannot_apply
+from badak.tensor import Tensor
 
 
 class Adam(Optimizer):
@@ -20,8 +21,9 @@ class Adam(Optimizer):
 
     params: tensors, named tensors or groups (see Optimizer). lr, eps, weight_decay: numbers >= 0; betas: each in [0, 1).
     Remembers `step` (t), `exp_avg` (m), `exp_avg_sq` (v) and with amsgrad `max_exp_avg_sq` for each parameter.
-    foreach and fused are accepted and change nothing: the update is one kernel for each parameter; capturable has no
-    effect on a CPU and says so. Raises ArgumentError for settings outside their range, MissingError for differentiable=True.
+    foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group;
+    capturable has no effect on a CPU and says so. Raises ArgumentError for settings outside their range, MissingError for
+    differentiable=True.
 
     Sources: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 1; Reddi, Kale and Kumar 2018,
     "On the Convergence of Adam and Beyond" (amsgrad).
@@ -68,31 +70,30 @@ class Adam(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
-        now = None  # the group whose settings have been read
-        for p, grad, group in self._trainable():
-            if group is not now:
-                now, amsgrad = group, group["amsgrad"]
-                settings = (
-                    number(group["lr"]),
-                    *map(number, group["betas"]),
-                    group["eps"],
-                    number(group["weight_decay"]),
-                    group["decoupled_weight_decay"],
-                    group["maximize"],
-                )
-            state = self.state[p]
-            if not state:
-                state.update(step=step_tensor(), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
-                if amsgrad:
-                    state["max_exp_avg_sq"] = zeros_like(p)
-            array = p._array
-            kernels.of(array).adam(
-                array,
-                grad,
-                state["exp_avg"]._array,
-                state["exp_avg_sq"]._array,
-                state["max_exp_avg_sq"]._array if amsgrad else None,
-                next_step(state),
-                *settings,
+        for params, arrays, grads, group, memo in self._batches():
+            amsgrad = group["amsgrad"]
+            states = [self.state[p] or self._begin(p, amsgrad) for p in params]
+            kernels.of(arrays[0]).adam_all(
+                arrays,
+                grads,
+                [state["exp_avg"]._array for state in states],
+                [state["exp_avg_sq"]._array for state in states],
+                [state["max_exp_avg_sq"]._array for state in states] if amsgrad else None,
+                next_steps(states),
+                number(group["lr"]),
+                *map(number, group["betas"]),
+                group["eps"],
+                number(group["weight_decay"]),
+                group["decoupled_weight_decay"],
+                group["maximize"],
+                memo,
             )
         return loss
+
+    def _begin(self, p: Tensor, amsgrad: bool) -> dict[str, Any]:
+        """The memory of p before its first step."""
+        state = self.state[p]
+        state.update(step=step_tensor(), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
+        if amsgrad:
+            state["max_exp_avg_sq"] = zeros_like(p)
+        return state

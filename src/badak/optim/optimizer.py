@@ -49,6 +49,7 @@ class Optimizer:
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         self._hooks: dict[str, dict[int, Callable]] = {}
+        self._memos: defaultdict[Any, dict[str, Any]] = defaultdict(dict)  # what kernels keep between two steps
         for group in groups_of(params, type(self).__name__):
             self.add_param_group(group)
 
@@ -136,6 +137,7 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__.setdefault("_hooks", {})
+        self._memos = defaultdict(dict)
         for group in self.param_groups:  # an older file may lack a setting
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
@@ -162,6 +164,22 @@ class Optimizer:
                     yield p, p._grad._array, group
                     (p._counter or p._watch()).bump(name)
 
+    def _batches(self) -> Iterator[tuple[list[Tensor], list[Any], list[Any], dict[str, Any], dict[str, Any]]]:
+        """(parameters of one group and dtype that have gradients, their arrays, the gradients', the group, the kernels' memo).
+
+        The parameters count as changed after.
+        """
+        name = f"{type(self).__name__}.step"
+        for number, group in enumerate(self.param_groups):
+            ready = [p for p in group["params"] if p._grad is not None]
+            kinds = {p._array.dtype.char for p in ready}
+            for kind in kinds:
+                batch = ready if len(kinds) == 1 else [p for p in ready if p._array.dtype.char == kind]
+                grads = [p._grad._array for p in batch]
+                yield batch, [p._array for p in batch], grads, group, self._memos[number, kind]
+                for p in batch:
+                    (p._counter or p._watch()).bump(name)
+
     def _warn_without_gradient(self) -> None:
         if self._stepped_without_gradient or any(p._grad is not None for p in self._parameters()):
             return
@@ -186,12 +204,21 @@ def loss_of(closure: Callable[[], Any] | None) -> Any:
 
 def next_step(state: dict[str, Any]) -> int:
     """Count one more step in state["step"], a 0-d float32 tensor as in PyTorch, and return the count."""
-    step = state["step"]
-    if not isinstance(step, Tensor):  # a plain number in files from before PyTorch 1.12
-        step = state["step"] = step_tensor(step)
-    count = step._array.item() + 1
-    step._array.fill(count)  # a third of the time that += 1 takes, 0.4 us for every parameter
-    return int(count)
+    return next_steps([state])[0]
+
+
+def next_steps(states: list[dict[str, Any]]) -> list[int]:
+    """Count one more step in every state, and return the counts."""
+    counts = []
+    for state in states:
+        step = state["step"]
+        if not isinstance(step, Tensor):  # a plain number in files from before PyTorch 1.12
+            step = state["step"] = step_tensor(step)
+        array = step._array
+        count = int(array.item()) + 1
+        array.fill(count)  # a third of the time that += 1 takes, 0.4 us for every parameter
+        counts.append(count)
+    return counts
 
 
 def step_tensor(count: float = 0) -> Tensor:

@@ -19,7 +19,7 @@ class SGD(Optimizer):
 
     params: tensors, named tensors or groups (see Optimizer). lr, momentum, dampening, weight_decay: numbers >= 0.
     Remembers `momentum_buffer` (m) for each parameter where momentum is not 0.
-    foreach and fused are accepted and change nothing: the update is one kernel for each parameter.
+    foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group.
     Raises ArgumentError for settings outside their range, MissingError for differentiable=True.
 
     Sources: Robbins and Monro 1951; momentum as in Sutskever, Martens, Dahl and Hinton 2013, "On the importance of
@@ -66,20 +66,21 @@ class SGD(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
-        for p, grad, group in self._trainable():
+        for params, arrays, grads, group, memo in self._batches():
             momentum = number(group["momentum"])
-            buffer, first = self._buffer(p) if momentum != 0 else (None, False)
-            kernels.of(p._array).sgd(
-                p._array,
-                grad,
-                buffer,
+            buffers, firsts = zip(*map(self._buffer, params)) if momentum != 0 else (None, [False] * len(params))
+            kernels.of(arrays[0]).sgd_all(
+                arrays,
+                grads,
+                buffers,
+                firsts,
                 number(group["lr"]),
                 momentum,
                 number(group["dampening"]),
                 number(group["weight_decay"]),
                 group["nesterov"],
                 group["maximize"],
-                first,
+                memo,
             )
         return loss
 

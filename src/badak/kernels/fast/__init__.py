@@ -36,7 +36,9 @@ from badak.kernels.fast.losses import mse as mse
 from badak.kernels.fast.losses import mse_backward as mse_backward
 from badak.kernels.fast.matmul import matmul as matmul
 from badak.kernels.fast.optimizer import adam as adam
+from badak.kernels.fast.optimizer import adam_all as adam_all
 from badak.kernels.fast.optimizer import sgd as sgd
+from badak.kernels.fast.optimizer import sgd_all as sgd_all
 from badak.kernels.fast.random import c_function as c_function
 from badak.kernels.fast.random import random_bernoulli as random_bernoulli
 from badak.kernels.fast.random import random_integers as random_integers
@@ -53,6 +55,7 @@ from badak.kernels.fast.softmax import log_softmax as log_softmax
 from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.fast.softmax import softmax as softmax
 from badak.kernels.fast.softmax import softmax_backward as softmax_backward
+from badak.kernels.fast.sums import add as add
 from badak.kernels.plain import avg_pool as avg_pool
 from badak.kernels.plain import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain import bce_with_logits as bce_with_logits

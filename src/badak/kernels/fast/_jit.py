@@ -32,6 +32,7 @@ __all__ = [
     "compile_function",
     "extern",
     "fma",
+    "held",
     "is_float32",
     "kernel",
     "largest",
@@ -313,6 +314,33 @@ rounded(rint)(lambda x: lambda x: _rint(x))
 rounded(largest)(lambda a, b: lambda a, b: _largest(a, b))
 rounded(pow2)(lambda n: lambda n: _pow2(n))
 overload(unit_stride)(lambda row: lambda row: _unit_stride(row))
+
+
+# ---------------------------------------------------------------- arrays by their number
+
+
+_HEAD = object.__basicsize__  # bytes of an object before what is its own
+
+
+def held(number, size, like):
+    """The array whose `id` is `number`, as one axis: contiguous, `size` elements of the dtype of `like`. Others keep it alive.
+
+    What an array has of its own starts with the address of its values (PyArrayObject of NumPy's C interface, which every
+    extension module relies on), and an `id` is the address of the object. Asking NumPy for the address takes 0.9 us.
+    """
+    return ctypes.cast(int(number), ctypes.py_object).value.reshape(-1)
+
+
+@intrinsic
+def _values(typingctx, number, like):
+    def codegen(context, builder, signature, values):
+        field = _pointer(builder, builder.add(values[0], _INT64(_HEAD)))
+        return builder.inttoptr(builder.load(field), context.get_value_type(signature.return_type))
+
+    return types.CPointer(like.dtype)(number, like), codegen
+
+
+overload(held)(lambda number, size, like: lambda number, size, like: numba.carray(_values(number, like), (size,)))
 
 
 # ---------------------------------------------------------------- instructions of threads, on int64 at an address

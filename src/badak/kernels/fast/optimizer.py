@@ -1,24 +1,32 @@
-"""Updates of parameters: one pass over memory. Rounded operation by operation in PyTorch's order, with its fused adds."""
+"""Updates of parameters: one pass over memory, one call for all. Rounded operation by operation in PyTorch's order, with its
+fused adds."""
 
 import math
 
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._blocks import NOTHING, block, blocks_of
+from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast._jit import fma, largest
 from badak.kernels.fast._parallel import parallel_exact
+from badak.kernels.fast._tables import GRAD, PARAM, part, table_of
 
 
-@parallel_exact("W1 R1 W1 f f f f f i i")
-def sgd_block(task, param, grad, buffer, sign, lr, momentum, rest, decay, nesterov, first):
-    """g = sign grad + decay param;  m = momentum m + rest g (g at the first step);  param -= lr (g + momentum m, or m, or g)."""
-    without_buffer = buffer.size == 0
-    param, grad, buffer = block(task, param), block(task, grad), block(task, buffer)
-    if without_buffer:
+@parallel_exact("R1 Ri2 Ri1 R?1 f f f f f ? ?")
+def sgd_block(task, like, rows, owner, firsts, sign, lr, momentum, rest, decay, nesterov, remembers):
+    """g = sign grad + decay param;  m = momentum m + rest g (g at the first step);  param -= lr (g + momentum m, or m, or g).
+
+    rows, owner: a `Table` of (param, m), m only if it `remembers`. firsts (P,): whether it is the first step of a parameter.
+    """
+    row = owner[task]
+    if rows[row, GRAD] == 0:
+        return
+    param, grad = part(task, rows, row, PARAM, like), part(task, rows, row, GRAD, like)
+    if not remembers:
         for i in range(param.size):
             param[i] = fma(-lr, fma(decay, param[i], sign * grad[i]), param[i])
         return
+    buffer, first = part(task, rows, row, PARAM + 1, like), firsts[row]
     for i in range(param.size):
         g = fma(decay, param[i], sign * grad[i])
         m = g if first else fma(rest, g, buffer[i] * momentum)
@@ -26,21 +34,20 @@ def sgd_block(task, param, grad, buffer, sign, lr, momentum, rest, decay, nester
         param[i] = fma(-lr, fma(momentum, m, g) if nesterov else m, param[i])
 
 
-@parallel_exact("W1 R1 W1 W1 W1 f f f f f f f f f")
-def adam_block(
-    task, param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, sign, keep, decay, rest1, beta2, rest2, root, eps, rate
-):
+@parallel_exact("R2 Ri2 Ri1 f f f f f f f ?")
+def adam_block(task, factors, rows, owner, sign, keep, decay, rest1, beta2, rest2, eps, amsgrad):
     """g = sign grad + decay param;  param *= keep;  m += rest1 (g - m);  v = beta2 v + rest2 g^2;
     param -= rate m / (sqrt(v) / root + eps), where amsgrad takes the largest v so far.
+
+    rows, owner: a `Table` of (param, m, v, largest v). factors (P, 2): root and rate of each parameter, which depend on its step.
     """
-    amsgrad = max_exp_avg_sq.size > 0
-    param, grad, exp_avg, exp_avg_sq = (
-        block(task, param),
-        block(task, grad),
-        block(task, exp_avg),
-        block(task, exp_avg_sq),
-    )
-    maxima = block(task, max_exp_avg_sq)
+    row = owner[task]
+    if rows[row, GRAD] == 0:
+        return
+    root, rate = factors[row, 0], factors[row, 1]
+    param, grad = part(task, rows, row, PARAM, factors), part(task, rows, row, GRAD, factors)
+    exp_avg, exp_avg_sq = part(task, rows, row, PARAM + 1, factors), part(task, rows, row, PARAM + 2, factors)
+    maxima = part(task, rows, row, PARAM + 3 if amsgrad else PARAM, factors)
     half, one = param.dtype.type(0.5), param.dtype.type(1)
     near = rest1 < half  # PyTorch interpolates from the nearer end
     for i in range(param.size):
@@ -58,74 +65,91 @@ def adam_block(
 
 def sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first):
     """One step of gradient descent, in place; the formula stands in `plain.sgd`."""
-    if not _in_place(param, grad, param if momentum_buffer is None else momentum_buffer):
-        plain.sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first)
-        return
-    buffer = NOTHING[param.dtype] if momentum_buffer is None else momentum_buffer.ravel()
+    buffers = None if momentum_buffer is None else [momentum_buffer]
+    sgd_all([param], [grad], buffers, [first], lr, momentum, dampening, weight_decay, nesterov, maximize, {})
+
+
+def sgd_all(params, grads, momentum_buffers, firsts, lr, momentum, dampening, weight_decay, nesterov, maximize, memo):
+    """`sgd` of many parameters in one call; see `plain.sgd_all`."""
+    remembers = momentum_buffers is not None
+    table = table_of(memo, [params, momentum_buffers] if remembers else [params])
+    left = table.take(grads)
     sgd_block(
-        blocks_of(param.size),
-        param.size,
-        param.ravel(),
-        grad.ravel(),
-        buffer,
+        len(table.owner),
+        table.size // 4,
+        NOTHING[table.dtype],
+        table.rows,
+        table.owner,
+        np.array(firsts, bool),
         -1.0 if maximize else 1.0,
         lr,
         momentum,
         1 - dampening,
         weight_decay,
         bool(nesterov),
-        bool(first),
+        remembers,
     )
+    one = sgd if len(params) > 1 else plain.sgd
+    for row in left:
+        buffer = momentum_buffers[row] if remembers else None
+        one(params[row], grads[row], buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, firsts[row])
 
 
 def adam(
     param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize
 ):
     """One step of Adam, or of AdamW where `decoupled`, in place; the formula stands in `plain.adam`."""
-    if not _in_place(param, grad, exp_avg, exp_avg_sq, param if max_exp_avg_sq is None else max_exp_avg_sq):
-        plain.adam(
-            param,
-            grad,
-            exp_avg,
-            exp_avg_sq,
-            max_exp_avg_sq,
-            step,
-            lr,
-            beta1,
-            beta2,
-            eps,
-            weight_decay,
-            decoupled,
-            maximize,
-        )
-        return
-    maxima = NOTHING[param.dtype] if max_exp_avg_sq is None else max_exp_avg_sq.ravel()
+    maxima = None if max_exp_avg_sq is None else [max_exp_avg_sq]
+    settings = lr, beta1, beta2, eps, weight_decay, decoupled, maximize
+    adam_all([param], [grad], [exp_avg], [exp_avg_sq], maxima, [step], *settings, {})
+
+
+def adam_all(
+    params,
+    grads,
+    exp_avgs,
+    exp_avg_sqs,
+    max_exp_avg_sqs,
+    steps,
+    lr,
+    beta1,
+    beta2,
+    eps,
+    weight_decay,
+    decoupled,
+    maximize,
+    memo,
+):
+    """`adam` of many parameters in one call; see `plain.adam_all`."""
+    amsgrad = max_exp_avg_sqs is not None
+    columns = [params, exp_avgs, exp_avg_sqs]
+    table = table_of(memo, [*columns, max_exp_avg_sqs] if amsgrad else columns)
+    left = table.take(grads)
     adam_block(
-        blocks_of(param.size),
-        2 * param.size,
-        param.ravel(),
-        grad.ravel(),
-        exp_avg.ravel(),
-        exp_avg_sq.ravel(),
-        maxima,
+        len(table.owner),
+        table.size // 2,
+        _factors(steps, lr, beta1, beta2, table.dtype),
+        table.rows,
+        table.owner,
         -1.0 if maximize else 1.0,
         1 - lr * weight_decay if decoupled else 1.0,
         0.0 if decoupled else weight_decay,
         1 - beta1,
         beta2,
         1 - beta2,
-        math.sqrt(1 - beta2**step),
         eps,
-        lr / (1 - beta1**step),
+        amsgrad,
     )
+    one = adam if len(params) > 1 else plain.adam
+    for row in left:
+        largest_sq = max_exp_avg_sqs[row] if amsgrad else None
+        arrays = params[row], grads[row], exp_avgs[row], exp_avg_sqs[row], largest_sq
+        one(*arrays, steps[row], lr, beta1, beta2, eps, weight_decay, decoupled, maximize)
 
 
-def _in_place(param, *arrays):
-    """Whether all have one dtype and flat views, so that compiled code can write to them."""
-    dtype = param.dtype
-    if not param.flags.c_contiguous:
-        return False
-    for x in arrays:
-        if x.dtype != dtype or not x.flags.c_contiguous:
-            return False
-    return True
+def _factors(steps, lr, beta1, beta2, dtype):
+    """(P, 2): the root sqrt(1 - beta2^t) and the rate lr / (1 - beta1^t) for every parameter's step t."""
+    of_step = {step: (math.sqrt(1 - beta2**step), lr / (1 - beta1**step)) for step in set(steps)}
+    factors = np.empty((len(steps), 2), dtype)
+    factors[:] = of_step[steps[0]] if len(of_step) == 1 else [of_step[step] for step in steps]
+    return factors

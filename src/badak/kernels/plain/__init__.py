@@ -37,7 +37,9 @@ from badak.kernels.plain.losses import mse as mse
 from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
 from badak.kernels.plain.optimizer import adam as adam
+from badak.kernels.plain.optimizer import adam_all as adam_all
 from badak.kernels.plain.optimizer import sgd as sgd
+from badak.kernels.plain.optimizer import sgd_all as sgd_all
 from badak.kernels.plain.random import c_function as c_function
 from badak.kernels.plain.random import random_bernoulli as random_bernoulli
 from badak.kernels.plain.random import random_integers as random_integers
@@ -60,6 +62,7 @@ from badak.kernels.plain.softmax import log_softmax as log_softmax
 from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.plain.softmax import softmax as softmax
 from badak.kernels.plain.softmax import softmax_backward as softmax_backward
+from badak.kernels.plain.sums import add as add
 from badak.kernels.plain.windows import avg_pool as avg_pool
 from badak.kernels.plain.windows import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain.windows import fold as fold

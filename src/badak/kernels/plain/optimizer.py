@@ -7,6 +7,8 @@ PyTorch's, so that roundings agree.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.kernels.plain._arrays import Array, array_namespace, quiet
 
@@ -41,6 +43,25 @@ def sgd(
             momentum_buffer += (1 - dampening) * g
         g = g + momentum * momentum_buffer if nesterov else momentum_buffer
     param -= lr * g
+
+
+def sgd_all(
+    params: Sequence[Array],
+    grads: Sequence[Array],
+    momentum_buffers: Sequence[Array] | None,
+    firsts: Sequence[bool],
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+    memo: dict[str, Any],
+) -> None:
+    """`sgd` of many parameters of one dtype. `memo` is empty at first and the caller's: what a set keeps between two steps."""
+    buffers = momentum_buffers or [None] * len(params)
+    for param, grad, buffer, first in zip(params, grads, buffers, firsts):
+        sgd(param, grad, buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first)
 
 
 @quiet
@@ -87,3 +108,25 @@ def adam(
         v = max_exp_avg_sq
     denominator = xp.sqrt(v) / math.sqrt(1 - beta2**step) + eps
     param += (-lr / (1 - beta1**step)) * exp_avg / denominator
+
+
+def adam_all(
+    params: Sequence[Array],
+    grads: Sequence[Array],
+    exp_avgs: Sequence[Array],
+    exp_avg_sqs: Sequence[Array],
+    max_exp_avg_sqs: Sequence[Array] | None,
+    steps: Sequence[int],
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+    memo: dict[str, Any],
+) -> None:
+    """`adam` of many parameters of one dtype. `memo` is empty at first and the caller's: what a set keeps between two steps."""
+    maxima = max_exp_avg_sqs or [None] * len(params)
+    for arrays in zip(params, grads, exp_avgs, exp_avg_sqs, maxima, steps):
+        adam(*arrays, lr, beta1, beta2, eps, weight_decay, decoupled, maximize)

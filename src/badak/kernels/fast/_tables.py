@@ -1,0 +1,85 @@
+"""Where the arrays of many parameters are, so that one kernel call updates all of them."""
+
+from operator import is_
+
+import numpy as np
+
+from badak.kernels.fast._blocks import block, blocks_of
+from badak.kernels.fast._jit import held, kernel
+
+FIRST, SIZE, GRAD, PARAM = range(4)  # columns of a table; after PARAM comes what is remembered of the parameter
+READ = 0x0001 | 0x0100  # NumPy's flags of an array that compiled code may read as one axis: C-contiguous, aligned
+WRITE = READ | 0x0400  # ... and writeable
+
+
+class Table:
+    """The arrays of P parameters, for kernels whose tasks are blocks of any of them.
+
+    columns: lists of P arrays: the parameters, then what is remembered of each. The table keeps them alive.
+
+        rows (P, 3 + columns) int64     a parameter's first task, its size, the `id`s of its gradient (0: not now) and of its arrays
+        owner (tasks,) int64            the row whose block a task is
+
+    A row with arrays of another dtype than the first parameter's, with gaps or read-only has no tasks. Nor has any row where
+    parameters share memory: two tasks might write to one number.
+    """
+
+    def __init__(self, columns):
+        params = columns[0]
+        # Lists of our own, so that the arrays live as long as their numbers stand here.
+        self.columns = [tuple(column) for column in columns]
+        self.dtype, self.sizes = params[0].dtype, [param.size for param in params]
+        self.size = sum(self.sizes)
+        self.fits = [_apart(params)] * len(params)
+        for column in columns:
+            self.fits = self._fitting(column, WRITE)
+        tasks = np.array([blocks_of(size) if fits else 0 for size, fits in zip(self.sizes, self.fits)], np.int64)
+        self.owner = np.repeat(np.arange(len(params), dtype=np.int64), tasks)
+        self.rows = np.zeros((len(params), PARAM + len(columns)), np.int64)
+        self.rows[:, FIRST] = np.cumsum(tasks) - tasks
+        self.rows[:, SIZE] = self.sizes
+        for at, column in enumerate(columns, PARAM):
+            self.rows[:, at] = list(map(id, column))
+
+    def holds(self, columns):
+        """Whether the table was made of these very arrays."""
+        return len(columns[0]) == len(self.sizes) and all(
+            all(map(is_, mine, theirs)) for mine, theirs in zip(self.columns, columns)
+        )
+
+    def take(self, grads):
+        """Point the rows at the gradients of this step, which the caller keeps alive; gives the rows that have to be left out."""
+        fits = self._fitting(grads, READ)
+        self.rows[:, GRAD] = list(map(id, grads))
+        if all(fits):
+            return []
+        self.rows[~np.array(fits), GRAD] = 0
+        return [row for row, fit in enumerate(fits) if not fit]
+
+    def _fitting(self, arrays, flags):
+        """For every row: whether it fitted so far and compiled code may take its array for `size` numbers in a row."""
+        dtype = self.dtype
+        return [
+            fit and x.dtype == dtype and x.size == size and x.flags.num & flags == flags
+            for fit, x, size in zip(self.fits, arrays, self.sizes)
+        ]
+
+
+def table_of(memo, columns):
+    """The table in `memo`, made anew where the arrays are others than before."""
+    table = memo.get("table")
+    if table is None or len(table.columns) != len(columns) or not table.holds(columns):
+        table = memo["table"] = Table(columns)
+    return table
+
+
+@kernel
+def part(task, rows, row, column, like):
+    """The block of `task` of the array in (row, column), as a view of the dtype of `like`."""
+    return block(task - rows[row, FIRST], held(rows[row, column], rows[row, SIZE], like))
+
+
+def _apart(params):
+    """Whether no two parameters share memory."""
+    spans = sorted((x.__array_interface__["data"][0], x.nbytes) for x in params if x.size)
+    return all(start + size <= after for (start, size), (after, _) in zip(spans, spans[1:]))

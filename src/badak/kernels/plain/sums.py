@@ -1,0 +1,11 @@
+"""The sum of two arrays."""
+
+import numpy as np
+
+from badak.kernels.plain._arrays import Array, quiet
+
+
+@quiet
+def add(a: Array, b: Array, out: Array | None = None) -> Array:
+    """y = a + b, into `out` where given, which may be a or b itself."""
+    return a + b if out is None else np.add(a, b, out=out)
