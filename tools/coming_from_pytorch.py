@@ -80,8 +80,8 @@ another number of threads parts from itself in the same way.
 - **A query with nothing to attend to gives zeros**, with zero gradients, in every path; in PyTorch's
   MultiheadAttention it is NaN.
 - **The same bits on any number of threads**, always.
-- **One numeric path**: training with p=0, `eval()` and a cache give the same numbers; there is no other path for
-  inference.
+- **One numeric path**: training with p=0, `eval()` and a cache (`nn.KeyValueCache`) give the same numbers; there is no
+  other path for inference.
 - **NumPy on the left**: `array * tensor` gives a tensor.
 
 ## Different, and why

@@ -5,7 +5,7 @@ import pytest
 import badak
 from badak import nn
 from badak.errors import ArgumentError
-from badak.generate import SampleConfig, fill_mask, generate, stream
+from badak.generate import SampleConfig, fill_mask, generate, sampling, stream
 from badak.models import GPT, GPTConfig
 
 GREEDY = SampleConfig(new_tokens=6, temperature=0.0, top_k=0)
@@ -58,6 +58,107 @@ def test_drawing_leaves_the_default_generator_alone():
     model, state = Counting(), badak.get_rng_state()
     generate(model, badak.tensor([[1]]), SampleConfig(new_tokens=3))
     assert (badak.get_rng_state() == state).all()
+
+
+class Uncached(nn.Module):
+    """A GPT of which the whole context is asked each time."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.config = model, model.config
+
+    def forward(self, ids):
+        return self.model(ids)
+
+
+def lively(**changes) -> GPT:
+    """A GPT whose attention matters, with a context of 12."""
+    badak.manual_seed(0)
+    sizes = {"vocab_size": 50, "context": 12, "d_model": 16, "layers": 2, **changes}
+    model = GPT(GPTConfig(**sizes))
+    with badak.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.4)
+    return model
+
+
+@pytest.mark.parametrize("prompt", [1, 5, 12, 20])
+@pytest.mark.parametrize("new_tokens", [1, 7, 30])
+@pytest.mark.parametrize("greedy", [True, False])
+def test_a_cache_changes_no_token(prompt, new_tokens, greedy):
+    model, ids = lively(), badak.randint(50, (2, prompt))
+    choice = {"temperature": 0.0} if greedy else {"top_p": 0.9, "repetition_penalty": 1.2, "seed": 3}
+    config = SampleConfig(new_tokens=new_tokens, **choice)
+    cached = generate(model, ids, config)
+    assert cached.shape == (2, prompt + new_tokens)
+    assert cached.tolist() == generate(Uncached(model), ids, config).tolist()
+
+
+def lengths_read(model) -> list[int]:
+    """A list that will hold the number of tokens of each call of the model."""
+    lengths: list[int] = []
+    model.register_forward_pre_hook(lambda module, args: lengths.append(args[0].shape[1]))
+    return lengths
+
+
+def test_with_a_cache_only_the_last_token_is_read_until_the_context_is_full():
+    model = lively()
+    lengths = lengths_read(model)
+    generate(model, badak.randint(50, (1, 9)), SampleConfig(new_tokens=7))
+    assert lengths == [9, 1, 1, 1, 12, 12, 12]
+
+
+def test_the_cache_has_no_more_room_than_the_text_needs(monkeypatch):
+    rooms = []
+    monkeypatch.setattr(
+        sampling, "KeyValueCache", lambda layers, room: rooms.append(room) or nn.KeyValueCache(layers, room)
+    )
+    for prompt, new_tokens in [(1, 1), (3, 4), (9, 7), (20, 2)]:
+        generate(lively(), badak.randint(50, (1, prompt)), SampleConfig(new_tokens=new_tokens))
+    assert rooms == [1, 6, 12, 12]
+
+
+def test_the_mode_is_switched_once_for_a_text(monkeypatch):
+    model, switched = lively(), []
+    monkeypatch.setattr(GPT, "train", lambda self, mode=True: switched.append(mode) or nn.Module.train(self, mode))
+    generate(model, badak.tensor([[1]]), SampleConfig(new_tokens=20))
+    assert switched == [False, True] and model.training
+    model.eval()
+    switched.clear()
+    generate(model, badak.tensor([[1]]), SampleConfig(new_tokens=20))
+    assert switched == [] and not model.training
+
+
+def test_an_abandoned_stream_leaves_the_modes_as_they_were_part_by_part():
+    model = lively()
+    model.blocks[0].eval()
+    before = [module.training for module in model.modules()]
+    tokens = stream(model, badak.tensor([[1]]), SampleConfig())
+    next(tokens)
+    assert not any(module.training for module in model.modules()) and badak.is_grad_enabled()
+    tokens.close()
+    assert [module.training for module in model.modules()] == before and True in before and False in before
+
+
+def test_a_stream_that_fails_leaves_the_mode_as_it_was():
+    model = lively()
+    model.register_forward_hook(lambda module, args, out: 1 / 0 if args[0].shape[1] == 12 else None)
+    with pytest.raises(ZeroDivisionError):
+        generate(model, badak.randint(50, (1, 9)), SampleConfig())
+    assert model.training and badak.is_grad_enabled()
+
+
+def test_training_between_two_tokens_is_seen_by_the_next():
+    model = lively(dropout=0.5)
+    lengths, tokens = lengths_read(model), stream(model, badak.tensor([[1, 2]]), GREEDY)
+    written = [next(tokens), next(tokens)]
+    model.train()
+    with badak.no_grad():
+        model.token.weight.neg_()
+    written.append(next(tokens))
+    assert model.training and lengths == [2, 1, 4]
+    ids = badak.cat([badak.tensor([[1, 2]]), *written[:2]], dim=1)
+    assert model.eval()(ids)[:, -1].argmax().item() == written[2].item()
 
 
 def test_stream_hands_out_each_token_at_once():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import badak
-from badak import nn
+from badak import kernels, nn
 from badak.errors import ArgumentError, RangeError, ShapeError
 from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, build_classifier
 
@@ -60,6 +60,97 @@ def test_gpt_begins_without_a_preference():
 def test_gpt_refuses_a_text_longer_than_its_context():
     with pytest.raises(RangeError, match=r"GPT: length 13 > context 12\nfix: give the last 12 tokens"):
         gpt()(badak.zeros(1, 13, dtype=badak.int64))
+
+
+def lively(dtype=badak.float32, **changes) -> GPT:
+    """A GPT whose attention matters: with the weights that training begins with, it is almost an average."""
+    model = gpt(**changes).to(dtype)
+    with badak.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.4)
+    return model
+
+
+def rounding(model: GPT, logits) -> float:
+    """How far two ways of summing the same terms may lead apart.
+
+    A layer rounds two chains of products with at most 4 C terms each, a half eps each time; the terms of a sum are larger
+    than it, and all passes through the layers that follow: 2 for both.
+    """
+    width, layers = model.config.d_model, model.config.layers
+    return 2 * layers * 2 * 4 * width * badak.finfo(logits.dtype).eps / 2 * logits.abs().max().item()
+
+
+@pytest.mark.parametrize("kernels_in_use", ["plain", "fast"])
+@pytest.mark.parametrize("dtype", [badak.float32, badak.float64])
+@pytest.mark.parametrize(
+    "chunks",
+    [[12], [1] * 12, [5, 1, 6], [1, 11], [11, 1], [4, 4, 4], [0, 3, 0, 9]],
+    ids=lambda c: "-".join(map(str, c)),
+)
+def test_gpt_gives_the_same_logits_in_chunks_with_a_cache(chunks, dtype, kernels_in_use):
+    with kernels.use(kernels_in_use), badak.no_grad():
+        model, ids, cache = lively(dtype), badak.randint(11, (2, 12)), nn.KeyValueCache(2, room=12)
+        whole = model(ids)
+        parts = badak.cat([model(part, cache) for part in ids.split(chunks, dim=1)], dim=1)
+        assert cache.length == 12 and parts.shape == whole.shape == (2, 12, 11)
+        np.testing.assert_allclose(parts.numpy(), whole.numpy(), rtol=0, atol=rounding(model, whole))
+
+
+@badak.no_grad()
+def test_a_cache_rewound_reads_another_ending():
+    model, ids, cache = lively(), badak.randint(11, (1, 8)), nn.KeyValueCache(2, room=8)
+    model(ids, cache)
+    cache.rewind(5)
+    ending = badak.randint(11, (1, 3))
+    whole = model(badak.cat([ids[:, :5], ending], dim=1))
+    np.testing.assert_allclose(model(ending, cache).numpy(), whole[:, 5:].numpy(), rtol=0, atol=rounding(model, whole))
+
+
+@badak.no_grad()
+def test_a_chunk_that_fails_midway_can_be_given_again():
+    model, ids, cache = lively(), badak.randint(11, (1, 8)), nn.KeyValueCache(2, room=8)
+    whole = model(ids)
+    model(ids[:, :4], cache)
+    broken = model.blocks[1].register_forward_pre_hook(lambda module, args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model(ids[:, 4:], cache)
+    broken.remove()
+    assert cache.length == 4
+    np.testing.assert_allclose(
+        model(ids[:, 4:], cache).numpy(), whole[:, 4:].numpy(), rtol=0, atol=rounding(model, whole)
+    )
+
+
+@badak.no_grad()
+def test_gpt_refuses_a_cache_beyond_its_context_and_one_of_other_layers():
+    model, cache = gpt(), nn.KeyValueCache(2, room=20)
+    model(badak.zeros(1, 12, dtype=badak.int64), cache)
+    with pytest.raises(RangeError, match=r"length 13 > context 12, 12 of them in the cache\nfix: .* and no cache"):
+        model(badak.zeros(1, 1, dtype=badak.int64), cache)
+    with pytest.raises(
+        ArgumentError, match=r"GPT: a cache of 3 layers for a model of 2\nfix: nn.KeyValueCache\(2, room=5"
+    ):
+        model(badak.zeros(1, 1, dtype=badak.int64), nn.KeyValueCache(3, room=5))
+
+
+def test_a_gpt_with_parts_of_somebody_else_takes_no_cache():
+    class Louder(GPT):
+        def forward(self, ids):
+            return 2 * super().forward(ids)
+
+    class Averaging(nn.Module):
+        def forward(self, x):
+            return x.cumsum(dim=1)
+
+    changed = [gpt(), gpt(), gpt(), gpt()]
+    changed[0].blocks[1].attention = Averaging()
+    changed[1].blocks[0] = Averaging()
+    changed[2].forward = lambda ids: GPT.forward(changed[2], ids)
+    del changed[3].blocks[1]
+    assert gpt().takes_cache
+    assert not any(model.takes_cache for model in [*changed, Louder(SMALL)])
+    assert changed[0](badak.zeros(1, 3, dtype=badak.int64)).shape == (1, 3, 11)
 
 
 def bert() -> BERT:

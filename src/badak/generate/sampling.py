@@ -6,20 +6,31 @@ from contextlib import contextmanager
 from badak.autograd import no_grad
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig, filter_logits
-from badak.nn import Module
+from badak.nn import KeyValueCache, Module
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, where
 
 
 @contextmanager
 def answering(model: Module) -> Iterator[None]:
-    """Dropout off while the model answers; afterwards the model is in the mode it was in."""
-    was_training = model.training
+    """Dropout off and nothing recorded while the model answers; afterwards each of its modules is in the mode it was in."""
+    with evaluating(model), no_grad():
+        yield
+
+
+@contextmanager
+def evaluating(model: Module) -> Iterator[None]:
+    """Dropout off; afterwards each module is in the mode it was in. A model that never was in training is left alone."""
+    modes = [(module, module.training) for module in model.modules()]
+    if not any(training for _, training in modes):
+        yield
+        return
     model.eval()
     try:
-        with no_grad():
-            yield
+        yield
     finally:
-        model.train(was_training)
+        model.train(modes[0][1])
+        for module, training in modes:  # a part that was frozen by eval() stays so
+            module.training = training
 
 
 def choose(logits: Tensor, ids: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
@@ -35,24 +46,61 @@ def stream(model: Module, ids: Tensor, config: SampleConfig, eos: int | None = N
 
     ids (B, T) is the prompt, T at least 1. The model sees the last `model.config.context` tokens. A row ends with `eos`
     and is filled up with it while others go on. The same seed gives the same text.
+
+    Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
+    fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
+    the same, to rounding. The model is in eval mode until the stream ends, fails or is closed, then in the mode it was in.
+
+    Raises ArgumentError for a prompt without a token.
     """
     if ids.dim() != 2 or ids.shape[1] == 0:
         raise ArgumentError(
             f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}",
             fix="one text alone is ids[None]; an empty text can start with a newline or the start mark",
         )
-    generator, context = Generator().manual_seed(config.seed), model.config.context
+    generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
-    for _ in range(config.new_tokens):
-        with answering(model):  # a KeyValueCache would enter here: only ids[:, -1:] is new to the model
-            token = choose(model(ids[:, -context:])[:, -1], ids, config, generator)
-        if eos is not None:
-            token = where(ended, full_like(token, eos), token)
-            ended = ended | (token == eos)
-        yield token
-        ids = cat([ids, token], dim=1)
-        if eos is not None and bool(ended.all()):
-            return
+    with evaluating(model):
+        for _ in range(config.new_tokens):
+            if trained := model.training:  # who takes the tokens went on with training in between
+                reader.forget()
+            with answering(model) if trained else no_grad():
+                token = choose(reader.read(ids), ids, config, generator)
+            if eos is not None:
+                token = where(ended, full_like(token, eos), token)
+                ended = ended | (token == eos)
+            yield token
+            ids = cat([ids, token], dim=1)
+            if eos is not None and bool(ended.all()):
+                return
+
+
+class Reader:
+    """Reads a text (B, T) that grows at its end, and gives the logits (B, V) of the token that comes next.
+
+    room    tokens that the text will have at most
+
+    Positions count from the first token that the model sees. Once the text is longer than the context that token moves on,
+    and with it every position: what is cached holds no more, and the window is read anew each time.
+    """
+
+    def __init__(self, model: Module, room: int):
+        self.model, self.context = model, model.config.context
+        takes_cache, room = getattr(model, "takes_cache", False), min(room, self.context)
+        self.cache = KeyValueCache(model.config.layers, room) if takes_cache and room > 0 else None
+
+    def read(self, ids: Tensor) -> Tensor:
+        """The logits after the last token of ids (B, T), which begins with what was read before."""
+        if ids.shape[1] > self.context:
+            self.cache = None
+        if self.cache is None:
+            return self.model(ids[:, -self.context :])[:, -1]
+        return self.model(ids[:, self.cache.length :], cache=self.cache)[:, -1]
+
+    def forget(self) -> None:
+        """Read the text anew the next time: the weights are others."""
+        if self.cache is not None:
+            self.cache.rewind()
 
 
 def generate(model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None) -> Tensor:

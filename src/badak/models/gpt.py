@@ -16,10 +16,11 @@ import math
 from dataclasses import dataclass
 
 from badak import nn
-from badak.errors import RangeError
+from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.nn import functional as F
+from badak.nn.cache import KeyValueCache
 from badak.tensor import Tensor
 
 
@@ -50,11 +51,14 @@ class Attention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model)
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
         B, T, C = x.shape
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
         p = self.dropout if self.training else 0.0
-        y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True)  # (B, H, T, D)
+        if cache is None:
+            y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True)  # (B, H, T, D)
+        else:
+            y = cache.attend(layer, q, k, v, p)  # the same, with the keys and values of what was read before
         return self.drop(self.out(y.transpose(1, 2).reshape(B, T, C)))
 
 
@@ -79,13 +83,21 @@ class Block(nn.Module):
         self.norm1, self.attention = nn.LayerNorm(config.d_model), Attention(config)
         self.norm2, self.feed_forward = nn.LayerNorm(config.d_model), FeedForward(config)
 
-    def forward(self, x: Tensor) -> Tensor:
-        x = x + self.attention(self.norm1(x))
+    def forward(self, x: Tensor, *past) -> Tensor:  # past: nothing, or a cache and the number of this layer
+        x = x + self.attention(self.norm1(x), *past)
         return x + self.feed_forward(self.norm2(x))
 
 
 class GPT(nn.Module):
-    """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only."""
+    """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
+
+    With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has
+    read already: the logits are those that the whole text has at these places, to rounding, and the tokens count as read.
+    The text as a whole stays within the context. No gradients then; where it fails, nothing counts as read.
+
+    Raises RangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another number
+    of layers, ShapeError for one of another batch.
+    """
 
     def __init__(self, config: GPTConfig):
         super().__init__()
@@ -101,17 +113,47 @@ class GPT(nn.Module):
             for last in (block.attention.out, block.feed_forward.down):
                 nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
 
-    def forward(self, ids: Tensor) -> Tensor:
-        T = ids.shape[1]
-        if T > self.config.context:
-            raise RangeError(
-                f"GPT: length {T} > context {self.config.context}",
-                fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:]",
-            )
-        h = self.drop(self.token(ids) + self.position.weight[:T])  # (B, T, C)
-        for block in self.blocks:
-            h = block(h)
+    def forward(self, ids: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        begin = 0 if cache is None else self._length_of(cache)
+        end = begin + ids.shape[1]
+        if end > self.config.context:
+            raise too_long(end, self.config.context, cache)
+        h = self.drop(self.token(ids) + self.position.weight[begin:end])  # (B, T, C)
+        for layer, block in enumerate(self.blocks):
+            h = block(h) if cache is None else block(h, cache, layer)
+        if cache is not None:
+            cache.advance(ids.shape[1])
         return F.linear(self.norm(h), self.token.weight)  # (B, T, V)
+
+    def _length_of(self, cache: KeyValueCache) -> int:
+        if len(cache) != len(self.blocks):
+            raise ArgumentError(
+                f"GPT: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
+                fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
+            )
+        return cache.length
+
+    @property
+    def takes_cache(self) -> bool:
+        """Whether `forward` can use a cache: not if it, or a block or its attention, was replaced or taken out."""
+        if not is_own(self, GPT) or len(self.blocks) != self.config.layers:
+            return False
+        return all(is_own(block, Block) and is_own(block.attention, Attention) for block in self.blocks)
+
+
+def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:
+    """Whether the forward of `module` is the one of `kind`."""
+    return getattr(module.forward, "__func__", None) is kind.forward
+
+
+def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
+    """The complaint about a text that does not fit into the context."""
+    what = "" if cache is None else f", {cache.length} of them in the cache"
+    where = "" if cache is None else " and no cache: every place changes"
+    return RangeError(
+        f"GPT: length {length} > context {context}{what}",
+        fix=f"give the last {context} tokens, ids[:, -{context}:]{where}",
+    )
 
 
 def start(module: nn.Module) -> None:

@@ -40,6 +40,7 @@ from .batch_norm import BatchNorm2d as BatchNorm2d
 from .batch_norm import BatchNorm3d as BatchNorm3d
 from .batch_norm import InstanceNorm1d as InstanceNorm1d
 from .batch_norm import InstanceNorm2d as InstanceNorm2d
+from .cache import KeyValueCache as KeyValueCache
 from .containers import ModuleDict as ModuleDict
 from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential

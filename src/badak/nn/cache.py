@@ -1,0 +1,111 @@
+"""What a decoder remembers of the text so far, so that only new tokens have to go through it.
+
+In causal attention the key and the value of a token depend on nothing that comes after it: once computed they stay. With
+S tokens remembered, a new one costs one position of every layer and S products of its query; without them, S + 1 positions.
+"""
+
+from ..errors import DTypeError, GraphError, RangeError, ShapeError, expect
+from ..graph import modes
+from ..tensor import Tensor
+from .functional.heads import Visible, attend
+
+
+class KeyValueCache:
+    """Keys and values of the tokens that a decoder has read, for each of its layers; new tokens attend to them.
+
+        y[i] = softmax(scale q[i] K[: length + i + 1]^T) V[: length + i + 1]        K, V: those kept, then the new ones
+
+    layers    attention layers L of the decoder
+    room      tokens S that there is room for
+
+    A chunk of T tokens goes through the layers in turn, each of which calls `attend(layer, q, k, v)`; `advance(T)` then
+    counts the chunk as read. Until then nothing of it is: a chunk that failed midway can be given again. `length` is the
+    number of tokens read, `rewind(length)` forgets all after that.
+
+    The first chunk decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
+    2 L B H S D numbers. Nothing is recorded for a backward.
+
+    Raises RangeError beyond the room and the layers, ShapeError and DTypeError for keys and values unlike those kept,
+    GraphError where a gradient is wanted.
+
+    PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding", section 2.3.
+    """
+
+    def __init__(self, layers: int, room: int):
+        expect(layers > 0 and room > 0, "KeyValueCache", "layers and room of at least 1", layers=layers, room=room)
+        self.room, self.length = room, 0
+        self._kept: list = [None] * layers  # a pair of arrays for each layer, once there is something to keep
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0) -> Tensor:
+        """Keep k, v and let query i see the keys 0..length + i: the attention of T new tokens, (B, H, T, E).
+
+        q (B, H, T, D), k (B, G, T, D), v (B, G, T, E), query head h reads key head h // (H / G); p: dropout of the weights.
+        """
+        if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
+            raise GraphError(
+                "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
+                "with badak.no_grad(): around the model, or the whole text at once without a cache",
+            )
+        T, start = k.shape[2], self.length
+        if start + T > self.room:
+            raise RangeError(
+                f"KeyValueCache: length {start} + {T} new tokens > room {self.room}", f"a cache with room={start + T}"
+            )
+        keys, values = self._arrays(layer, k, v)
+        keys[:, :, start : start + T] = k._array
+        values[:, :, start : start + T] = v._array
+        seen = Tensor._of(keys[:, :, : start + T]), Tensor._of(values[:, :, : start + T])
+        # one query sees everything: no mask is needed, and the kernels have a shorter way without
+        return attend(q, *seen, Visible(None, None, start if T != 1 else None, (T, start + T)), p, False)[0]
+
+    def advance(self, tokens: int) -> None:
+        """Count `tokens` more as read: every layer has kept their keys and values."""
+        self.length += tokens
+
+    def rewind(self, length: int = 0) -> None:
+        """Forget all tokens but the first `length`; RangeError for more than were read."""
+        if not 0 <= length <= self.length:
+            raise RangeError(
+                f"KeyValueCache.rewind: length {length} of {self.length} read", f"length in 0..{self.length}"
+            )
+        self.length = length
+
+    def _arrays(self, layer: int, k: Tensor, v: Tensor) -> tuple:
+        """The arrays of a layer, made if these are its first keys and values."""
+        if not 0 <= layer < len(self):
+            raise RangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
+        if self._kept[layer] is None:
+            self._kept[layer] = _empty(k, self.room), _empty(v, self.room)
+        keys, values = self._kept[layer]
+        _check(keys, k, "key")
+        _check(values, v, "value")
+        return keys, values
+
+    def __repr__(self) -> str:
+        return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self.length})"
+
+
+def _empty(x: Tensor, room: int):
+    """An array (B, H, room, D) for keys or values like x (B, H, T, D)."""
+    batch, heads, _, size = x.shape
+    return x.new_empty(batch, heads, room, size)._array
+
+
+def _check(kept, new: Tensor, name: str) -> None:
+    (batch, heads, _, size), found = kept.shape, new._array
+    if found.shape[:2] != (batch, heads) or found.shape[3] != size:
+        raise ShapeError(
+            f"KeyValueCache: {name} {found.shape} does not fit those kept, (batch={batch}, heads={heads}, length, "
+            f"head_dim={size})",
+            "a cache of its own for each batch of texts"
+            if found.shape[0] != batch
+            else "a cache of its own for each model",
+        )
+    if found.dtype != kept.dtype:
+        raise DTypeError(
+            f"KeyValueCache: {name} is {found.dtype}, those kept are {kept.dtype}",
+            "a new cache after a change of dtype",
+        )
