@@ -77,7 +77,7 @@ def memories(wanted: argparse.Namespace) -> list[dict]:
 def draw(document: dict, path: Path) -> None:
     """Four pictures: time per token against batch, context and width, and the memory of attention against context."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import ScalarFormatter
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
     figure = Figure(figsize=(11, 7.5), layout="constrained")
     panels = dict(zip(("batch", "context", "width", "memory"), figure.subplots(2, 2).flat))
@@ -105,7 +105,10 @@ def draw(document: dict, path: Path) -> None:
     square_and_line(panels["memory"], document["memory"])
     for axes in panels.values():
         axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter(ScalarFormatter())
+        plain = FuncFormatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_major_formatter(plain)
+        axes.yaxis.set_major_formatter(plain)
+        axes.yaxis.set_minor_formatter(plain if axes.get_ylim()[1] < 200 else NullFormatter())
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=120)
