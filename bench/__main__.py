@@ -16,7 +16,7 @@ from badak.measure.machine import available_gb, describe
 from badak.measure.peer import Peer, interleave
 from bench import table
 from bench.bounds import bound_ms
-from bench.peers import Library, chosen, command, missing
+from bench.peers import LIBRARIES, Library, chosen, command, missing
 from bench.rates import best, rates
 from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
 
@@ -44,6 +44,10 @@ def main() -> int:
     unknown = [name for name in wanted.only if name not in WORKLOADS]
     if unknown:
         sys.exit(f"no workload {', '.join(unknown)}; there are {', '.join(WORKLOADS)}")
+    if not chosen(wanted.peers):
+        sys.exit(f"no peer begins with {', '.join(wanted.peers)}; there are {', '.join(each.label for each in LIBRARIES)}")
+    if min(wanted.threads, wanted.rounds) < 1:
+        sys.exit(f"expected --threads and --rounds of at least 1; got {wanted.threads} and {wanted.rounds}")
     document = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": commit(),

@@ -131,7 +131,8 @@ def run_case(name: str, case: Case) -> dict[str, Any]:
             twins.append(accuracy_after_training(setup, build(setup)))
         print(name, runs[-1]["result"], twins, flush=True)
     beside = ", ".join(f"{value:.4g}" for value in twins)
-    where = {"python": platform.python_version(), "badak": badak.__version__, **badak.info()}
+    facts = {name: fact for name, fact in badak.info().items() if name != "cache"}  # a folder of this machine says nothing
+    where = {"python": platform.python_version(), "badak": badak.__version__, **facts}
     return {"title": case.title, "asked": case.asked, "badak": case.summary(runs), "pytorch": beside, "runs": runs, "where": where}
 
 

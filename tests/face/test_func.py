@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import ArgumentError, GraphError
+from badak.errors import ArgumentError, GraphError, RangeError
 
 both = pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
 X = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
@@ -93,3 +93,17 @@ def test_mistakes_are_named():
 def test_second_derivatives_are_refused_not_wrong():
     with pytest.raises(GraphError, match="second derivatives are not there"):
         badak.func.grad(lambda a: badak.func.grad(lambda b: (b**3).sum())(a).sum())(badak.tensor(Y))
+
+
+@pytest.mark.parametrize(
+    "call, cause",
+    [
+        (lambda x: badak.vmap(lambda a: a, in_dims=5)(x), r"of dims that the tensors have; got 5 for shape \(4, 3\)"),
+        (lambda x: badak.vmap(lambda a: a, in_dims=(0, 0))(x), "one entry of in_dims per argument; got 2 for 1"),
+        (lambda x: badak.func.grad(lambda a: a.sum(), argnums=3)(x), "argnums below 1, the positional arguments; got 3"),
+        (lambda x: badak.func.jacrev(lambda a: a.sum(), argnums=2)(x), "argnums below 1, the positional arguments; got 2"),
+    ],
+)
+def test_a_dim_or_an_argument_that_is_not_there_is_named_with_a_fix(call, cause):
+    with pytest.raises((ArgumentError, RangeError), match=f"{cause}\nfix: "):
+        call(badak.tensor(X))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from badak.kernels import plain
-from tests.kernels.twin import DTYPES, assert_close, normal
+from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = fast_kernels()
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 #          B  H  G  T    S    D   E

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from badak import kernels
+from tests.kernels.twin import fast_kernels
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = fast_kernels()
 
 SRC = str(Path(kernels.__file__).resolve().parents[2])
 SMALL = "import numpy as np; from badak.kernels import fast; fast.relu(np.ones(3, np.float32)); fast.relu(np.ones(9, np.float32))"

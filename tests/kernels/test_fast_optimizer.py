@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from badak.kernels import plain
-from tests.kernels.twin import normal
+from tests.kernels.twin import fast_kernels, normal
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = fast_kernels()
 
 SHAPES = [(4, 3), (), (0, 2), (40_000,), (5,), (129, 130)]
 ADAM = (1e-2, 0.9, 0.99, 1e-8, 0.1)  # lr, beta1, beta2, eps, weight_decay

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from badak.errors import ArgumentError
-from tests.kernels.twin import DTYPES, normal
+from tests.kernels.twin import DTYPES, fast_kernels, normal
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = fast_kernels()
 
 
 def results(dtype):

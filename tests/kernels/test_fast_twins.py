@@ -7,9 +7,9 @@ import pytest
 
 from badak.errors import RangeError
 from badak.kernels import plain
-from tests.kernels.twin import DTYPES, assert_close, normal, strided
+from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal, strided
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = fast_kernels()
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 SHAPES = [(0,), (1,), (7,), (3, 0), (1, 1), (2, 3, 8), (5, 333), (2, 20_000)]

@@ -7,8 +7,9 @@ import pytest
 
 from badak.kernels import plain
 from badak.tensor import random as bk
+from tests.kernels.twin import fast_kernels
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = fast_kernels()
 
 COUNTS = [0, 1, 2, 15, 16, 17, 623, 624, 625, 8191, 8193, 40_003]
 DRAWS = {

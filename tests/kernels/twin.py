@@ -1,9 +1,18 @@
 """What the kernel tests share: PyTorch's value and gradients of the same arrays, and a closeness that follows the dtype."""
 
+import importlib
+
 import numpy as np
+import pytest
 import torch
 
 DTYPES = [np.float32, np.float64]
+
+
+def fast_kernels():
+    """The fast set. Skips where its compiler is not installed; an error in our own files is no reason to skip."""
+    pytest.importorskip("numba", reason="the fast kernels need Numba, an extra: pip install 'badak[fast]'")
+    return importlib.import_module("badak.kernels.fast")
 
 
 def normal(seed: int, *shape: int, dtype=np.float64) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd import enable_grad
 from ..autograd import grad as gradients
-from ..errors import ArgumentError, GraphError
+from ..errors import ArgumentError, GraphError, RangeError
 from ..naming import door as _door
 from ..nn.module import Module
 from ..tensor import Tensor, stack, zeros_like
@@ -32,10 +32,19 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     def mapped(*args, **kwargs):
         dims = tuple(in_dims) if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
         if len(dims) != len(args):
-            raise ArgumentError(f"vmap: expected one entry of in_dims per argument; got {len(dims)} for {len(args)}")
+            raise ArgumentError(
+                f"vmap: expected one entry of in_dims per argument; got {len(dims)} for {len(args)}",
+                "in_dims=0 takes dim 0 of every argument",
+            )
         leaves, spec = tree_flatten(args)
         places = [d for a, dim in zip(args, dims) for d in _spread(dim, a)]
         places = [d if isinstance(x, Tensor) else None for x, d in zip(leaves, places)]
+        for x, d in zip(leaves, places):
+            if d is not None and not -x.ndim <= d < x.ndim:
+                raise RangeError(
+                    f"vmap: expected in_dims of dims that the tensors have; got {d} for shape {tuple(x.shape)}",
+                    "in_dims=0 is the first dim, None leaves an argument as it is",
+                )
         sizes = {x.shape[d] for x, d in zip(leaves, places) if d is not None}
         if len(sizes) != 1 or 0 in sizes:
             raise ArgumentError(
@@ -58,7 +67,10 @@ def _spread(dim: Any, tree: Any) -> list:
     children = list(dim.values()) if isinstance(dim, dict) else list(dim)
     below = [tree[key] for key in dim] if isinstance(dim, dict) else list(tree)
     if len(children) != len(below):
-        raise ArgumentError(f"vmap: expected dims that follow the argument; got {len(children)} for {len(below)} parts")
+        raise ArgumentError(
+            f"vmap: expected dims that follow the argument; got {len(children)} for {len(below)} parts",
+            "one dim for all of its parts, or a tuple or dict like the argument",
+        )
     return [d for child, part in zip(children, below) for d in _spread(child, part)]
 
 
@@ -79,6 +91,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
     """As grad, the value beside it: (d func, func), or (d func, (func, anything))."""
 
     def differentiated(*args, **kwargs):
+        _check_argnums(argnums, args)
         given = args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
         leaves, spec = _fresh(given)
         chosen = tree_unflatten(leaves, spec)
@@ -91,6 +104,15 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
         return tree_unflatten(slopes, spec), loose
 
     return differentiated
+
+
+def _check_argnums(argnums: Any, args: tuple) -> None:
+    """Complain of a number that no argument has."""
+    for number in (argnums,) if isinstance(argnums, int) else argnums:
+        if not -len(args) <= number < len(args):
+            raise RangeError(
+                f"grad: expected argnums below {len(args)}, the positional arguments; got {number}", "argnums counts from 0"
+            )
 
 
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
@@ -114,6 +136,7 @@ def jacrev(func: Callable, argnums: int = 0) -> Callable:
     """The function that gives J[y..., x...] = d func[y] / d args[argnums][x], one walk backwards for each element y."""
 
     def jacobian(*args, **kwargs):
+        _check_argnums(argnums, args)
         (leaf,), _ = _fresh(args[argnums])
         with enable_grad():
             y = func(*(leaf if i == argnums else a for i, a in enumerate(args)), **kwargs)

@@ -32,7 +32,14 @@ class KeyValueCache:
     """
 
     def __init__(self, layers: int, room: int):
-        expect(layers > 0 and room > 0, "KeyValueCache", "layers and room of at least 1", layers=layers, room=room)
+        expect(
+            layers > 0 and room > 0,
+            "KeyValueCache",
+            "layers and room of at least 1",
+            "as many layers as the model has blocks, and room for the longest text",
+            layers=layers,
+            room=room,
+        )
         self.room, self.length = room, 0
         self._kept: list = [None] * layers  # a pair of arrays for each layer, once there is something to keep
 

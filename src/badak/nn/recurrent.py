@@ -83,7 +83,8 @@ class RNNBase(_Weights):
             raise ArgumentError("proj_size argument is only supported for LSTM, not RNN or GRU", "a Linear layer after it")
         if not 0 <= self.proj_size < self.hidden_size:
             raise ArgumentError(
-                f"proj_size has to be smaller than hidden_size, and not negative; got {self.proj_size} and {self.hidden_size}"
+                f"proj_size has to be smaller than hidden_size, and not negative; got {self.proj_size} and {self.hidden_size}",
+                "proj_size=0 projects nothing",
             )
         if self.dropout and self.num_layers == 1:
             warnings.warn(

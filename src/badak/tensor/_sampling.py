@@ -164,7 +164,7 @@ class Source(Twister):
     def exponential(self, shape, dtype=np.float32, rate=1.0):
         """-log(1 - u) / rate with a float64 u."""
         if not rate > 0:
-            raise ArgumentError(f"exponential_: expected lambda > 0; got lambda={rate}")
+            raise ArgumentError(f"exponential_: expected lambda > 0; got lambda={rate}", "pass the rate, 1 / mean")
         u = self._unit64(_size(shape))
         return _narrow(-1.0 / rate * _kernels().c_function(-u, "log1p"), dtype).reshape(shape)
 

@@ -134,7 +134,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     """0 .. n-1 in random order, (n,); int64 by default."""
     dtypes.check_device(device)
     if n < 0:
-        raise ArgumentError(f"randperm: expected n >= 0; got n={n}")
+        raise ArgumentError(f"randperm: expected n >= 0; got n={n}", "n is how many numbers to order")
     order = or_default(generator).permutation(int(n))
     return _finish(order if dtype is None else order.astype(dtypes.to_dtype(dtype).numpy), out, requires_grad, "randperm")
 
