@@ -3,6 +3,8 @@
 Nothing here knows what a tensor is. `badak.autograd` is the PyTorch-named face over it.
 """
 
+from .modes import changes as changes
+from .modes import live as live
 from .modes import modes as modes
 from .node import Leaf as Leaf
 from .node import Node as Node

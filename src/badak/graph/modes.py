@@ -2,6 +2,8 @@
 
 import os
 import threading
+from functools import wraps
+from typing import Any
 
 
 class _Modes(threading.local):
@@ -9,11 +11,31 @@ class _Modes(threading.local):
     inference = False  # as grad = False, and for good: what is made now never joins a graph
     anomaly = False  # look for the first operation that made a NaN or an Inf
     debug = os.environ.get("BADAK_DEBUG", "") not in ("", "0")  # remember the user's line of each operation
-    checked = 2 * debug  # one look for the last three: 0 none of them, 1 only inference, 2 others too
+    tape: Any = None  # who watches what is done, to replay it (see `replay/`)
+    checked = 2 * debug  # one look for the last four: 0 none of them, 1 only inference, 2 others too
 
     def look_again(self) -> None:
         """Bring `checked` up to date."""
-        self.checked = 2 if self.anomaly or self.debug else int(self.inference)
+        self.checked = 2 if self.anomaly or self.debug or self.tape is not None else int(self.inference)
 
 
 modes = _Modes()
+
+
+def live(function):
+    """A function on tensors that is no operation: a replay calls it again (see `replay/`)."""
+
+    @wraps(function)
+    def watched(*args, **kwargs):
+        if modes.tape is None:
+            return function(*args, **kwargs)
+        return modes.tape.live(function, args, kwargs)
+
+    return watched
+
+
+class _Changes:
+    count = 0
+
+
+changes = _Changes()  # counts the changes of what models consist of: attributes of modules, hooks, requires_grad

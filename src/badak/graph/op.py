@@ -34,6 +34,7 @@ class Op:
     """
 
     fresh = False  # True: backward returns new arrays that nobody else holds, so that a leaf may keep them uncopied
+    looks = True  # False: nothing that Python does here depends on the values of integers and booleans, their shapes apart
     view = False  # True: the output shares memory with input 0
     name = "op"
 

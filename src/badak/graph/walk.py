@@ -85,12 +85,15 @@ def _step(node: Node, gradients, buffers, heap, anomaly: bool) -> None:
     """Run one backward and pass its results on."""
     if node.saved is None or node.watched:
         node.check()
-    op = node.op
+    op, tape = node.op, modes.tape
     dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
     if anomaly:
         _look_for_nonfinite(node, gradients[::2], dxs)
+    if tape is not None:
+        dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
+        tape.went_back(op, node.saved, gradients[::2], dxs)
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
             _add(buffers, heap, edge[0], edge[1], dx, op.fresh)
@@ -108,6 +111,9 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     held = gradients[2 * slot]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
+    elif modes.tape is not None:
+        gradients[2 * slot] = modes.tape.add(held, gradients[2 * slot + 1], dy)
+        gradients[2 * slot + 1] = True
     elif held.size >= LARGE:
         gradients[2 * slot] = _sum(held, gradients[2 * slot + 1], dy, owned)
         gradients[2 * slot + 1] = True

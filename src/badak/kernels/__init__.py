@@ -22,7 +22,7 @@ import numpy as np
 from badak.errors import ArgumentError
 from badak.kernels import plain as plain
 
-__all__ = ["LARGE", "info", "of", "plain", "use"]
+__all__ = ["LARGE", "active", "info", "of", "plain", "use"]
 
 SETS = ("plain", "fast")
 INSTALL = 'pip install "badak[fast]"'
@@ -37,6 +37,11 @@ def of(array: Any) -> ModuleType:
     if type(array) is np.ndarray and array.dtype.char in "fd":
         return _active or _decide()
     return plain
+
+
+def active() -> ModuleType:
+    """The kernel set of NumPy arrays."""
+    return _active or _decide()
 
 
 class use:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..autograd import is_grad_enabled
 from ..errors import BadakWarning, GraphError, KindError
-from ..graph import Op
+from ..graph import Op, changes
 from ..tensor import Tensor, apply
 from .members import Members
 
@@ -51,6 +51,7 @@ class Hook(NamedTuple):
 def add_hook(hooks: OrderedDict, hook: object, prepend: bool = False) -> RemovableHandle:
     """Register `hook` in `hooks`, last, or first with `prepend`."""
     handle = RemovableHandle(hooks)
+    changes.count += 1
     hooks[handle.id] = hook
     if prepend:
         hooks.move_to_end(handle.id, last=False)

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from ..errors import ArgumentError, KindError, MissingError
+from ..graph import changes, modes
 from ..tensor import Tensor
 from .errors import ModuleAttributeError, ModuleNameError, kind
 from .hooks import Hooks
@@ -56,6 +57,8 @@ class Module(Moving, State, Hooks):
 
     def __call__(self, *args, **kwargs):
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
+            if modes.tape is not None:
+                modes.tape.refuse(f"{type(self).__name__} has hooks")
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -88,6 +91,7 @@ class Module(Moving, State, Hooks):
             return [getattr(self, name) for name in names]
 
     def __setattr__(self, name: str, value: object) -> None:
+        changes.count += 1
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")
@@ -128,6 +132,7 @@ class Module(Moving, State, Hooks):
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
+        changes.count += 1
         for members in MEMBERS:
             if name in self.__dict__.get(members, ()):
                 del self.__dict__[members][name]
@@ -193,6 +198,7 @@ class Module(Moving, State, Hooks):
         self.add_module(name, module)
 
     def _check_name(self, name: str, what: str, members: str) -> None:
+        changes.count += 1
         self._need_init(what)
         if not isinstance(name, str):
             raise KindError(f"{what} name should be a string. Got {kind(name)}")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import kernels
 from ..graph import Op
 
 
@@ -24,7 +25,7 @@ class Cat(Op):
     @staticmethod
     def forward(save, *xs, axis):
         save.axis, save.sizes = axis, [x.shape[axis] for x in xs]
-        return np.concatenate(xs, axis)
+        return kernels.of(xs[0]).concatenate(xs, axis)
 
     @staticmethod
     def backward(saved, dy):

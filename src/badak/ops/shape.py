@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .. import kernels
 from ..graph import Op
 from ._broadcast import unbroadcast
 from ._memory import empty_as
@@ -91,7 +92,7 @@ class Split(Op):
             np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy
             for n, dy in zip(saved.sizes, dys)
         ]
-        return np.concatenate(whole, axis)
+        return kernels.of(whole[0]).concatenate(whole, axis)
 
 
 @lru_cache

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from badak.errors import ArgumentError, MissingError, warn_once
-from badak.graph import modes
+from badak.graph import live, modes
 from badak.optim.groups import group_of, groups_of
 from badak.optim.groups import required as required
 from badak.optim.hooks import RemovableHandle
@@ -68,7 +68,7 @@ class Optimizer:
             if p._grad is None:
                 continue
             if set_to_none:
-                p._grad = None
+                p._set_grad(None)
             else:
                 p._grad._array[...] = 0
                 p._grad._watch().bump("zero_grad")
@@ -234,6 +234,7 @@ def zeros_like(p: Tensor) -> Tensor:
 def _watched(step: Callable) -> Callable:
     """`step` with its hooks, and a word where there is no gradient at all; a step within a step runs bare."""
 
+    @live
     @wraps(step)
     def watched(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if self._stepping:

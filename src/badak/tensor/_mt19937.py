@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import kernels
 from ..errors import StateError
+from ..graph import modes
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -51,6 +52,8 @@ class Twister:
 
     def draw(self, kernel, n, *arguments):
         """What the kernel of this name makes of the next words: n numbers. One thread at a time."""
+        if modes.tape is not None:
+            modes.tape.refuse("it draws random numbers other than for dropout")
         self._untouched &= n == 0
         with self._lock:
             return getattr(kernels.of(_FLOATS), kernel)(self._words, n, *arguments)

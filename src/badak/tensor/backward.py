@@ -45,7 +45,10 @@ def root(y, dy):
                 f"grad can be implicitly created only for scalar outputs; this one has shape {tuple(y.shape)}",
                 "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
             )
-        return edge, np.ones_like(y._array)
+        one = np.ones_like(y._array)
+        if modes.tape is not None:
+            modes.tape.constant(one)
+        return edge, one
     array = np.asarray(getattr(dy, "_array", dy))
     if array.shape != y._array.shape:
         raise ShapeError(

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..errors import ArgumentError, KindError, ShapeError, warn_once
+from ..graph import modes
 from . import dtypes
 from .dtypes import check_device, default_dtype, to_dtype
 from .tensor import Tensor
@@ -28,6 +29,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     array = as_array(data)
     wanted = None if dtype is None else to_dtype(dtype).numpy
     made = Tensor._of(np.array(array, wanted, order="C"))
+    if modes.tape is not None and not isinstance(data, Tensor | np.ndarray):
+        modes.tape.constant(made._array)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -182,6 +185,8 @@ def _finish(array, options) -> Tensor:
             f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad="
         )
     made = Tensor._of(array)
+    if modes.tape is not None:
+        modes.tape.constant(array)
     if out is not None:
         out._array = array.astype(out._array.dtype, copy=False)
         return out

@@ -233,7 +233,7 @@ def masked_fill(input, mask, value) -> Tensor:
             )
         if value.requires_grad:
             return where(mask, cast(value, input.dtype), input)
-        value = value._array.item()
+        value = value.item()
     try:
         return apply(select.MaskedFill, input, mask, c=operand(value, "masked_fill"))
     except ValueError:

@@ -157,7 +157,11 @@ def _part(part):
         raise RangeError(
             f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
         )
-    return int(part) if part.ndim == 0 and part.dtype.kind in "iu" else part
+    if part.ndim or part.dtype.kind not in "iu":
+        return part
+    if modes.tape is not None:
+        modes.tape.refuse("it reads a value (an index)")
+    return int(part)
 
 
 def _slice(part: slice) -> slice:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DTypeError, GraphError, KindError, ShapeError
-from ..graph import Leaf, Version, modes
+from ..graph import Leaf, Version, changes, modes
 from .backward import backward
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class History:
                 "x.detach()",
             )
         self._requires_grad = bool(requires_grad)
+        changes.count += 1
         return self
 
     @property
@@ -124,14 +125,22 @@ class History:
                     f"assigned grad has data of a different size: {tuple(value.shape)} for a tensor of {tuple(self.shape)}",
                     "give x.grad the shape of x",
                 )
-        self._grad = value
+        self._set_grad(value)
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        self._set_grad(None)
+
+    def _set_grad(self, value: "Tensor | None") -> None:
+        self._grad = value
+        if modes.tape is not None:
+            modes.tape.set_grad(self, value)
 
     def _accumulate(self, dy, owned: bool) -> None:
         """Add dy to .grad; `owned` says that nobody else holds dy."""
+        if modes.tape is not None:
+            modes.tape.accumulate(self, dy, owned)
+            return
         if dy.dtype != self._array.dtype:
             dy, owned = dy.astype(self._array.dtype), True
         if self._grad is None:
@@ -222,6 +231,8 @@ class History:
                 f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
             )
         self._array = value._array
+        if modes.tape is not None:
+            modes.tape.refuse("it sets a tensor's data")
 
 
 class _Handle:

@@ -170,7 +170,7 @@ def _slices(name: str, input, dim: int, index, source) -> None:
 def index_fill(input, dim: int, index, value) -> Tensor:
     """x with the slices `index` along dim = value.   dx = dy, 0 there."""
     dim, index = _rows("index_fill", input, dim, index)
-    value = value._array.item() if isinstance(value, Tensor) else operand(value, "index_fill")
+    value = value.item() if isinstance(value, Tensor) else operand(value, "index_fill")
     if not input._array.ndim:
         return input.masked_fill(Tensor._of(np.asarray(index._array.size > 0)), value)
     return apply(ops.IndexFill, input, index, c=value, dim=dim)

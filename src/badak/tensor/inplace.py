@@ -55,6 +55,8 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         raise read_only(name)
     array[...] = value._array
     x._watch().bump(name)
+    if modes.tape is not None:
+        modes.tape.wrote(x, value._array, name)
     if recording:
         _rewrite(x, value)
     return x

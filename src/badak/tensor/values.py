@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphError, KindError, ShapeError
+from ..graph import modes
 from .printing import format_tensor
 
 
@@ -16,8 +17,14 @@ class Values:
     shape: Any
     unbind: Any
 
+    def _read(self, how: str) -> None:
+        """Say that a value goes to Python, which a replay would not see."""
+        if modes.tape is not None:
+            modes.tape.refuse(f"it reads a value ({how})")
+
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The values as an ndarray that shares this tensor's memory."""
+        self._read("numpy")
         if self.requires_grad and not force:
             raise GraphError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
@@ -32,6 +39,7 @@ class Values:
     def __dlpack__(self, **options):
         if self.requires_grad:
             raise GraphError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
+        self._read("DLPack")
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self):
@@ -39,6 +47,7 @@ class Values:
 
     def item(self):
         """The one value as a Python number."""
+        self._read("item")
         if self._array.size != 1:
             raise ShapeError(
                 f"a Tensor with {self._array.size} elements cannot be converted to Scalar (its shape is {tuple(self.shape)})",
@@ -48,6 +57,7 @@ class Values:
 
     def tolist(self):
         """The values as nested lists of Python numbers."""
+        self._read("tolist")
         return self._array.tolist()
 
     def __float__(self) -> float:
@@ -60,6 +70,7 @@ class Values:
         return complex(self.item())
 
     def __bool__(self) -> bool:
+        self._read("bool()")
         if self._array.size != 1:
             many = "no values" if self._array.size == 0 else "more than one value"
             raise ShapeError(
@@ -69,6 +80,7 @@ class Values:
         return bool(self._array.item())
 
     def __index__(self) -> int:
+        self._read("an index")
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
             raise KindError(
                 "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
@@ -86,11 +98,13 @@ class Values:
         return iter(self.unbind(0))
 
     def __contains__(self, value) -> bool:
+        self._read("in")
         if isinstance(value, Values):
             value = value._array
         return bool((self._array == value).any())
 
     def __format__(self, spec: str) -> str:
+        self._read("format()")
         if self._array.ndim == 0:
             return format(self._array.item(), spec)
         if spec:
@@ -100,6 +114,7 @@ class Values:
         return str(self)
 
     def __repr__(self, **options) -> str:
+        self._read("str()")
         return format_tensor(self)
 
     def __hash__(self) -> int:

@@ -28,6 +28,7 @@ from badak.kernels.fast.embedding import embedding as embedding
 from badak.kernels.fast.embedding import embedding_backward as embedding_backward
 from badak.kernels.fast.exponential import exp as exp
 from badak.kernels.fast.exponential import log as log
+from badak.kernels.fast.joining import concatenate as concatenate
 from badak.kernels.fast.layer_norm import layer_norm as layer_norm
 from badak.kernels.fast.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.fast.linear import linear as linear

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak.kernels.fast._jit import kernel
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast._parallel import parallel, parallel_exact
 
 BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
 PARTS = 32  # most partial sums of a sum over rows
@@ -63,4 +63,24 @@ def column_sum(x):
     rows = rows_per_part(n, channels)
     parts = np.empty((-(-n // rows), channels), x.dtype)
     column_sum_parts(len(parts), x.size // 4, parts, x, rows)
-    return parts.sum(axis=0)
+    return summed(parts)
+
+
+@parallel_exact("W1 R2")
+def sum_parts(task, y, parts):
+    """y = parts[0] + parts[1] + ..., in order."""
+    y[:] = parts[0]
+    for p in range(1, parts.shape[0]):
+        for c in range(y.size):
+            y[c] += parts[p, c]
+
+
+def summed(parts):
+    """The sum of partial sums (P, ...), one after the other as NumPy adds them. One alone is that already."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts.size or not parts.flags.c_contiguous:
+        return parts.sum(axis=0)
+    y = np.empty(parts.shape[1:], parts.dtype)
+    sum_parts(1, 0, y.reshape(-1), parts.reshape(len(parts), -1))
+    return y

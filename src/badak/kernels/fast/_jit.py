@@ -22,6 +22,7 @@ from badak.kernels.fast._cache import choose_folder
 __all__ = [
     "FOLDER",
     "JIT",
+    "KEPT",
     "atomic_add",
     "atomic_load",
     "atomic_store",
@@ -55,7 +56,7 @@ _FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 _INT64 = ir.IntType(64)
 _APART = 8  # int64s from counter to counter: each has a cache line of its own
-
+KEPT = 64  # bytes at the head of a kept call: the worker's address, tasks, threads; then counters, then the record
 
 # ---------------------------------------------------------------- compiling
 
@@ -104,14 +105,15 @@ def _link_callbacks(dtype):
 
 
 def compile_driver(function, words, dtype, exact, on_compiling):
-    """Compile driver(tasks, threads, team, a0, a1, ...), which runs function(task, a0, a1, ...) for every task.
+    """Compile driver(tasks, threads, team, keep, a0, a1, ...), which runs function(task, a0, a1, ...) for every task.
 
+    Where `keep` is not 0 but an address, the driver runs nothing and leaves there what `_tape.play` needs to run it later.
     on_compiling() is called if the driver is not on disk and has to be compiled.
     """
     body = numba.njit(fastmath=False if exact else _FLAGS, **_OPTIONS)(function)
     names = ", ".join(f"a{i}" for i in range(len(words)))
     name = f"{function.__name__}_driver"
-    source = f"def {name}(tasks, threads, team, {names}): run_tasks(body, ({names},), tasks, threads, team)"
+    source = f"def {name}(tasks, threads, team, keep, {names}): run_tasks(body, ({names},), tasks, threads, team, keep)"
     scope = {"run_tasks": _run_tasks, "body": body, "__name__": function.__module__}
     exec(compile(source, function.__code__.co_filename, "exec"), scope)
     with _our_folder():
@@ -119,7 +121,7 @@ def compile_driver(function, words, dtype, exact, on_compiling):
     kinds = [_type_of(word, numba.from_dtype(dtype)) for word in words]
     with event.install_listener("numba:compile", _Compiling(on_compiling)):
         _link_callbacks(dtype)
-        driver.compile(types.void(types.int64, types.int64, types.int64, *kinds))
+        driver.compile(types.void(types.int64, types.int64, types.int64, types.int64, *kinds))
     driver.disable_compile()  # another type of argument is our mistake, not a reason to compile again
     return driver
 
@@ -144,12 +146,12 @@ class _Compiling(event.Listener):
 
 
 @intrinsic
-def _run_tasks(typingctx, body, arguments, tasks, threads, team):
+def _run_tasks(typingctx, body, arguments, tasks, threads, team, keep):
     """Call body(task, *arguments) for task in range(tasks), on `threads` threads of the team at the address `team`.
 
     The arguments and one task counter for each thread go into a record on the stack. A function worker(record, thread) does
     the tasks of that thread's part, then what is left of the others'; one thread calls it directly, more through
-    `badak_share`.
+    `badak_share`. Where `keep` is an address, the record goes there instead, after the address of the worker.
     """
     argument_types = (types.int64, *arguments.types)
     body.dispatcher.compile(argument_types)
@@ -157,27 +159,52 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team):
 
     def codegen(context, builder, signature, values):
         context.active_code_library.add_linking_library(compiled.library)
-        _, packed, tasks, threads, team = values
-        counters = builder.alloca(_INT64, size=builder.mul(threads, _INT64(_APART)))
-        record_type = ir.LiteralStructType([_INT64, _INT64, counters.type, packed.type])
-        record = cgutils.alloca_once(builder, record_type)
-        for i, value in enumerate((tasks, threads, counters, packed)):
-            builder.store(value, cgutils.gep_inbounds(builder, record, 0, i))
-        with cgutils.for_range(builder, threads) as loop:
-            first = builder.sdiv(builder.mul(loop.index, tasks), threads)
-            builder.store(first, builder.gep(counters, [builder.mul(loop.index, _INT64(_APART))]))
+        _, packed, tasks, threads, team, keep = values
+        packed = _borrowed(builder, packed, arguments.types)
+        record_type = ir.LiteralStructType([_INT64, _INT64, _INT64.as_pointer(), packed.type])
         worker = _build_worker(context, builder.module, compiled, argument_types, record_type)
-        address = builder.ptrtoint(record, _INT64)
-        with builder.if_else(builder.icmp_signed("<", threads, _INT64(2))) as (alone, together):
-            with alone:
-                builder.call(worker, [address, _INT64(0)])
-            with together:
-                kind = ir.FunctionType(ir.VoidType(), [_INT64] * 4)
-                share = cgutils.get_or_insert_function(builder.module, kind, "badak_share")
-                builder.call(share, [builder.ptrtoint(worker, _INT64), address, threads, team])
+        start = builder.ptrtoint(worker, _INT64)
+        with builder.if_else(builder.icmp_signed("==", keep, _INT64(0))) as (now, later):
+            with now:
+                counters = builder.alloca(_INT64, size=builder.mul(threads, _INT64(_APART)))
+                record = cgutils.alloca_once(builder, record_type)
+                for i, value in enumerate((tasks, threads, counters, packed)):
+                    builder.store(value, cgutils.gep_inbounds(builder, record, 0, i))
+                with cgutils.for_range(builder, threads) as loop:
+                    first = builder.sdiv(builder.mul(loop.index, tasks), threads)
+                    builder.store(first, builder.gep(counters, [builder.mul(loop.index, _INT64(_APART))]))
+                address = builder.ptrtoint(record, _INT64)
+                with builder.if_else(builder.icmp_signed("<", threads, _INT64(2))) as (alone, together):
+                    with alone:
+                        builder.call(worker, [address, _INT64(0)])
+                    with together:
+                        kind = ir.FunctionType(ir.VoidType(), [_INT64] * 4)
+                        share = cgutils.get_or_insert_function(builder.module, kind, "badak_share")
+                        builder.call(share, [start, address, threads, team])
+            with later:
+                for i, value in enumerate((start, tasks, threads)):
+                    builder.store(value, _pointer(builder, builder.add(keep, _INT64(8 * i))))
+                counters = builder.add(keep, _INT64(KEPT))
+                after = builder.add(counters, builder.mul(threads, _INT64(8 * _APART)))
+                record = builder.inttoptr(after, record_type.as_pointer())
+                for i, value in enumerate((tasks, threads, _pointer(builder, counters), packed)):
+                    builder.store(value, cgutils.gep_inbounds(builder, record, 0, i))
         return context.get_dummy_value()
 
-    return types.void(body, arguments, tasks, threads, team), codegen
+    return types.void(body, arguments, tasks, threads, team, keep), codegen
+
+
+def _borrowed(builder, packed, kinds):
+    """The packed arguments without the owners of their arrays, which the caller holds.
+
+    Counting references, which threads would do on one and the same number, then does nothing; and a record may be kept.
+    """
+    for i, kind in enumerate(kinds):
+        if isinstance(kind, types.Array):
+            for owner in (0, 1):  # of Numba's array: meminfo and parent
+                nobody = packed.type.elements[i].elements[owner](None)
+                packed = builder.insert_value(packed, nobody, [i, owner])
+    return packed
 
 
 def _build_worker(context, module, compiled, argument_types, record_type):

@@ -16,6 +16,7 @@ Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, a
 
 import atexit
 import sys
+import threading
 import time
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ import numpy as np
 from badak.kernels.fast._jit import FOLDER, JIT, compile_driver
 from badak.kernels.fast._team import team
 
-__all__ = ["parallel", "parallel_exact", "warmup"]
+__all__ = ["Kernel", "calls", "parallel", "parallel_exact", "warmup"]
 
 # Work, in nanoseconds of one core, below which a second thread costs more than it saves: waking it takes 2 to 10 us.
 _GRAIN = 20_000
@@ -38,6 +39,21 @@ def parallel(words):
 def parallel_exact(words):
     """As `parallel`, every operation rounded on its own: for updates that are to round as PyTorch's do."""
     return lambda function: Kernel(function, words.split(), exact=True)
+
+
+class _Calls:
+    """The calls of kernels that one thread makes while it keeps a log of them."""
+
+    log: list | None = None  # of (kernel, tasks, work, arguments)
+    thread = 0
+
+    def note(self, *call):
+        """Add a call to the log if its thread is the one that is watched."""
+        if threading.get_ident() == self.thread:
+            self.log.append(call)
+
+
+calls = _Calls()
 
 
 class Kernel:
@@ -57,12 +73,21 @@ class Kernel:
             for task in range(tasks):
                 self.function(task, *arguments)
             return
+        if calls.log is not None:
+            calls.note(self, tasks, work, arguments)
         dtype = arguments[0].dtype
         run = self.compiled.get(dtype) or self.compile(dtype)
         if work < _GRAIN or tasks < 2 or team.size < 2:
-            run(tasks, 1, 0, *arguments)
+            run(tasks, 1, 0, 0, *arguments)
         else:
-            run(tasks, min(tasks, team.size), team.start(), *arguments)
+            run(tasks, min(tasks, team.size), team.start(), 0, *arguments)
+
+    def keep(self, address, tasks, work, arguments):
+        """Leave at `address` what `_tape.play` needs to run this call later."""
+        threads = 1 if work < _GRAIN or tasks < 2 else min(tasks, team.size)
+        dtype = arguments[0].dtype
+        run = self.compiled.get(dtype) or self.compile(dtype)
+        run(tasks, threads, team.start(), address, *arguments)
 
     def compile(self, dtype):
         """Compile for float32 or float64, or load from the disk cache."""

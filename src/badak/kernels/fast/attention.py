@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from badak.kernels.fast._blocks import summed
 from badak.kernels.fast._columns import softmax_columns, softmax_columns_backward
 from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._jit import kernel, largest, unit_stride
@@ -260,7 +261,7 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
         block,
         jobs,
     )
-    dk, dv = (x[0] if parts == 1 else x.sum(axis=0) for x in (dk, dv))
+    dk, dv = (_total(x) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
 
@@ -308,6 +309,13 @@ def _partial_sums(k, parts):
     if k.strides[1] < k.strides[2]:
         return np.empty((parts, batch, keys, groups, width), k.dtype).transpose(0, 1, 3, 2, 4)
     return np.empty((parts, batch, groups, keys, width), k.dtype)
+
+
+def _total(parts):
+    """The sum of the partial sums of `_partial_sums`, in memory as each of them."""
+    if parts.flags.c_contiguous:
+        return summed(parts)
+    return summed(parts.transpose(0, 1, 3, 2, 4)).transpose(0, 2, 1, 3)
 
 
 def _masks(dtype, full, keep, bias, drop):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part, summed
 from badak.kernels.fast._parallel import parallel
 
 
@@ -109,8 +109,3 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
         summed(dw) if needs[1] else None,
         summed(db) if needs[2] else None,
     )
-
-
-def summed(parts):
-    """The sum of partial sums (P, C). One alone is that already: a sum by NumPy takes 1.1 us whatever its size."""
-    return parts[0] if len(parts) == 1 else parts.sum(axis=0)

@@ -25,6 +25,7 @@ from badak.kernels.plain.embedding import embedding_backward as embedding_backwa
 from badak.kernels.plain.exponential import exp as exp
 from badak.kernels.plain.exponential import log as log
 from badak.kernels.plain.exponential import power as power
+from badak.kernels.plain.joining import concatenate as concatenate
 from badak.kernels.plain.layer_norm import layer_norm as layer_norm
 from badak.kernels.plain.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.plain.linear import linear as linear

@@ -1,0 +1,107 @@
+"""What a recording consists of. Each entry can be done again, on the same arrays: `entry.again()`."""
+
+import numpy as np
+
+from ..graph import Saved
+from .origins import arrays_in
+
+
+class Entry:
+    """One thing that the step did. `calls` holds the calls of kernels that do the same, None where only Python can."""
+
+    calls: list | None = None
+
+    def again(self) -> None:
+        """Do it once more, on the values that the arrays have now."""
+        raise AssertionError("an Entry defines again")
+
+
+class Forward(Entry):
+    """The forward of an operation; its results and what it saved go where they went the first time."""
+
+    def __init__(self, op, saved, arrays, attributes, outputs):
+        self.op, self.saved, self.arrays, self.attributes, self.outputs = op, saved, arrays, attributes, outputs
+
+    def again(self) -> None:
+        saved = Saved(self.saved.needs)
+        made = self.op.forward(saved, *self.arrays, **self.attributes)
+        _refresh(self.outputs, made if type(made) is tuple else (made,))
+        mine = self.saved.__dict__
+        for name, value in saved.__dict__.items():
+            arrays = list(arrays_in(value))
+            if arrays:
+                _refresh(list(arrays_in(mine[name])), arrays)
+            else:
+                mine[name] = value
+
+
+class Backward(Entry):
+    """The backward of an operation."""
+
+    def __init__(self, op, saved, dys, dxs):
+        self.op, self.saved, self.dys, self.dxs = op, saved, dys, dxs
+
+    def again(self) -> None:
+        dxs = self.op.backward(self.saved, *self.dys)
+        _refresh(self.dxs, dxs if type(dxs) is tuple else (dxs,))
+
+
+class Sum(Entry):
+    """out = a + b, of gradients that meet; out may be a."""
+
+    def __init__(self, a, b, out):
+        self.a, self.b, self.out = a, b, out
+
+    def again(self) -> None:
+        np.add(self.a, self.b, out=self.out)
+
+
+class Copy(Entry):
+    """Write an array into another, which may belong to something that counts its changes."""
+
+    def __init__(self, target, source, version=None, by=""):
+        self.target, self.source, self.version, self.by = target, source, version, by
+
+    def again(self) -> None:
+        self.target[...] = self.source
+        if self.version is not None:
+            self.version.bump(self.by)
+
+
+class Grads(Entry):
+    """Set the .grad of leaves: None, or the tensors that hold the gradients."""
+
+    def __init__(self):
+        self.pairs: list = []
+
+    def again(self) -> None:
+        for leaf, grad in self.pairs:
+            leaf._grad = grad
+
+
+class Call(Entry):
+    """A function that works on tensors as it is: an optimizer's step, random numbers, a comparison."""
+
+    def __init__(self, function, args, kwargs, results):
+        self.function, self.args, self.kwargs, self.results = function, args, kwargs, results
+
+    def again(self) -> None:
+        _refresh(self.results, results_in(self.function(*self.args, **self.kwargs)))
+
+
+def results_in(value) -> list:
+    """The arrays that a function returned, as tensors or bare."""
+    if isinstance(value, list | tuple):
+        return [array for part in value for array in results_in(part)]
+    array = getattr(value, "_array", value)
+    return [array] if isinstance(array, np.ndarray) else []
+
+
+def _refresh(old, new) -> None:
+    """Write new arrays over the old ones; those that are the same memory have their values already."""
+    for target, source in zip(old, new, strict=True):
+        if source is target or target is None or source is None:
+            continue
+        source = np.asarray(source)
+        if source.ctypes.data != target.ctypes.data:
+            np.copyto(target, source)

@@ -1,0 +1,99 @@
+"""Which calls of kernels can stand for an operation: those that, played again, make the same results from nothing.
+
+Decided by trial. The results, and all else that the calls write, are overwritten with rubbish; the calls are played; every
+byte must be back. What they read must be inputs, or written by calls before: then nothing that Python or NumPy did in
+between was needed.
+"""
+
+import importlib
+import sys
+import threading
+
+import numpy as np
+
+from .origins import owner_of
+
+_RUBBISH = 0xFF  # NaN as a float, -1 as an integer
+
+
+def _parallel():
+    """The module that calls kernels, where there are compiled ones in this process."""
+    return sys.modules.get("badak.kernels.fast._parallel")
+
+
+class Watch:
+    """The log of this thread's calls of kernels."""
+
+    def start(self) -> None:
+        """Log what comes from now on."""
+        if _parallel():
+            calls = _parallel().calls
+            calls.thread, calls.log = threading.get_ident(), []
+
+    def take(self) -> list:
+        """The calls since the last look."""
+        if not _parallel():
+            return []
+        calls = _parallel().calls
+        taken, calls.log = calls.log or [], []
+        return taken
+
+    def stop(self) -> None:
+        """Log no more."""
+        if _parallel():
+            _parallel().calls.log = None
+
+
+def native_calls(calls, read, written, origins) -> list | None:
+    """The calls, if they alone lead from the arrays `read` to the arrays `written`; else None."""
+    inputs = {id(owner_of(array)) for array in read}
+    results = [array for array in written if id(owner_of(array)) not in inputs and array.size]
+    ready = set(inputs)
+    scratch: dict = {}
+    for kernel, _, _, arguments in calls:
+        arrays = [(word, x) for word, x in zip(kernel.words, arguments) if isinstance(x, np.ndarray) and x.size]
+        for word, array in arrays:
+            if word[0] in "RV" and id(owner_of(array)) not in ready and not _shared(array, origins):
+                return None
+        for word, array in arrays:
+            if word[0] in "WX":
+                if id(owner_of(array)) in inputs:
+                    return None
+                ready.add(id(owner_of(array)))
+                scratch[id(owner_of(array))] = owner_of(array)
+    if not all(id(owner_of(array)) in ready for array in results):
+        return None
+    return calls if _same_again(calls, results, scratch.values()) else None
+
+
+def _shared(array, origins) -> bool:
+    """Whether an array was there before the step: a table that all calls of a kernel read, or a parameter."""
+    return origins.knows(array) and origins.of(array)[0] in ("outside", "constant")
+
+
+def _same_again(calls, results, scratch) -> bool:
+    """Whether playing the calls over rubbish makes the results anew."""
+    memory = [_bytes(owner) for owner in scratch]
+    if any(each is None for each in memory):
+        return False
+    before, values = [each.copy() for each in memory], [array.tobytes() for array in results]
+    for each in memory:
+        each[...] = _RUBBISH
+    for kernel, tasks, work, arguments in calls:
+        kernel(tasks, work, *arguments)
+    _parallel().calls.log = []
+    same = all(array.tobytes() == value for array, value in zip(results, values))
+    for each, old in zip(memory, before):
+        each[...] = old
+    return same
+
+
+def _bytes(array):
+    """The bytes of an array as a view; None where its memory has gaps."""
+    dense = array if array.flags.c_contiguous else array.T
+    return dense.reshape(-1).view(np.uint8) if isinstance(array, np.ndarray) and dense.flags.c_contiguous else None
+
+
+def tape_of(calls):
+    """A function that plays the calls."""
+    return importlib.import_module("badak.kernels.fast._tape").Tape(calls).play
