@@ -34,6 +34,18 @@ def live(function):
     return watched
 
 
+def live_kernels(function):
+    """As `live`, for a function that does nothing but call kernels: a replay needs only these calls."""
+    function.by_kernels = True
+    return live(function)
+
+
+def live_pure(function):
+    """As `live`, for a function that only makes a tensor of its arguments: done twice on the same, it is replayed once."""
+    function.pure = True
+    return live(function)
+
+
 class _Changes:
     count = 0
 

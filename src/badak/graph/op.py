@@ -34,7 +34,7 @@ class Op:
     """
 
     fresh = False  # True: backward returns new arrays that nobody else holds, so that a leaf may keep them uncopied
-    looks = True  # False: nothing that Python does here depends on the values of integers and booleans, their shapes apart
+    by_kernels = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
     view = False  # True: the output shares memory with input 0
     name = "op"
 

@@ -12,6 +12,7 @@ class GELU(Op):
     """
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, approximate="none"):
@@ -31,6 +32,7 @@ class ReLU(Op):
     """y = max(x, 0);   dx = dy where y > 0, else 0."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x):
@@ -46,6 +48,7 @@ class SiLU(Op):
     """y = x s, s = 1 / (1 + exp(-x));   dx = dy s (1 + x (1 - s))."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x):
@@ -61,6 +64,7 @@ class Tanh(Op):
     """y = tanh(x);   dx = dy (1 - y^2)."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x):
@@ -76,6 +80,7 @@ class Sigmoid(Op):
     """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x):

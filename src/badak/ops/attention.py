@@ -23,7 +23,7 @@ class Attention(Op):
     """
 
     fresh = True
-    looks = False  # apart from the warning about blind queries
+    by_kernels = True  # apart from the warning about blind queries
 
     @staticmethod
     def forward(save, q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):

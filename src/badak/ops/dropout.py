@@ -8,7 +8,7 @@ class Dropout(Op):
     """y = x keep / (1 - p);   dx = dy keep / (1 - p).    keep bool of x's shape, True = kept."""
 
     fresh = True
-    looks = False
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, keep, p):

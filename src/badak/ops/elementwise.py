@@ -16,6 +16,7 @@ class Exp(Op):
     """y = exp(x);   dx = dy y."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     @quiet
@@ -67,6 +68,7 @@ class Log(Op):
     """y = ln x;   dx = dy / x."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     @quiet

@@ -14,6 +14,7 @@ class Embedding(Op):
     """
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, w, ids, padding_idx=None, scale_grad_by_freq=False):

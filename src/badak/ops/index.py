@@ -245,7 +245,7 @@ class IndexCopy(Op):
     def forward(save, x, index, src, dim):
         save.index, save.dim = index, dim
         y = x.copy()
-        y[(slice(None),) * dim + (index,)] = src
+        kernels.of(y).index_copy(y, dim, index, src)
         return y
 
     @staticmethod

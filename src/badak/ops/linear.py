@@ -14,6 +14,7 @@ class Linear(Op):
     """
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, w, b):

@@ -16,6 +16,7 @@ class MatMul(Op):
 
     name = "matmul"
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, a, b):

@@ -15,6 +15,7 @@ class LayerNorm(Op):
     """
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, w, b, eps=1e-5, axes=1):
@@ -46,6 +47,7 @@ class RMSNorm(Op):
     """
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, w, eps=1e-5, axes=1):

@@ -22,6 +22,8 @@ class Reshape(Op):
 class Cat(Op):
     """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
 
+    by_kernels = True
+
     @staticmethod
     def forward(save, *xs, axis):
         save.axis, save.sizes = axis, [x.shape[axis] for x in xs]

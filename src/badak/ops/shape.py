@@ -78,6 +78,7 @@ class Split(Op):
 
     view = True
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, sizes, axis):

@@ -11,6 +11,7 @@ class Softmax(Op):
     """y = exp(x) / sum exp(x) along `dim`;   dx = y (dy - sum(dy y))."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, dim=-1):
@@ -29,6 +30,7 @@ class LogSoftmax(Op):
     """y = x - log sum exp(x) along `dim`;   dx = dy - exp(y) sum(dy)."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, dim=-1):

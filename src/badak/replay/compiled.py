@@ -13,7 +13,7 @@ from .. import kernels
 from ..errors import GraphError, warn_once
 from ..graph import Node, changes, modes
 from ..tensor import Tensor
-from .native import tape_of
+from .native import player
 from .recorder import Recorder
 
 _MOST = 16  # recordings that one function keeps: of different shapes, say
@@ -212,14 +212,14 @@ def _steps(entries) -> list:
     waiting: list = []
     for entry in entries:
         if entry.calls is not None:
-            waiting += entry.calls
+            waiting.append(entry)
             continue
         if waiting:
-            steps.append(tape_of(waiting))
+            steps.append(player(waiting))
             waiting = []
         steps.append(entry.again)
     if waiting:
-        steps.append(tape_of(waiting))
+        steps.append(player(waiting))
     return steps
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from .. import kernels
 from ..graph import modes
 from .entries import Backward, Call, Copy, Entry, Forward, Grads, Sum, results_in
-from .native import Watch, native_calls
+from .native import Watch, native_calls, read_by, written_by
 from .origins import Origins, arrays_in
+from .repeats import Repeats
 
 
 class Recorder:
@@ -25,6 +26,7 @@ class Recorder:
         self.changes = 0  # of memory that nothing explained yet
         self.origins = Origins()
         self.watch = Watch()
+        self.repeats = Repeats(self.origins)
         self._python: set = set()  # ids of what operations saved whose forward needs Python
         for i, array in enumerate(arguments):
             self.origins.name(array, "argument", i)
@@ -58,6 +60,13 @@ class Recorder:
         made = [y._array for y in outputs]
         if all(self.origins.knows(array) for array in made):
             return  # views: their memory is somebody's already
+        if True not in saved.needs:
+            before = self.repeats.seen((op.name, words), list(arrays_in([arrays, attributes])), made)
+            if before is not None:
+                for y, array in zip(outputs, before):
+                    y._array = array
+                self.words.append(("again", op.name, words))
+                return
         entry = Forward(op, saved, arrays, attributes, made)
         self._keep(entry, op, (arrays, attributes), (made, saved.__dict__), calls)
         if entry.calls is None:
@@ -77,6 +86,7 @@ class Recorder:
 
     def add(self, held, owned: bool, dy):
         """held + dy, in held's memory where it is owned."""
+        self.repeats.forget()
         self.watch.take()
         words = self.origins.describe((held, dy))
         if held.shape == dy.shape and held.dtype == dy.dtype:
@@ -119,6 +129,7 @@ class Recorder:
         self.words.append(("write", self.origins.describe((x._array, value))))
         if self.origins.of(x._array)[0] == "argument":
             self.refuse(f"{by} changes an argument of the step")
+        self.repeats.changed([x._array], self.refuse)
         self.entries.append(Copy(x._array, value, x._watch(), by))
 
     def changed(self, by: str) -> None:
@@ -128,23 +139,35 @@ class Recorder:
 
     def live(self, function, args, kwargs):
         """Call the function unwatched, and have it called in every replay."""
+        self.watch.take()
         modes.tape = None
         modes.look_again()
-        self.watch.stop()
         try:
             result = function(*args, **kwargs)
         finally:
             modes.tape = self
             modes.look_again()
-            self.watch.start()
-        made = results_in(result)
-        if isinstance(result, int | float) and not isinstance(result, bool):
-            self.refuse(f"{function.__name__} returns a number")
+        calls, made = self.watch.take(), results_in(result)
+        if isinstance(result, int | float):
+            self.refuse(f"it reads a value ({function.__name__})")
         for x in (*args, *kwargs.values()):
             if isinstance(getattr(x, "_array", None), np.ndarray) and not self.origins.knows(x._array):
                 self.outside.setdefault(id(x), (x, x._array))
         words = self.origins.describe((args, kwargs))
-        self.entries.append(Call(function, args, kwargs, made))
+        if getattr(function, "pure", False):
+            before = self.repeats.seen((function, words), results_in([args, kwargs]), made)
+            if before is not None:
+                result._array = before[0]
+                self.words.append(("again", function.__qualname__, words))
+                return result
+        elif getattr(function, "by_kernels", False):
+            self.repeats.changed(written_by(calls), self.refuse)
+        else:
+            self.repeats.forget()
+        entry = Call(function, args, kwargs, made)
+        if getattr(function, "by_kernels", False) and all(self.origins.knows(array) for array in read_by(calls)):
+            entry.calls = calls or None
+        self.entries.append(entry)
         self._note("call", getattr(function, "__qualname__", ""), words, made)
         return result
 
@@ -168,9 +191,7 @@ class Recorder:
 
     def _keep(self, entry, op, read, written, calls) -> None:
         """Add an entry, with the calls of kernels that can stand for it."""
-        data = [array for array in arrays_in(list(read)) if array.dtype.kind in "iub"]
-        blind = not op.looks or all(self.origins.of(array)[0] == "constant" for array in data)
-        if calls and blind:
+        if calls and op.by_kernels:
             entry.calls = native_calls(calls, list(arrays_in(list(read))), list(arrays_in(list(written))), self.origins)
         self.entries.append(entry)
 

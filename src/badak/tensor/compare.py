@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import DTypeError, MissingError
-from ..graph import live
+from ..graph import live_pure
 from ..ops._broadcast import quiet, stretched
 from .arithmetic import tensors
 from .promote import into, number, operand, same
@@ -11,7 +11,7 @@ from .tensor import Tensor
 
 
 def _comparison(name: str, ufunc, symbol: str):
-    @live
+    @live_pure
     def function(input, other, *, out=None) -> Tensor:
         try:
             a = input._array
@@ -53,7 +53,7 @@ ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
 def _test(name: str, ufunc, doc: str):
-    @live
+    @live_pure
     def function(input) -> Tensor:
         array = input._array
         if array.dtype.kind in "iub":
@@ -73,7 +73,7 @@ isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
 
 
 def _logical(name: str, ufunc, doc: str):
-    @live
+    @live_pure
     def function(input, other, *, out=None) -> Tensor:
         other = other._array if isinstance(other, Tensor) else other
         y = Tensor._of(ufunc(input._array, other))
@@ -89,7 +89,7 @@ logical_or = _logical("logical_or", np.logical_or, "True where one is nonzero.")
 logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is nonzero.")
 
 
-@live
+@live_pure
 def logical_not(input, *, out=None) -> Tensor:
     """True where input is 0."""
     y = Tensor._of(np.logical_not(input._array))
@@ -97,7 +97,7 @@ def logical_not(input, *, out=None) -> Tensor:
 
 
 def _bitwise(name: str, ufunc, doc: str):
-    @live
+    @live_pure
     def function(input, other, *, out=None) -> Tensor:
         if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
             a, b = input, other

@@ -152,10 +152,16 @@ def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
 
 def index_copy(input, dim: int, index, source) -> Tensor:
     """x with slice index[k] along dim = source[k].   dx = dy, 0 there;   dsource[k] = dy[index[k]]."""
+    dim, index = check_index_copy(input, dim, index, source)
+    return apply(ops.IndexCopy, input, index, source, dim=dim)
+
+
+def check_index_copy(input, dim: int, index, source):
+    """(dim from 0, index as a vector) of an index_copy that can be done."""
     dim, index = _rows("index_copy", input, dim, index)
     _same_dtype("index_copy", input, source)
     _slices("index_copy", input, dim, index, source)
-    return apply(ops.IndexCopy, input, index, source, dim=dim)
+    return dim, index
 
 
 def _slices(name: str, input, dim: int, index, source) -> None:

@@ -6,8 +6,12 @@ The result must have x's shape, and a dtype that may go into x's: not a float in
 import numpy as np
 
 from ..errors import DTypeError, GraphError, ShapeError
+from .. import kernels
+from ..graph import live_kernels, modes
+from ..ops._check import axis_of
 from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
-from .inplace import changed_, write_
+from .inplace import changed_, read_only, write_
+from . import index as index_family
 from .promote import can_cast, operand
 from .tensor import Tensor
 
@@ -96,6 +100,24 @@ def copy_(input, src, non_blocking: bool = False) -> Tensor:
     return write_(input, operand(src, "copy_"), "copy_")
 
 
+def index_copy_(input, dim: int, index, source) -> Tensor:
+    """The slices index[0], index[1], ... along dim = those of source, in place."""
+    if modes.grad and (input.requires_grad or source.requires_grad):
+        return store(input, index_family.index_copy(input, dim, index, source), "index_copy_")
+    index_family.check_index_copy(input, dim, index, source)
+    if not input._array.flags.writeable:
+        raise read_only("index_copy_")
+    _replace_slices(input, dim, index, source)
+    return input
+
+
+@live_kernels
+def _replace_slices(input, dim: int, index, source) -> None:
+    array = input._array
+    kernels.of(array).index_copy(array, axis_of(dim, array.ndim), index._array.reshape(-1), source._array)
+    changed_(input, "index_copy_")
+
+
 def swap_shape(name: str, function):
     """The in-place form of a view function: the tensor itself takes the other shape. Not for tensors with a history."""
 
@@ -131,7 +153,7 @@ _FAMILIES = {
     "masked_fill atan2",
     compare: "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not "
     "bitwise_left_shift bitwise_right_shift eq ne lt le gt ge",
-    index: "scatter scatter_add index_fill index_copy index_add index_put masked_scatter",
+    index: "scatter scatter_add index_fill index_add index_put masked_scatter",
     join: "tril triu",
     reduce: "cumsum cumprod",
     products: "addmm addmv addbmm baddbmm addr",
@@ -154,6 +176,7 @@ METHODS |= dict(
     zero_=zero_,
     fill_diagonal_=fill_diagonal_,
     copy_=copy_,
+    index_copy_=index_copy_,
     resize_=resize_,
 )
 

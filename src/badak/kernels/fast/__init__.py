@@ -26,6 +26,7 @@ from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_ent
 from badak.kernels.fast.dropout import dropout as dropout
 from badak.kernels.fast.embedding import embedding as embedding
 from badak.kernels.fast.embedding import embedding_backward as embedding_backward
+from badak.kernels.fast.embedding import index_copy as index_copy
 from badak.kernels.fast.exponential import exp as exp
 from badak.kernels.fast.exponential import log as log
 from badak.kernels.fast.joining import concatenate as concatenate

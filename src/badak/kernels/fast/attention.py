@@ -107,26 +107,36 @@ def attention_blocks(task, out, lse, weights, q, k, v, keep, bias, drop, scale, 
         _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block)
 
 
-@parallel("X4 W3 V4 V4 V4 f")
-def attention_of_one(task, out, lse, q, k, v, scale):
-    """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head, without masks: a step of generation.
+@parallel("X4 W3 V4 V4 V4 V?4 f")
+def attention_of_one(task, out, lse, q, k, v, keep, scale):
+    """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head: a step of generation. keep (B, H, 1, S) or empty.
 
     A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
-    by once.
+    by once, and those that are not kept are not read: a cache that is not full yet costs what is in it.
     """
     heads = q.shape[1]
     b, h = task // heads, task % heads
     g = h // (heads // k.shape[1])
     query, result = unit_stride(q[b, h, 0]), unit_stride(out[b, h, 0])
     scores = np.empty(k.shape[2], q.dtype)
+    hidden, seen = q.dtype.type(-np.inf), 0
     for j in range(scores.size):
+        if keep.size and not keep[b, h, 0, j]:
+            scores[j] = hidden
+            continue
+        seen += 1
         key, total = unit_stride(k[b, g, j]), q.dtype.type(0)
         for c in range(query.size):
             total += query[c] * key[c]
         scores[j] = total * scale
-    lse[b, h, 0] = _softmax(scores)
     result[:] = 0
+    lse[b, h, 0] = hidden
+    if seen == 0:
+        return
+    lse[b, h, 0] = _softmax(scores)
     for j in range(scores.size):
+        if keep.size and not keep[b, h, 0, j]:
+            continue
         value, weight = unit_stride(v[b, g, j]), scores[j]
         for c in range(result.size):
             result[c] += weight * value[c]
@@ -197,12 +207,13 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     (batch, heads, queries, _), (keys, width) = q.shape, v.shape[2:]
     out = _laid_out_like(q, width)
     lse = np.empty((batch, heads, queries), q.dtype)
-    everything_seen = keep is None and bias is None and drop is None and causal is None
-    if queries == 1 and everything_seen and not want_weights and _rows_are_vectors(q, k, v):
-        # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
-        attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, _scale(scale, q))
-        return out, lse, None
     full = (batch, heads, queries, keys)
+    only_kept = bias is None and drop is None and causal is None and not want_weights
+    if queries == 1 and only_kept and _rows_are_vectors(q, k, v):
+        # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
+        seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
+        attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q))
+        return out, lse, None
     weights = np.empty(full, q.dtype) if want_weights else _ABSENT[q.dtype]
     block = _block(queries, keys)
     work, every = _work(q, v), batch * heads * -(-queries // block)

@@ -5,14 +5,15 @@ import numpy as np
 from badak.errors import RangeError
 from badak.kernels import plain
 from badak.kernels.fast._blocks import as_rows, rows_per_block
+from badak.kernels.fast._jit import unit_stride
 from badak.kernels.fast._parallel import parallel
 
 
 @parallel("W2 R2 Ri1 i Wi1")
 def gather_rows(task, y, w, ids, rows, wrong):
-    """y[n] = w[ids[n]] for `rows` values of n; a negative id counts from the end. One outside of w sets wrong[0]."""
+    """y[n] = w[ids[n]] for `rows` values of n. An id outside of w sets wrong[0]."""
     for n in range(task * rows, min((task + 1) * rows, len(ids))):
-        row = ids[n] if ids[n] >= 0 else ids[n] + w.shape[0]
+        row = ids[n]
         if row < 0 or row >= w.shape[0]:
             wrong[0] = 1
             continue
@@ -21,14 +22,23 @@ def gather_rows(task, y, w, ids, rows, wrong):
             target[c] = source[c]
 
 
-@parallel("W2 R2 Ri1 i Wi1")
-def scatter_add_columns(task, dw, dy, ids, columns, wrong):
-    """dw[ids[n]] += dy[n], n = 0, 1, ... in order, for `columns` columns: a task owns columns, so no sum is shared."""
+@parallel("W2 R2 Ri1 i i Wi1")
+def scatter_add_columns(task, dw, dy, ids, columns, padding, wrong):
+    """dw = 0, then dw[ids[n]] += dy[n], n = 0, 1, ... in order, for `columns` columns: a task owns columns, so no sum is shared.
+
+    The row `padding` gets nothing.
+    """
     first, last = task * columns, min((task + 1) * columns, dw.shape[1])
+    for row in range(dw.shape[0]):
+        target = dw[row]
+        for c in range(first, last):
+            target[c] = 0
     for n in range(len(ids)):
-        row = ids[n] if ids[n] >= 0 else ids[n] + dw.shape[0]
+        row = ids[n]
         if row < 0 or row >= dw.shape[0]:
             wrong[0] = 1
+            continue
+        if row == padding:
             continue
         source, target = dy[n], dw[row]
         for c in range(first, last):
@@ -53,16 +63,48 @@ def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False
     """dw (rows, C): the sum of dy over the places where an id stands, in their order."""
     index, wrong = _flat(ids), np.zeros(1, np.int64)
     channels = dy.shape[-1]
-    dw = np.zeros((rows, channels), dy.dtype)
+    dw = np.empty((rows, channels), dy.dtype)
     step = max(64, -(-channels // 8))
-    scatter_add_columns(-(-channels // step), dy.size * 0.6, dw, as_rows(dy), index, step, wrong)
+    padding = rows if padding_idx is None else padding_idx % max(rows, 1)
+    work = dy.size * 0.6 + dw.size * 0.2
+    scatter_add_columns(-(-channels // step), work, dw, as_rows(dy), index, step, padding, wrong)
     if wrong[0]:
         raise _out_of_range(index, rows, "embedding_backward")
     if scale_grad_by_freq:
-        dw /= np.maximum(np.bincount(index % max(rows, 1), minlength=rows), 1).astype(dy.dtype)[:, None]
-    if padding_idx is not None:
-        dw[padding_idx] = 0
+        return dw / np.maximum(np.bincount(index, minlength=rows), 1).astype(dy.dtype)[:, None]
     return dw
+
+
+@parallel("X4 V4 Ri1 Wi1")
+def replace_rows(task, x, source, ids, wrong):
+    """x[ids[n]] = source[n] for n = task; the last axis of both is contiguous. An id outside of x sets wrong[0]."""
+    row = ids[task]
+    if row < 0 or row >= x.shape[0]:
+        wrong[0] = 1
+        return
+    for i in range(x.shape[1]):
+        for j in range(x.shape[2]):
+            target, given = unit_stride(x[row, i, j]), unit_stride(source[task, i, j])
+            for c in range(target.size):
+                target[c] = given[c]
+
+
+def index_copy(x, dim, index, source):
+    """x's slice index[k] along `dim` = source's slice k, in place. A step of generation puts keys into a cache this way."""
+    unit = x.strides[-1] == x.itemsize and source.strides[-1] == x.itemsize
+    if not unit or not 1 < x.ndim <= 4 or dim == x.ndim - 1 or source.dtype != x.dtype or _repeats(index):
+        return plain.index_copy(x, dim, index, source)
+    ids, wrong = _flat(index), np.zeros(1, np.int64)
+    ahead = (slice(None), *(None,) * (4 - x.ndim))
+    into, given = (np.moveaxis(each, dim, 0)[ahead] for each in (x, source))
+    replace_rows(ids.size, source.size * 0.3, into, given, ids, wrong)
+    if wrong[0]:
+        raise _out_of_range(ids, x.shape[dim], "index_copy")
+
+
+def _repeats(index):
+    """Whether an id may stand twice: then the last one holds, which needs an order."""
+    return index.size > 1 and np.unique(index).size < index.size
 
 
 def _flat(ids):

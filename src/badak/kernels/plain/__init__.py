@@ -22,6 +22,7 @@ from badak.kernels.plain.cross_entropy import nll_backward as nll_backward
 from badak.kernels.plain.dropout import dropout as dropout
 from badak.kernels.plain.embedding import embedding as embedding
 from badak.kernels.plain.embedding import embedding_backward as embedding_backward
+from badak.kernels.plain.embedding import index_copy as index_copy
 from badak.kernels.plain.exponential import exp as exp
 from badak.kernels.plain.exponential import log as log
 from badak.kernels.plain.exponential import power as power

@@ -27,3 +27,8 @@ def embedding_backward(
     if padding_idx is not None:
         dw[padding_idx] = 0
     return dw
+
+
+def index_copy(x: Array, dim: int, index: Array, source: Array) -> None:
+    """x's slice index[k] along `dim` = source's slice k, in place."""
+    x[(slice(None),) * dim + (index,)] = source
