@@ -176,6 +176,15 @@ class Vectors:
             phi.add_incoming(then, last)
         return results
 
+    def total(self, vector):
+        """The sum of the lanes: halves are added until one number is left, in this order always."""
+        half = self.lanes // 2
+        while half:
+            order = [half + i if i < half else i for i in range(self.lanes)]
+            upper = self.builder.shuffle_vector(vector, vector, ir.Constant(self.indices, order))
+            vector, half = self.builder.fadd(vector, upper), half // 2
+        return self.builder.extract_element(vector, I32(0))
+
     def interleave(self, a, b, half):
         """a0 b0 a1 b1 ... of the lower (0) or upper (1) halves of a and b."""
         start = half * self.lanes // 2

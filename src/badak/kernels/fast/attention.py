@@ -12,6 +12,7 @@ import numpy as np
 
 from badak.kernels.fast._blocks import summed
 from badak.kernels.fast._columns import softmax_columns, softmax_columns_backward
+from badak.kernels.fast._dots import dots
 from badak.kernels.fast._gemm import gemm
 from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
@@ -112,31 +113,27 @@ def attention_of_one(task, out, lse, q, k, v, keep, scale):
     """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head: a step of generation. keep (B, H, 1, S) or empty.
 
     A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
-    by once, and those that are not kept are not read: a cache that is not full yet costs what is in it.
+    by once, up to the last one that is kept: a cache that is not full yet costs what is in it.
     """
     heads = q.shape[1]
     b, h = task // heads, task % heads
     g = h // (heads // k.shape[1])
     query, result = unit_stride(q[b, h, 0]), unit_stride(out[b, h, 0])
-    scores = np.empty(k.shape[2], q.dtype)
-    hidden, seen = q.dtype.type(-np.inf), 0
-    for j in range(scores.size):
-        if keep.size and not keep[b, h, 0, j]:
-            scores[j] = hidden
-            continue
-        seen += 1
-        key, total = unit_stride(k[b, g, j]), q.dtype.type(0)
-        for c in range(query.size):
-            total += query[c] * key[c]
-        scores[j] = total * scale
+    seen = k.shape[2]
+    while keep.size and seen > 0 and not keep[b, h, 0, seen - 1]:
+        seen -= 1
     result[:] = 0
-    lse[b, h, 0] = hidden
+    lse[b, h, 0] = -np.inf
     if seen == 0:
         return
-    lse[b, h, 0] = _softmax(scores)
-    for j in range(scores.size):
+    scores = np.empty(seen, q.dtype)
+    dots(k[b, g, :seen], query, scores)
+    for j in range(seen):
+        scores[j] *= scale
         if keep.size and not keep[b, h, 0, j]:
-            continue
+            scores[j] = -np.inf
+    lse[b, h, 0] = _softmax(scores)
+    for j in range(seen):
         value, weight = unit_stride(v[b, g, j]), scores[j]
         for c in range(result.size):
             result[c] += weight * value[c]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import NOTHING, as_rows, column_sum
+from badak.kernels.fast._dots import dots
 from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast.matmul import product
 
@@ -18,14 +19,13 @@ def few_rows(task, y, x, w, bias, columns):
 
     A product packs them into another order first, which for a token at a time costs more than multiplying.
     """
-    zero = y.dtype.type(0)
-    for n in range(task * columns, min((task + 1) * columns, w.shape[0])):
-        start = bias[n] if bias.size else zero
-        for m in range(x.shape[0]):
-            total = zero
-            for k in range(w.shape[1]):
-                total += x[m, k] * w[n, k]
-            y[m, n] = total + start
+    first, last = task * columns, min((task + 1) * columns, w.shape[0])
+    for m in range(x.shape[0]):
+        row = y[m, first:last]
+        dots(w[first:last], x[m], row)
+        if bias.size:
+            for n in range(row.size):
+                row[n] += bias[first + n]
 
 
 def linear(x, w, b):

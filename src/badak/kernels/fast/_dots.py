@@ -1,0 +1,75 @@
+"""The products of a matrix's rows with one vector: what reading the weights once for a token comes down to."""
+
+from badak.kernels.fast._simd import I64, Vectors, instruction, overload, returns
+
+__all__ = ["dots"]
+
+_TOGETHER = 4  # rows read side by side: four streams from memory instead of one, 95 against 70 GB/s on two cores
+_STEPS = 2  # registers of each row in a turn, each with a sum of its own
+
+
+def dots(w, x, y):
+    """y[n] = sum_k w[n, k] x[k]; the rows of w, x and y are contiguous. The bits of y[n] depend on w[n] and x alone."""
+    y[:] = w @ x
+
+
+def _emit(rows):
+    """The instruction for `rows` rows: (one number, address of w, bytes from row to row, of x, its size, address of y)."""
+
+    @instruction
+    def several(typingctx, like, w, step, x, size, y):
+        def codegen(context, builder, signature, values):
+            v = Vectors(builder, signature.args[0])
+            _, w, step, x, size, y = values
+            starts = [builder.add(w, builder.mul(step, I64(row))) for row in range(rows)]
+            turn = _STEPS * v.lanes
+            whole = builder.udiv(size, I64(turn))
+            rest = builder.sub(size, builder.mul(whole, I64(turn)))
+
+            def add(at, sums, masks):
+                new = []
+                for row in range(rows):
+                    for u in range(_STEPS):
+                        place = builder.add(at, I64(v.bytes * v.lanes * u))
+                        a, b = (v.load(start, place, masks[u]) for start in (starts[row], x))
+                        new.append(v.fma(a, b, sums[row * _STEPS + u]))
+                return new
+
+            def turns(i, sums):
+                return add(builder.mul(i, I64(v.bytes * turn)), sums, [None] * _STEPS)
+
+            def last(i, sums):
+                masks = [v.first(builder.sub(rest, I64(v.lanes * u))) for u in range(_STEPS)]
+                return add(builder.mul(whole, I64(v.bytes * turn)), sums, masks)
+
+            sums = v.repeat(whole, [v.zero] * (rows * _STEPS), turns)
+            sums = v.repeat(builder.zext(builder.icmp_signed(">", rest, I64(0)), I64), sums, last)
+            for row in range(rows):
+                total = sums[row * _STEPS]
+                for u in range(1, _STEPS):
+                    total = builder.fadd(total, sums[row * _STEPS + u])
+                builder.store(v.total(total), v.pointer(y, v.bytes * row, v.element))
+            return context.get_dummy_value()
+
+        return returns(None, (like,), 5), codegen
+
+    return several
+
+
+_several, _one = _emit(_TOGETHER), _emit(1)
+
+
+@overload(dots)
+def _(w, x, y):
+    together = _TOGETHER
+
+    def run(w, x, y):
+        count = w.shape[0]
+        first = count - count % together
+        zero, size, width = y.dtype.type(0), w.shape[1], y.itemsize
+        for n in range(0, first, together):
+            _several(zero, w.ctypes.data + n * w.strides[0], w.strides[0], x.ctypes.data, size, y.ctypes.data + n * width)
+        for n in range(first, count):
+            _one(zero, w.ctypes.data + n * w.strides[0], w.strides[0], x.ctypes.data, size, y.ctypes.data + n * width)
+
+    return run
