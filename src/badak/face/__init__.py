@@ -1,6 +1,6 @@
 """What PyTorch programs say to a machine that badak does not have: CUDA, mixed precision, compilers, many processes.
 
-Accepted with the meaning it has on a CPU, and never pretended: `cuda.is_available()` is False, `compile(model)` is the model,
+Accepted with the meaning it has on a CPU, and never pretended: `cuda.is_available()` is False, `compile(step)` saves Python,
 a result that cannot be had is an error. `naming/table.py` says under which name of PyTorch each file here stands, so
 `badak.cuda` is `face/cuda/`. `check.py` reads a program beforehand, `einops.py` is badak's word to einops.
 """

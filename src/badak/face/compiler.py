@@ -1,7 +1,12 @@
-"""torch.compile and its neighbours: badak's kernels are compiled already, so a model or function is taken as it is."""
+"""torch.compile and its neighbours. Kernels are compiled anyway; what `compile` saves is the Python between them."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
+
+from ..errors import KindError
+from ..nn import Module
+from ..replay import Compiled
 
 
 def compile(  # noqa: A001  (PyTorch's name)
@@ -14,8 +19,36 @@ def compile(  # noqa: A001  (PyTorch's name)
     options: dict | None = None,
     disable: bool = False,
 ):
-    """The model or function itself; without one, a decorator that gives back what it decorates."""
-    return _itself if model is None else model
+    """A step that is recorded when it runs and replayed from its fourth call on, with the same bits and less Python.
+
+        @badak.compile
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+    model: a function of tensors, a whole training step for instance, or a module, of which calls that need no gradient are
+    replayed; a module comes back itself. The tensors of a call may have other values each time. Every other argument, shape,
+    number, attribute and branch stays what it was when that call was recorded: arguments of other shapes, other numbers and
+    changed modules lead to a new recording, plain Python variables do not. Dropout, optimizers and schedules go on as they
+    do without. A step that reads values in between (item(), bool(x), x[mask]), keeps a graph or has hooks runs as it is, and
+    says so; `why` of the result holds the reason. `.grad` and what a step stores elsewhere are overwritten by its next call.
+
+    fullgraph=True raises GraphError instead of running such a step as it is. disable=True gives back `model`. The other
+    options of PyTorch are accepted and change nothing. Raises KindError for what cannot be called.
+    """
+    if model is None:
+        return partial(compile, fullgraph=fullgraph, disable=disable)
+    if not callable(model):
+        raise KindError(f"compile: expected a function or a module; got {type(model).__name__}", "badak.compile(step)")
+    if disable or isinstance(model, Compiled | type):
+        return model
+    if isinstance(model, Module):
+        model.compile(fullgraph=fullgraph)
+        return model
+    return Compiled(model, strict=fullgraph)
 
 
 def _itself(thing):
@@ -23,7 +56,7 @@ def _itself(thing):
 
 
 def disable(fn=None, recursive: bool = True, **options):
-    """The function itself, or such a decorator."""
+    """The function itself, which then runs as a part of what calls it, or such a decorator."""
     return _itself if fn is None else fn
 
 
@@ -36,7 +69,7 @@ is_dynamo_compiling = is_exporting = is_compiling
 
 
 def reset() -> None:
-    """Nothing was compiled, nothing is forgotten."""
+    """Nothing: what was recorded is dropped with the function that it belongs to."""
 
 
 def cudagraph_mark_step_begin() -> None:

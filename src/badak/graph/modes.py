@@ -40,9 +40,12 @@ def live_kernels(function):
     return live(function)
 
 
-def live_pure(function):
-    """As `live`, for a function that only makes a tensor of its arguments: done twice on the same, it is replayed once."""
-    function.pure = True
+def live_pure(function, ufunc=None):
+    """As `live`, for a function that only makes a tensor of its arguments: done twice on the same, it is replayed once.
+
+    ufunc: the function of NumPy that does it for two tensors of one dtype.
+    """
+    function.pure, function.ufunc = True, ufunc
     return live(function)
 
 
@@ -50,4 +53,5 @@ class _Changes:
     count = 0
 
 
-changes = _Changes()  # counts the changes of what models consist of: attributes of modules, hooks, requires_grad
+# Counts the changes of what models consist of: attributes of modules, hooks, requires_grad, tensors given another array.
+changes = _Changes()

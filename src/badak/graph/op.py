@@ -35,6 +35,7 @@ class Op:
 
     fresh = False  # True: backward returns new arrays that nobody else holds, so that a leaf may keep them uncopied
     by_kernels = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
+    ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
     name = "op"
 

@@ -73,6 +73,8 @@ def _frontier(roots, targets):
 
 
 def _run_hooks(node, gradients) -> None:
+    if modes.tape is not None:
+        modes.tape.refuse("a gradient has a hook")
     for slot, hooks in node.hooks.items():
         for hook in list(hooks):
             if gradients[2 * slot] is not None:

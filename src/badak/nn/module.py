@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from ..errors import ArgumentError, KindError, MissingError
 from ..graph import changes, modes
+from ..replay import Compiled
 from ..tensor import Tensor
 from .errors import ModuleAttributeError, ModuleNameError, kind
 from .hooks import Hooks
@@ -145,7 +146,10 @@ class Module(Moving, State, Hooks):
         return sorted(name for name in names if not name[0].isdigit())
 
     def __getstate__(self) -> dict:
-        return dict(self.__dict__)
+        state = dict(self.__dict__)
+        if isinstance(state.get("forward"), Compiled):  # a copy is not compiled, as in PyTorch
+            del state["forward"]
+        return state
 
     def __setstate__(self, state: dict) -> None:
         Module.__init__(self)
@@ -243,8 +247,10 @@ class Module(Moving, State, Hooks):
             if parameter.grad is not None:
                 parameter.grad = None if set_to_none else parameter.grad.detach().zero_()
 
-    def compile(self, *args, **kwargs) -> None:
-        """Does nothing: badak's kernels are compiled already."""
+    def compile(self, *args, fullgraph: bool = False, **kwargs) -> None:
+        """Replay calls of this module that need no gradient, from the fourth of a kind on; see `badak.compile`."""
+        if not isinstance(self.__dict__.get("forward"), Compiled):
+            self.__dict__["forward"] = Compiled(self.forward, strict=fullgraph, told=False)
 
     # Its printed form
 

@@ -15,6 +15,7 @@ def conj(x):
 class Add(Op):
     """y = a + b;   da = dy, db = dy."""
 
+    ufunc = np.add
     by_kernels = True
 
     @staticmethod
@@ -45,6 +46,8 @@ class Shift(Op):
 
 class Sub(Op):
     """y = a - b;   da = dy, db = -dy."""
+
+    ufunc = np.subtract
 
     @staticmethod
     @quiet

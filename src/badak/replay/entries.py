@@ -1,7 +1,10 @@
 """What a recording consists of. Each entry can be done again, on the same arrays: `entry.again()`."""
 
+from functools import partial
+
 import numpy as np
 
+from ..errors import GraphError
 from ..graph import Saved
 from .origins import arrays_in
 
@@ -79,6 +82,13 @@ class Grads(Entry):
             leaf._grad = grad
 
 
+class Ufunc(Entry):
+    """out = ufunc(*arrays), for a function of NumPy that warns of nothing on such arrays."""
+
+    def __init__(self, ufunc, arrays, out):
+        self.again = partial(ufunc, *arrays, out=out)  # type: ignore[method-assign]
+
+
 class Call(Entry):
     """A function that works on tensors as it is: an optimizer's step, random numbers, a comparison."""
 
@@ -103,5 +113,10 @@ def _refresh(old, new) -> None:
         if source is target or target is None or source is None:
             continue
         source = np.asarray(source)
+        if source.shape != target.shape:
+            raise GraphError(
+                f"a compiled step made an array of shape {source.shape} where it made {target.shape} when it was recorded",
+                "leave operations whose shapes depend on values outside of the compiled step",
+            )
         if source.ctypes.data != target.ctypes.data:
             np.copyto(target, source)

@@ -115,21 +115,34 @@ def player(entries):
 
     A kernel that met an id out of range says so in its argument `wrong`; its entry is then done by Python, which raises.
     """
-    play = importlib.import_module("badak.kernels.fast._tape").Tape([call for each in entries for call in each.calls]).play
-    flags = [(flag, each) for each in entries for call in each.calls for flag in _flags(*call)]
-    if not flags:
+    owners = [each for each in entries for _ in each.calls]
+    wrong = np.zeros(len(owners), np.int64)  # one number for each call
+    calls = [
+        (kernel, tasks, work, _with_flag(kernel, arguments, wrong[i : i + 1]))
+        for i, (kernel, tasks, work, arguments) in enumerate(call for each in entries for call in each.calls)
+    ]
+    play = importlib.import_module("badak.kernels.fast._tape").Tape(calls).play
+    if not any("wrong" in _names(kernel) for kernel, *_ in calls):
         return play
 
     def play_and_look():
         play()
-        for flag, entry in flags:
-            if flag[0]:
-                flag[0] = 0
-                entry.again()
+        if wrong.any():
+            first = int(wrong.argmax())
+            wrong[:] = 0
+            owners[first].again()
 
     return play_and_look
 
 
-def _flags(kernel, tasks, work, arguments):
-    names = kernel.function.__code__.co_varnames[1:]
-    return [x for name, x in zip(names, arguments) if name == "wrong"]
+def _names(kernel):
+    """The names of a kernel's arguments after the task."""
+    return kernel.function.__code__.co_varnames[1 : kernel.function.__code__.co_argcount]
+
+
+def _with_flag(kernel, arguments, flag):
+    """The arguments with `flag` in the place of `wrong`, if there is one."""
+    if "wrong" not in _names(kernel):
+        return arguments
+    at = _names(kernel).index("wrong")
+    return (*arguments[:at], flag, *arguments[at + 1 :])

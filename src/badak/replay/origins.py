@@ -34,6 +34,7 @@ class Origins:
     """The names of all memory that one recording has met."""
 
     def __init__(self):
+        self.bytes = 0  # of memory that entries have made
         self._names: dict = {}  # id of the owner: (kind, number, ...)
         self._alive: list = []  # owners, and whatever else goes by its id
 
@@ -43,6 +44,7 @@ class Origins:
         if id(owner) not in self._names:
             self._names[id(owner)] = words
             self._alive.append(owner)
+            self.bytes += array.nbytes if words[0] == "made" else 0
 
     def of(self, array) -> tuple:
         """The name of an array's memory; unknown memory is outside."""

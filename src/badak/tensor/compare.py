@@ -11,7 +11,6 @@ from .tensor import Tensor
 
 
 def _comparison(name: str, ufunc, symbol: str):
-    @live_pure
     def function(input, other, *, out=None) -> Tensor:
         try:
             a = input._array
@@ -41,7 +40,7 @@ def _comparison(name: str, ufunc, symbol: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"input {symbol} other, element by element, as booleans."
-    return function
+    return live_pure(function, ufunc)
 
 
 eq = _comparison("eq", np.equal, "==")
@@ -53,7 +52,6 @@ ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
 def _test(name: str, ufunc, doc: str):
-    @live_pure
     def function(input) -> Tensor:
         array = input._array
         if array.dtype.kind in "iub":
@@ -62,7 +60,7 @@ def _test(name: str, ufunc, doc: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return function
+    return live_pure(function, ufunc)
 
 
 isnan = _test("isnan", np.isnan, "Where x is NaN.")
@@ -73,7 +71,6 @@ isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
 
 
 def _logical(name: str, ufunc, doc: str):
-    @live_pure
     def function(input, other, *, out=None) -> Tensor:
         other = other._array if isinstance(other, Tensor) else other
         y = Tensor._of(ufunc(input._array, other))
@@ -81,7 +78,7 @@ def _logical(name: str, ufunc, doc: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return function
+    return live_pure(function, ufunc)
 
 
 logical_and = _logical("logical_and", np.logical_and, "True where both are nonzero.")
@@ -97,7 +94,6 @@ def logical_not(input, *, out=None) -> Tensor:
 
 
 def _bitwise(name: str, ufunc, doc: str):
-    @live_pure
     def function(input, other, *, out=None) -> Tensor:
         if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
             a, b = input, other
@@ -114,7 +110,7 @@ def _bitwise(name: str, ufunc, doc: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return function
+    return live_pure(function, ufunc)
 
 
 def _no_bits(name: str, x: Tensor) -> MissingError:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..errors import ArgumentError, KindError, ShapeError, warn_once
-from ..graph import modes
+from ..graph import changes, modes
 from . import dtypes
 from .dtypes import check_device, default_dtype, to_dtype
 from .tensor import Tensor
@@ -189,6 +189,7 @@ def _finish(array, options) -> Tensor:
         modes.tape.constant(array)
     if out is not None:
         out._array = array.astype(out._array.dtype, copy=False)
+        changes.count += 1
         return out
     return made.requires_grad_() if requires_grad else made
 

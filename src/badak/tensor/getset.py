@@ -6,7 +6,7 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 import numpy as np
 
 from ..errors import ArgumentError, KindError, RangeError, ShapeError
-from ..graph import modes
+from ..graph import live, modes
 from ..ops.index import Index, IndexPut, Select
 from .apply import apply, see
 from .inplace import changed_, read_only, write_
@@ -35,12 +35,8 @@ def setitem(x: Tensor, key, value) -> None:
     if not basic:
         _check(x, key)
         x, key = _after_basic(x, key)
-    values = value._array if isinstance(value, Tensor) else value
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
-        if not x._array.flags.writeable:
-            raise read_only("__setitem__")
-        _assign(x, key, values)
-        changed_(x, "__setitem__")
+        _assign(x, key, value)
         return
     if not isinstance(value, Tensor):
         value = Tensor._of(np.asarray(value, x._array.dtype))
@@ -76,7 +72,15 @@ def delitem(x: Tensor, key) -> None:
     raise KindError("Tensor does not support deleting items", "select what you keep: x[keep]")
 
 
-def _assign(x: Tensor, key, values) -> None:
+@live
+def _assign(x: Tensor, key, value) -> None:
+    if not x._array.flags.writeable:
+        raise read_only("__setitem__")
+    _replace(x, key, value._array if isinstance(value, Tensor) else value)
+    changed_(x, "__setitem__")
+
+
+def _replace(x: Tensor, key, values) -> None:
     try:
         x._array[key] = values
     except IndexError:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import DTypeError, GraphError, ShapeError
 from .. import kernels
-from ..graph import live_kernels, modes
+from ..graph import changes, live, live_kernels, modes
 from ..ops._check import axis_of
 from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
 from .inplace import changed_, read_only, write_
@@ -80,8 +80,14 @@ def fill_(input, value) -> Tensor:
     if input.requires_grad:  # with the history, so that the gradient is 0 and not absent
         everywhere = Tensor._of(np.ones((), np.bool_))
         return write_(input, elementwise.masked_fill(input, everywhere, value), "fill_")
+    _fill(input, value)
+    return input
+
+
+@live
+def _fill(input, value) -> None:
     input._array.fill(value)
-    return changed_(input, "fill_")
+    changed_(input, "fill_")
 
 
 def zero_(input) -> Tensor:
@@ -129,6 +135,7 @@ def swap_shape(name: str, function):
             )
         seen = function(input.detach(), *args, **named)
         input._array = seen._array
+        changes.count += 1
         return changed_(input, name) if not input.requires_grad else input
 
     in_place.__name__ = in_place.__qualname__ = name
@@ -143,6 +150,7 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     kept = min(grown.size, input._array.size)
     grown.reshape(-1)[:kept] = input._array.reshape(-1)[:kept]
     input._array = grown
+    changes.count += 1
     return changed_(input, "resize_")
 
 

@@ -8,6 +8,7 @@ its category is higher still. NumPy's scalars count as Python numbers.
 import numpy as np
 
 from ..errors import DTypeError, KindError
+from ..graph import changes
 from ..ops._broadcast import stretched
 from . import dtypes
 from .apply import apply
@@ -157,6 +158,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
         )
     if out._array.size == 0 != y._array.size:  # an empty tensor takes any shape
         out._array = y._array.astype(out._array.dtype)
+        changes.count += 1
     else:
         out._array[...] = y._array
     out._watch().bump("out=")

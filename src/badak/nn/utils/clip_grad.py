@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from badak.errors import ArgumentError, BadakWarning, warn_once
+from badak.graph import live
 from badak.tensor import Tensor
 
 BLOCK = 1 << 16  # elements whose squares are summed at once: they stay in the cache, and the order of the sum is fixed
 
 
+@live
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -65,6 +67,7 @@ def get_total_norm(
         return Tensor._of(np.asarray(norm, dtype))
 
 
+@live
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -79,6 +82,7 @@ def clip_grads_with_norm_(
             grad._watch().bump("clip_grad_norm_")
 
 
+@live
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of every gradient, in place: grad = min(max(grad, -clip_value), clip_value)."""
     limit = float(clip_value)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from badak.errors import ArgumentError, KindError, MissingError, warn_once
+from badak.graph import live
 from badak.optim.optimizer import Optimizer
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
@@ -61,6 +62,12 @@ class LRScheduler:
         """The learning rates that were set last, one for each group."""
         return self._last_lr
 
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = live(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    @live
     def step(self, epoch: int | None = None) -> None:
         """Go on by one step. `epoch` (PyTorch's old way) jumps to that step instead."""
         if self._step_count == 1 and not self.optimizer._opt_called:
