@@ -1,4 +1,7 @@
-"""The same user code through torch.compile: "default", or "autotune" for mode max-autotune-no-cudagraphs."""
+"""The same user code through torch.compile; with badak, `import torch` gives badak and torch.compile is badak.compile.
+
+Variants: "default" and "autotune" (mode max-autotune-no-cudagraphs) compile the model, "step" the whole training step.
+"""
 
 import torch
 
@@ -6,7 +9,25 @@ from bench.steps import Encoding, Training, Writing, fingerprint, load
 from bench.workloads import Workload, data
 from bench.writing import FullCacheAttention, Writer
 
-MODES = {"default": None, "autotune": "max-autotune-no-cudagraphs"}
+MODES = {"default": None, "step": None, "autotune": "max-autotune-no-cudagraphs"}
+
+
+class CompiledTraining(Training):
+    """Forward, backward and AdamW as one compiled function."""
+
+    def __init__(self, work: Workload):
+        super().__init__(work, "blocks", fused=True)
+        self.whole = torch.compile(self._whole)
+
+    def _whole(self, *batch):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.model(*batch)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+    def step(self) -> float:
+        return self.whole(*self.batch).item()
 
 
 class CompiledWriting(Writing):
@@ -41,4 +62,6 @@ def build(work: Workload, variant: str):
         return CompiledWriting(work, mode)
     if work.family == "encode":
         return Encoding(work, "blocks", compiled)
+    if variant == "step":
+        return CompiledTraining(work)
     return Training(work, "blocks", compiled, fused=True)

@@ -156,8 +156,8 @@ class Call:
         inputs = ", ".join(repr(i) if isinstance(i, tuple) else type(i).__name__ for i in self.case.inputs)
         return f"{self.row.op.__name__}({inputs}, {self.attributes})"
 
-    def arrays(self, dtype: type) -> list[np.ndarray | None]:
-        rng = np.random.default_rng(zlib.crc32(repr(self).encode()))
+    def arrays(self, dtype: type, seed: int = 0) -> list[np.ndarray | None]:
+        rng = np.random.default_rng(zlib.crc32(repr(self).encode()) + seed)
         return [self._draw(spec, rng, dtype) for spec in self.case.inputs]
 
     def _draw(self, spec: Any, rng: np.random.Generator, dtype: type) -> np.ndarray | None:

@@ -216,7 +216,7 @@ def test_linear_and_its_gradients(lead, k, n, bias, dtype):
 def test_embedding_and_its_gradient(rows, channels, ids, options, dtype):
     ids = np.random.default_rng(0).integers(0, rows, ids)
     w, dy = normal(1, rows, channels, dtype=dtype), normal(2, *ids.shape, channels, dtype=dtype)
-    for table, index in zip(layouts(w), [ids, ids.astype(np.int32), strided(ids), ids - rows]):
+    for table, index in zip(layouts(w), [ids, ids.astype(np.int32), strided(ids)]):
         agree("embedding", table, index, units=0)
     for gradient in layouts(dy):
         agree("embedding_backward", gradient, ids, rows, units=32, **options)
@@ -226,6 +226,8 @@ def test_ids_outside_the_table_are_refused_before_memory_is_touched():
     with pytest.raises(RangeError) as caught:
         fast.embedding(np.zeros((4, 2), np.float32), np.array([1, 7]))
     assert str(caught.value).startswith("embedding: expected ids in 0 .. 3; got ids from 1 to 7")
+    with pytest.raises(RangeError, match="got ids from -1 to 2\nfix: ids from 0"):
+        fast.embedding(np.zeros((4, 2), np.float32), np.array([2, -1]))
     with pytest.raises(RangeError):
         fast.cross_entropy(np.zeros((2, 3), np.float32), np.array([0, 3]))
 

@@ -5,6 +5,8 @@ from ..graph import backpropagate
 from ..tensor import Tensor
 from ..tensor.backward import backward as _backward
 from ..tensor.backward import refuse_create_graph, root
+from ..tensor.convert import cast
+from ..tensor.create import zeros_like
 
 
 def backward(
@@ -54,9 +56,9 @@ def grad(
                 "allow_unused=True gives None there",
             )
         if dx is None:
-            made.append(Tensor._of(x._array * 0) if materialize_grads else None)
+            made.append(zeros_like(x) if materialize_grads else None)
         else:
-            made.append(Tensor._of(dx.astype(x._array.dtype)))
+            made.append(cast(Tensor._of(dx), x.dtype, copy=True))
     return tuple(made)
 
 

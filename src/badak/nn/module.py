@@ -247,10 +247,10 @@ class Module(Moving, State, Hooks):
             if parameter.grad is not None:
                 parameter.grad = None if set_to_none else parameter.grad.detach().zero_()
 
-    def compile(self, *args, fullgraph: bool = False, **kwargs) -> None:
+    def compile(self, *args, **kwargs) -> None:
         """Replay calls of this module that need no gradient, from the fourth of a kind on; see `badak.compile`."""
         if not isinstance(self.__dict__.get("forward"), Compiled):
-            self.__dict__["forward"] = Compiled(self.forward, strict=fullgraph, told=False)
+            self.__dict__["forward"] = Compiled(self.forward, strict=kwargs.get("fullgraph", False), told=False)
 
     # Its printed form
 

@@ -70,8 +70,7 @@ class Optimizer:
             if set_to_none:
                 p._set_grad(None)
             else:
-                p._grad._array[...] = 0
-                p._grad._watch().bump("zero_grad")
+                p._grad.zero_()
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters to train: {"params": tensors, setting: value}; absent settings take the defaults."""

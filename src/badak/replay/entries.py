@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import GraphError
 from ..graph import Saved
-from .origins import arrays_in
+from .origins import arrays_in, owner_of
 
 
 class Entry:
@@ -118,5 +118,7 @@ def _refresh(old, new) -> None:
                 f"a compiled step made an array of shape {source.shape} where it made {target.shape} when it was recorded",
                 "leave operations whose shapes depend on values outside of the compiled step",
             )
+        if not target.flags.writeable:  # one number seen as many: what is written is the number
+            target, source = owner_of(target), owner_of(source)
         if source.ctypes.data != target.ctypes.data:
             np.copyto(target, source)

@@ -11,6 +11,7 @@ import threading
 
 import numpy as np
 
+from .. import kernels
 from .origins import owner_of
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
@@ -26,6 +27,7 @@ class Watch:
 
     def start(self) -> None:
         """Log what comes from now on."""
+        kernels.active()  # which loads the compiled ones, if there are any
         if _parallel():
             calls = _parallel().calls
             calls.thread, calls.log = threading.get_ident(), []

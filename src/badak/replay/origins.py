@@ -12,8 +12,8 @@ _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.
 
 def owner_of(array):
     """The object that holds the memory of an array."""
-    while type(array) is np.ndarray and array.base is not None:
-        array = array.base
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
     return array
 
 

@@ -68,8 +68,11 @@ class Recorder:
 
     # ------------------------------------------------------------------ operations
 
-    def ran(self, op, saved, arrays, attributes, outputs) -> None:
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         """An operation made the tensors `outputs`."""
+        for x in inputs:
+            if x is not None and not self.origins.knows(x._array):
+                x._replayed = True
         calls, made = self.watch.take(), [y._array for y in outputs]
         if self.trouble or all(self.origins.knows(array) for array in made):
             return  # views: their memory is somebody's already
@@ -135,7 +138,7 @@ class Recorder:
             copy = np.array(dy, order="C")
             self._add(Copy(copy, dy), "copy", "", words, [copy])
             self._set(leaf, leaf._of(copy))
-        self.words.append(("gradient", id(leaf), words))
+        self.words.append(("gradient", self.origins.describe(leaf._array), words))
         if leaf._backward_hooks_after:
             self.refuse("a parameter has a hook")
             for hook in leaf._backward_hooks_after:
@@ -145,10 +148,11 @@ class Recorder:
         """The leaf's .grad became None, or a tensor."""
         self._touch(leaf, read=False)
         self._set(leaf, grad)
-        self.words.append(("grad", id(leaf), None if grad is None else self.origins.describe(grad._array)))
+        self.words.append(("grad", self.origins.describe(leaf._array), None if grad is None else self.origins.describe(grad._array)))
 
     def _touch(self, leaf, read: bool = True) -> None:
-        self.leaves.setdefault(id(leaf), (leaf, leaf._grad, read))
+        if self.origins.of(leaf._array)[0] == "outside":
+            self.leaves.setdefault(id(leaf), (leaf, leaf._grad, read))
 
     def _set(self, leaf, grad) -> None:
         leaf._grad = grad

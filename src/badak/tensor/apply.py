@@ -50,7 +50,7 @@ def apply(op, *inputs, **attributes):
     if True in needs:
         _record(op, saved, inputs, arrays, edges, outputs)
     if modes.checked:
-        _check(op, saved, arrays, attributes, outputs)
+        _check(op, saved, inputs, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
 
@@ -65,7 +65,7 @@ def see(op, x, **attributes):
             return y
         _share(op, x, (y,), attributes)
         if checked:
-            _check(op, _FORGOTTEN, (x._array,), attributes, (y,))
+            _check(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
         return y
     wanted = x._requires_grad if x._base is None else x.requires_grad
     saved = _new(Saved)
@@ -75,7 +75,7 @@ def see(op, x, **attributes):
     if wanted:
         y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
     if modes.checked:
-        _check(op, saved, (x._array,), attributes, (y,))
+        _check(op, saved, (x,), (x._array,), attributes, (y,))
     return y
 
 
@@ -99,7 +99,7 @@ def _run(op, inputs, attributes):
     else:
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
     if checked:
-        _check(op, saved, arrays, attributes, outputs)
+        _check(op, saved, inputs, arrays, attributes, outputs)
     if op.view and not modes.inference:
         _share(op, inputs[0], outputs, attributes)
     return outputs if type(made) is tuple else outputs[0]
@@ -132,10 +132,10 @@ def _record(op, saved: Saved, inputs, arrays, edges, outputs) -> None:
         node.watched = watched
 
 
-def _check(op, saved: Saved, arrays, attributes, outputs) -> None:
+def _check(op, saved: Saved, inputs, arrays, attributes, outputs) -> None:
     """What inference mode, anomaly mode, debug mode and a recording do with each result."""
     if modes.tape is not None:
-        modes.tape.ran(op, saved, arrays, attributes, outputs)
+        modes.tape.ran(op, saved, inputs, arrays, attributes, outputs)
     if modes.inference:
         for y in outputs:
             y._inference = True

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import DTypeError, MissingError
-from ..graph import live_pure
+from ..graph import live, live_pure
 from ..ops._broadcast import quiet, stretched
 from .arithmetic import tensors
 from .promote import into, number, operand, same
@@ -126,6 +126,7 @@ bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "input << oth
 bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> other.")
 
 
+@live_pure
 def bitwise_not(input, *, out=None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
@@ -136,6 +137,7 @@ def bitwise_not(input, *, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
+@live_pure
 @quiet
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
@@ -144,16 +146,19 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
     return Tensor._of(np.isclose(input._array, other._array, rtol, atol, equal_nan))
 
 
+@live
 def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether |input - other| <= atol + rtol |other| everywhere."""
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
+@live
 def equal(input, other) -> bool:
     """Whether both have the same shape and the same values."""
     return np.array_equal(input._array, other._array)
 
 
+@live_pure
 def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Which of `elements` occur in `test_elements`; either may be a number."""
     a, b = (x._array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))

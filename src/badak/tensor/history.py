@@ -28,6 +28,7 @@ class History:
     _rebased = 0  # how often the history of this memory has been rewritten, and, for a view,
     _made_at = 0  # which rewriting its own history belongs to
     _retains = False
+    _replayed = False  # whether a recording has met it as a tensor from outside
     _backward_hooks_after: list | None = None
 
     if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class History:
                 "x.detach()",
             )
         self._requires_grad = bool(requires_grad)
-        changes.count += 1
+        if self._replayed:
+            changes.count += 1
         return self
 
     @property

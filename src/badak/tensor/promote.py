@@ -8,7 +8,7 @@ its category is higher still. NumPy's scalars count as Python numbers.
 import numpy as np
 
 from ..errors import DTypeError, KindError
-from ..graph import changes
+from ..graph import changes, modes
 from ..ops._broadcast import stretched
 from . import dtypes
 from .apply import apply
@@ -118,9 +118,11 @@ def number(x: Tensor, c):
 
 def tensor_of(c, like: DType) -> Tensor:
     """The number c as a 0-d tensor; a whole number goes around the end of a small dtype, as in PyTorch."""
-    if like.kind in ("int", "uint"):
-        return Tensor._of(np.asarray(c, np.int64).astype(like.numpy))
-    return Tensor._of(np.asarray(c, like.numpy))
+    whole = like.kind in ("int", "uint")
+    array = np.asarray(c, np.int64).astype(like.numpy) if whole else np.asarray(c, like.numpy)
+    if modes.tape is not None:
+        modes.tape.constant(array)
+    return Tensor._of(array)
 
 
 def same(*xs):

@@ -11,7 +11,6 @@ log, exp or tan enter a float64 result, so does the C library's rounding.
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, KindError
-from ..graph import live
 from . import dtypes
 from .generator import (
     Generator,
@@ -290,7 +289,6 @@ def random_(x, from_=None, to=None, *, generator=None) -> Tensor:
     return _fill(x, lambda shape: source.integers(int(from_ or 0), int(to), shape, kind), "random_")
 
 
-@live
 def dropout_mask(x: np.ndarray, keep: float, generator=None) -> np.ndarray:
     """True with probability `keep`, bool of x's shape, drawn in the order of x's memory: PyTorch's dropout mask for x."""
     source = or_default(generator)

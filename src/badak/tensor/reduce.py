@@ -10,6 +10,7 @@ import builtins
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, RangeError
+from ..graph import live, live_pure
 from ..ops import index as index_ops
 from ..ops import reduce as ops
 from ..ops._check import axis_of
@@ -140,6 +141,9 @@ def _not_empty(name: str, input, dim) -> None:
             raise RangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
 
 
+_argmax, _argmin = live(np.argmax), live(np.argmin)
+
+
 def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
     if axis is not None:
         other = axis
@@ -167,7 +171,7 @@ def max(input, dim=None, keepdim=False, *, axis=None, out=None):
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
     """
-    return _extreme("max", input, dim, keepdim, axis, ops.Amax, np.argmax, maximum, returns.max)
+    return _extreme("max", input, dim, keepdim, axis, ops.Amax, _argmax, maximum, returns.max)
 
 
 def min(input, dim=None, keepdim=False, *, axis=None, out=None):
@@ -175,7 +179,7 @@ def min(input, dim=None, keepdim=False, *, axis=None, out=None):
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
     """
-    return _extreme("min", input, dim, keepdim, axis, ops.Amin, np.argmin, minimum, returns.min)
+    return _extreme("min", input, dim, keepdim, axis, ops.Amin, _argmin, minimum, returns.min)
 
 
 def aminmax(input, *, dim=None, keepdim=False):
@@ -213,7 +217,7 @@ def _truth(name: str, ufunc):
         return found if out is None else into(out, found)
 
     function.__name__ = function.__qualname__ = name
-    return function
+    return live_pure(function)
 
 
 any = _truth("any", np.logical_or)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
+from ..graph import live, live_pure
 from ..ops import index as index_ops
 from ..ops._check import axis_of
 from . import returns
@@ -18,16 +19,17 @@ from .reduce import _not_empty, along
 from .tensor import Tensor
 
 
+@live
 def _order(array, dim: int, descending: bool):
     if not descending:
-        return np.argsort(array, axis=dim, kind="stable")
+        return np.ascontiguousarray(np.argsort(array, axis=dim, kind="stable"), np.int64)
     # from the end, so that equal values keep their order
     backwards = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
-    return array.shape[dim] - 1 - np.flip(backwards, dim)
+    return np.ascontiguousarray(array.shape[dim] - 1 - np.flip(backwards, dim), np.int64)
 
 
 def _gathered(input, order, dim: int):
-    indices = Tensor._of(np.ascontiguousarray(order, np.int64))
+    indices = Tensor._of(order)
     return apply(index_ops.TakeAlong, input, indices, dim=dim), indices
 
 
@@ -49,7 +51,7 @@ def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False
     """The indices that put x in order along dim."""
     dim = axis_of(dim, input._array.ndim)
     array = input._array
-    return Tensor._of(np.ascontiguousarray(_order(array, dim, descending)) if array.ndim else np.zeros((), np.int64))
+    return Tensor._of(_order(array, dim, descending) if array.ndim else np.zeros((), np.int64))
 
 
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out=None):
@@ -66,16 +68,17 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
 
 
+@live
 def _top(array, k: int, dim: int, largest: bool):
     n = array.shape[dim]
     before = (slice(None),) * dim
     if n < 512 or k > n // 8 or k == 0:
-        return _order(array, dim, largest)[(*before, slice(k))]
+        return np.ascontiguousarray(_order(array, dim, largest)[(*before, slice(k))])
     # among many, only the candidates are sorted; which of the values equal to the k-th are among them is not promised
     part = np.argpartition(array, n - k if largest else k - 1, axis=dim)
     candidates = np.sort(part[(*before, slice(n - k, None) if largest else slice(k))], axis=dim)
     order = _order(np.take_along_axis(array, candidates, dim), dim, largest)
-    return np.take_along_axis(candidates, order, dim)
+    return np.ascontiguousarray(np.take_along_axis(candidates, order, dim), np.int64)
 
 
 def _position(name: str, pick):
@@ -94,7 +97,7 @@ def _position(name: str, pick):
         return Tensor._of(y) if out is None else into(out, Tensor._of(y))
 
     function.__name__ = function.__qualname__ = name
-    return function
+    return live_pure(function)
 
 
 argmax = _position("argmax", np.argmax)
@@ -112,6 +115,7 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
     return returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
 
 
+@live
 def _kth(array, k: int, dim: int):
     return _order(array, dim, False).take(k, dim) if array.ndim else None
 
@@ -126,6 +130,7 @@ def median(input, dim=None, keepdim: bool = False):
     return returns.median(*along(input, _middle(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
 
+@live
 def _middle(array, dim: int):
     order = _order(array, dim, False)
     middle = order.take((array.shape[dim] - 1) // 2, dim)

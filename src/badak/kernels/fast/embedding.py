@@ -116,5 +116,5 @@ def _out_of_range(index, rows, where):
     least, most = index.min(), index.max()
     return RangeError(
         f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
-        f"a table of {most + 1} rows, or the ids of the right vocabulary",
+        "ids from 0" if least < 0 else f"a table of {most + 1} rows, or the ids of the right vocabulary",
     )
