@@ -1,5 +1,6 @@
 """Other views of the same memory: nothing is copied, the gradient goes back through the same change of shape."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -89,11 +90,33 @@ class Split(Op):
     def backward(saved, *dys):
         axis, shape = saved.axis, saved.shape
         dtype = next(dy.dtype for dy in dys if dy is not None)
+        side_by_side = _joined(dys, shape, axis)
+        if side_by_side is not None:
+            return side_by_side
         whole = [
             np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy
             for n, dy in zip(saved.sizes, dys)
         ]
         return kernels.of(whole[0]).concatenate(whole, axis)
+
+
+def _joined(dys, shape, axis):
+    """The array of which the dys are the pieces along the last axis already, None where they are not.
+
+    Attention leaves the gradients of q, k and v this way; nobody else holds them, as they were handed on to this split.
+    """
+    first = dys[0]
+    if axis != len(shape) - 1 or first is None or first.base is None:
+        return None
+    base, at = first.base, first.__array_interface__["data"][0]
+    if base.size != math.prod(shape) or not base.flags.c_contiguous or at != base.__array_interface__["data"][0]:
+        return None
+    strides = base.reshape(shape).strides
+    for dy in dys:
+        if dy is None or dy.base is not base or dy.strides != strides or dy.__array_interface__["data"][0] != at:
+            return None
+        at += dy.shape[-1] * dy.itemsize
+    return base.reshape(shape)
 
 
 @lru_cache

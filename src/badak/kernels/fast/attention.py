@@ -243,8 +243,8 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     full = (batch, heads, queries, keys)
     block = _block(queries, keys)
     parts = max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
-    dq = _laid_out_like(q, q.shape[3])
-    dk, dv = (_partial_sums(x, parts) for x in (k, v))
+    packed = _side_by_side(q, k, v) if parts == 1 else None
+    dq, dk, dv = packed or (_laid_out_like(q, q.shape[3]), *(_partial_sums(x, parts) for x in (k, v)))
     nothing = _ABSENT[q.dtype]
     dscores = np.zeros(full, q.dtype) if needs[3] else nothing
     work, every = 2.5 * _work(q, v), batch * groups * parts
@@ -309,6 +309,26 @@ def _laid_out_like(q, width):
     if q.strides[1] < q.strides[2]:
         return np.empty((batch, queries, heads, width), q.dtype).transpose(0, 2, 1, 3)
     return np.empty((batch, heads, queries, width), q.dtype)
+
+
+def _side_by_side(q, k, v):
+    """dq and partial sums of dk and dv that lie in memory as q, k and v do, where those are cut from one projection.
+
+    The gradient of the cut (`ops.shape.Split`) then finds its pieces in place and copies nothing. None elsewhere.
+    """
+    base, strides = q.base, q.strides
+    if base is None or base is not k.base or base is not v.base or not strides == k.strides == v.strides or q.shape != k.shape:
+        return None
+    batch, heads, keys, width = q.shape
+    item, channels = q.itemsize, heads * width
+    starts = [x.__array_interface__["data"][0] for x in (q, k, v)]
+    if q.shape != v.shape or strides != (keys * 3 * channels * item, width * item, 3 * channels * item, item):
+        return None
+    if starts[1] - starts[0] != channels * item or starts[2] - starts[1] != channels * item:
+        return None
+    whole = np.empty((batch, keys, 3, heads, width), q.dtype)
+    dq, dk, dv = (whole[:, :, i].transpose(0, 2, 1, 3) for i in range(3))
+    return dq, dk[None], dv[None]
 
 
 def _partial_sums(k, parts):
