@@ -1,6 +1,7 @@
 """Adam: steps of one size for every parameter, however large its gradient."""
 
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from badak import kernels
@@ -90,6 +91,12 @@ class Adam(Optimizer):
             )
         return loss
 
+    def _kept_step(self) -> Callable[[], bool] | None:
+        if any(self._hooked(moment) for moment in ("step pre", "step post")):
+            return None
+        parts = [_KeptStep(self, params, group, memo) for params, _, _, group, memo in self._batches()]
+        return lambda: all([part.fits() for part in parts]) and all([part.prepare() for part in parts])
+
     def _begin(self, p: Tensor, amsgrad: bool) -> dict[str, Any]:
         """The memory of p before its first step."""
         state = self.state[p]
@@ -97,3 +104,42 @@ class Adam(Optimizer):
         if amsgrad:
             state["max_exp_avg_sq"] = zeros_like(p)
         return state
+
+
+class _KeptStep:
+    """What a step of one group consists of besides its kernel call: counting, and the factors that change."""
+
+    def __init__(self, optimizer: Adam, params: list[Tensor], group: dict[str, Any], memo: dict[str, Any]):
+        self.optimizer, self.params, self.group, self.memo = optimizer, params, group, memo
+        self.settings, self.state, self.groups = self._settings(), optimizer.state, len(optimizer.param_groups)
+        self.states = [optimizer.state[p] for p in params]
+        self.arrays = [state[name]._array for state in self.states for name in ("exp_avg", "exp_avg_sq")]
+
+    def _settings(self) -> tuple[Any, ...]:
+        """What the kernel call has as numbers."""
+        group = self.group
+        decay = 0 if group["decoupled_weight_decay"] else group["weight_decay"]
+        flags = group["amsgrad"], group["maximize"], group["decoupled_weight_decay"], len(group["params"])
+        return (*map(number, group["betas"]), group["eps"], number(decay), *flags)
+
+    def fits(self) -> bool:
+        """Whether nothing but the learning rate and decoupled weight decay has changed since the call was kept."""
+        optimizer = self.optimizer
+        return (
+            optimizer.state is self.state
+            and len(optimizer.param_groups) == self.groups
+            and any(memo is self.memo for memo in optimizer._memos.values())
+            and self._settings() == self.settings
+            and all(map(is_, self.states, map(self.state.get, self.params)))
+            and all(map(is_, self.arrays, [s[name]._array for s in self.states for name in ("exp_avg", "exp_avg_sq")]))
+        )
+
+    def prepare(self) -> bool:
+        """Count one more step and set its factors."""
+        group = self.group
+        settings = number(group["lr"]), *map(number, group["betas"]), number(group["weight_decay"])
+        kernel_set = kernels.of(self.arrays[0])
+        done = kernel_set.adam_prepare(self.memo, next_steps(self.states), *settings, group["decoupled_weight_decay"])
+        for p in self.params:
+            (p._counter or p._watch()).bump("Adam.step")
+        return done

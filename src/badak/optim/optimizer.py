@@ -149,6 +149,15 @@ class Optimizer:
         groups = [f"\nParameter Group {i}\n{''.join(lines)}" for i, lines in enumerate(settings)]
         return f"{type(self).__name__} ({''.join(groups)})"
 
+    # for replays (`badak.compile`)
+
+    def _kept_step(self) -> Callable[[], bool] | None:
+        """A function that prepares a step whose kernel calls are then played again, and says whether they still fit.
+
+        Where they do not it must have changed nothing. None where a step is more than kernel calls: then it is called.
+        """
+        return None
+
     # for the optimizers of this room
 
     def _parameters(self) -> Iterator[Tensor]:

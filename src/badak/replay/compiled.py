@@ -17,6 +17,7 @@ from ..graph import changes, modes
 from ..ops._broadcast import quiet
 from ..tensor import Tensor
 from .arguments import Arguments, Results
+from .entries import Prepared
 from .native import player
 from .recorder import LIVE_GRAPH, Recorder
 
@@ -209,7 +210,8 @@ def _steps(entries) -> list[Callable[[], None]]:
         if waiting:
             steps.append(player(waiting))
             waiting = []
-        steps.append(entry.again)
+        prepared = isinstance(entry, Prepared) and entry.prepare is not None
+        steps.append(entry.player(player([entry])) if prepared else entry.again)
     if waiting:
         steps.append(player(waiting))
     return steps

@@ -14,6 +14,10 @@ class Entry:
 
     calls: list | None = None
 
+    def kept_calls(self) -> list:
+        """The calls of kernels that stand for it."""
+        return self.calls or []
+
     def again(self) -> None:
         """Do it once more, on the values that the arrays have now."""
         raise AssertionError("an Entry defines again")
@@ -97,6 +101,30 @@ class Call(Entry):
 
     def again(self) -> None:
         _refresh(self.results, results_in(self.function(*self.args, **self.kwargs)))
+
+
+class Prepared(Entry):
+    """The step of an optimizer as kernel calls, after `prepare` has set what changes from step to step."""
+
+    def __init__(self, function, optimizer, prepare, calls):
+        self.function, self.optimizer, self.prepare, self.kept = function, optimizer, prepare, calls
+
+    def again(self) -> None:
+        self.function(self.optimizer)
+
+    def kept_calls(self) -> list:
+        return self.kept
+
+    def player(self, play):
+        """The step that plays its calls where they fit."""
+
+        def step():
+            if self.prepare():
+                play()
+            else:
+                self.again()
+
+        return step
 
 
 def results_in(value) -> list:

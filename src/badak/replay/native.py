@@ -117,11 +117,11 @@ def player(entries):
 
     A kernel that met an id out of range says so in its argument `wrong`; its entry is then done by Python, which raises.
     """
-    owners = [each for each in entries for _ in each.calls]
+    owners = [each for each in entries for _ in each.kept_calls()]
     wrong = np.zeros(len(owners), np.int64)  # one number for each call
     calls = [
         (kernel, tasks, work, _with_flag(kernel, arguments, wrong[i : i + 1]))
-        for i, (kernel, tasks, work, arguments) in enumerate(call for each in entries for call in each.calls)
+        for i, (kernel, tasks, work, arguments) in enumerate(call for each in entries for call in each.kept_calls())
     ]
     play = importlib.import_module("badak.kernels.fast._tape").Tape(calls).play
     if not any("wrong" in _names(kernel) for kernel, *_ in calls):

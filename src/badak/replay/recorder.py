@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import kernels
 from ..graph import modes
-from .entries import Backward, Call, Copy, Entry, Forward, Grads, Sum, Ufunc, results_in
+from .entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
 from .native import Watch, native_calls, read_by, written_by
 from .origins import Origins, arrays_in
 from .repeats import Repeats
@@ -182,16 +182,17 @@ class Recorder:
         self._switch(None)
         try:
             result = function(*args, **kwargs)
+            prepare = args[0]._kept_step() if len(args) == 1 and not kwargs and hasattr(args[0], "_kept_step") else None
         finally:
             self._switch(None if self.trouble else self)
         calls, made = self.watch.take(), results_in(result)
         if isinstance(result, int | float):
             self.refuse(f"it reads a value ({function.__name__})")
         if not self.trouble:
-            self._note_live(function, args, kwargs, result, made, calls)
+            self._note_live(function, args, kwargs, result, made, calls, prepare)
         return result
 
-    def _note_live(self, function, args, kwargs, result, made, calls) -> None:
+    def _note_live(self, function, args, kwargs, result, made, calls, prepare) -> None:
         words, read = self.origins.describe((args, kwargs)), results_in([args, list(kwargs.values())])
         entry: Entry = Call(function, args, kwargs, made)
         if getattr(function, "pure", False):
@@ -207,6 +208,8 @@ class Recorder:
                 entry.calls = calls or None
         else:
             self.repeats.forget()
+            if prepare is not None and calls:
+                entry = Prepared(function, args[0], prepare, calls)
         self._add(entry, "call", function.__qualname__, words, made)
 
     def constant(self, array) -> None:

@@ -34,17 +34,17 @@ def sgd_block(task, like, rows, owner, firsts, sign, lr, momentum, rest, decay, 
         param[i] = fma(-lr, fma(momentum, m, g) if nesterov else m, param[i])
 
 
-@parallel_exact("R2 Ri2 Ri1 f f f f f f f ?")
-def adam_block(task, factors, rows, owner, sign, keep, decay, rest1, beta2, rest2, eps, amsgrad):
+@parallel_exact("R2 Ri2 Ri1 f f f f f f ?")
+def adam_block(task, factors, rows, owner, sign, decay, rest1, beta2, rest2, eps, amsgrad):
     """g = sign grad + decay param;  param *= keep;  m += rest1 (g - m);  v = beta2 v + rest2 g^2;
     param -= rate m / (sqrt(v) / root + eps), where amsgrad takes the largest v so far.
 
-    rows, owner: a `Table` of (param, m, v, largest v). factors (P, 2): root and rate of each parameter, which depend on its step.
+    rows, owner: a `Table` of (param, m, v, largest v). factors (P, 3): root, rate and keep of each parameter, which change from step to step.
     """
     row = owner[task]
     if rows[row, GRAD] == 0:
         return
-    root, rate = factors[row, 0], factors[row, 1]
+    root, rate, keep = factors[row, 0], factors[row, 1], factors[row, 2]
     param, grad = part(task, rows, row, PARAM, factors), part(task, rows, row, GRAD, factors)
     exp_avg, exp_avg_sq = part(task, rows, row, PARAM + 1, factors), part(task, rows, row, PARAM + 2, factors)
     maxima = part(task, rows, row, PARAM + 3 if amsgrad else PARAM, factors)
@@ -125,14 +125,18 @@ def adam_all(
     columns = [params, exp_avgs, exp_avg_sqs]
     table = table_of(memo, [*columns, max_exp_avg_sqs] if amsgrad else columns)
     left = table.take(grads)
+    if len(memo.get("factors", ())) != len(params):
+        memo["factors"] = np.empty((len(params), 3), table.dtype)
+    factors = memo["factors"]  # one array at every step, so that a call can be kept
+    _set_factors(factors, steps, lr, beta1, beta2, weight_decay if decoupled else 0)
+    memo["kept call fits"] = not left
     adam_block(
         len(table.owner),
         table.size // 2,
-        _factors(steps, lr, beta1, beta2, table.dtype),
+        factors,
         table.rows,
         table.owner,
         -1.0 if maximize else 1.0,
-        1 - lr * weight_decay if decoupled else 1.0,
         0.0 if decoupled else weight_decay,
         1 - beta1,
         beta2,
@@ -147,9 +151,16 @@ def adam_all(
         one(*arrays, steps[row], lr, beta1, beta2, eps, weight_decay, decoupled, maximize)
 
 
-def _factors(steps, lr, beta1, beta2, dtype):
-    """(P, 2): the root sqrt(1 - beta2^t) and the rate lr / (1 - beta1^t) for every parameter's step t."""
-    of_step = {step: (math.sqrt(1 - beta2**step), lr / (1 - beta1**step)) for step in set(steps)}
-    factors = np.empty((len(steps), 2), dtype)
+def _set_factors(factors, steps, lr, beta1, beta2, decoupled_decay):
+    """For every parameter's step t: the root sqrt(1 - beta2^t), the rate lr / (1 - beta1^t), and 1 - lr decay."""
+    keep = 1 - lr * decoupled_decay
+    of_step = {step: (math.sqrt(1 - beta2**step), lr / (1 - beta1**step), keep) for step in set(steps)}
     factors[:] = of_step[steps[0]] if len(of_step) == 1 else [of_step[step] for step in steps]
-    return factors
+
+
+def adam_prepare(memo, steps, lr, beta1, beta2, weight_decay, decoupled):
+    """Let the call of `adam_all` that belongs to `memo`, if it was kept, do these steps when it is played; whether it can."""
+    if not memo.get("kept call fits"):
+        return False
+    _set_factors(memo["factors"], steps, lr, beta1, beta2, weight_decay if decoupled else 0)
+    return True

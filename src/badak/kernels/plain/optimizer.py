@@ -130,3 +130,16 @@ def adam_all(
     maxima = max_exp_avg_sqs or [None] * len(params)
     for arrays in zip(params, grads, exp_avgs, exp_avg_sqs, maxima, steps):
         adam(*arrays, lr, beta1, beta2, eps, weight_decay, decoupled, maximize)
+
+
+def adam_prepare(
+    memo: dict[str, Any],
+    steps: Sequence[int],
+    lr: float,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    decoupled: bool,
+) -> bool:
+    """Let the call of `adam_all` that belongs to `memo`, if it was kept, do these steps when it is played; whether it can."""
+    return False
