@@ -117,6 +117,10 @@ def test_heads_of_a_packed_projection_are_joined_again_without_a_copy():
     out, _, _ = fast.attention(q, k, v, causal=0)
     assert out.transpose(0, 2, 1, 3).flags.c_contiguous
     dq, dk, dv, _ = call_backward(fast, q, k, v, out, None, {"causal": 0})
+    assert all(x.base is dq.base and x.strides == q.strides for x in (dq, dk, dv))  # as q, k and v lie
+    assert np.array_equal(dq.base.transpose(2, 0, 3, 1, 4), [dq, dk, dv])
+    apart = [normal(i, 2, 6, 4, 8, dtype=np.float32).transpose(0, 2, 1, 3) for i in range(3)]
+    dq, dk, dv, _ = call_backward(fast, *apart, fast.attention(*apart)[0], None, {})
     assert all(x.transpose(0, 2, 1, 3).flags.c_contiguous for x in (dq, dk, dv))
 
 

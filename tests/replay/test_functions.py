@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import badak
-from badak import nn, optim
-from badak.errors import GraphError
 from badak.nn import functional as F
 
 FUNCTIONS = {

@@ -19,6 +19,7 @@ class CrossEntropy(Op):
     """
 
     fresh = True
+    by_kernels = True  # apart from that warning, and from class weights
 
     @staticmethod
     def forward(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean"):
@@ -30,13 +31,21 @@ class CrossEntropy(Op):
         kernel = kernels.of(logits)
         loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
         save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
-        save.ignore_index, save.smoothing = ignore_index, smoothing
+        save.ignore_index, save.smoothing, save.count = ignore_index, smoothing, None
+        if weight is None and reduction in ("mean", "sum"):
+            if not all_seen and reduction == "mean":
+                _look_for_labels("cross_entropy", target != ignore_index, ignore_index)
+            total, save.count = kernel.total_loss(loss, target, ignore_index, reduction == "mean")
+            return total
         save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction, all_seen)
         return _reduced(loss, *save.spread)
 
     @staticmethod
     def backward(saved, dy):
-        dloss = _spread(dy, saved.target.shape, *saved.spread)
+        if saved.count is not None:
+            dloss = kernels.of(dy).spread_loss(dy, saved.count, saved.target.size)
+        else:
+            dloss = _spread(dy, saved.target.shape, *saved.spread)
         dlogits = kernels.of(dy).cross_entropy_backward(
             dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.ignore_index, saved.smoothing
         )
@@ -180,14 +189,21 @@ def _class_spread(where: str, target, weight, ignore_index: int, reduction: str,
     if reduction != "mean" or (all_seen and weight is None and target.size):
         return _plain_spread(where, target.size, reduction)
     seen = target[target != ignore_index]
-    if seen.size == 0:
-        warn_once(
-            (where, "no label"),
-            f"{where}: no label to learn from in this batch (all == ignore_index={ignore_index}); the loss is 0",
-            "check truncation/masking",
-        )
+    if not _look_for_labels(where, seen, ignore_index):
         return True, 1
     return True, seen.size if weight is None else float(weight[seen].sum())
+
+
+def _look_for_labels(where: str, seen, ignore_index: int) -> bool:
+    """Whether there is any label, True somewhere in `seen` or an entry of it; warn, once, where there is none."""
+    if seen.dtype == np.bool_ and seen.any() or seen.dtype != np.bool_ and seen.size:
+        return True
+    warn_once(
+        (where, "no label"),
+        f"{where}: no label to learn from in this batch (all == ignore_index={ignore_index}); the loss is 0",
+        "check truncation/masking",
+    )
+    return False
 
 
 @quiet

@@ -95,7 +95,14 @@ class Adam(Optimizer):
         if any(self._hooked(moment) for moment in ("step pre", "step post")):
             return None
         parts = [_KeptStep(self, params, group, memo) for params, _, _, group, memo in self._batches()]
-        return lambda: all([part.fits() for part in parts]) and all([part.prepare() for part in parts])
+
+        def prepare() -> bool:
+            fits = all(part.fits() for part in parts)
+            for part in parts if fits else ():
+                part.prepare()
+            return fits
+
+        return prepare
 
     def _begin(self, p: Tensor, amsgrad: bool) -> dict[str, Any]:
         """The memory of p before its first step."""
@@ -126,7 +133,8 @@ class _KeptStep:
         """Whether nothing but the learning rate and decoupled weight decay has changed since the call was kept."""
         optimizer = self.optimizer
         return (
-            optimizer.state is self.state
+            self.memo.get("kept call fits", False)
+            and optimizer.state is self.state
             and len(optimizer.param_groups) == self.groups
             and any(memo is self.memo for memo in optimizer._memos.values())
             and self._settings() == self.settings
@@ -134,12 +142,11 @@ class _KeptStep:
             and all(map(is_, self.arrays, [s[name]._array for s in self.states for name in ("exp_avg", "exp_avg_sq")]))
         )
 
-    def prepare(self) -> bool:
+    def prepare(self) -> None:
         """Count one more step and set its factors."""
         group = self.group
         settings = number(group["lr"]), *map(number, group["betas"]), number(group["weight_decay"])
         kernel_set = kernels.of(self.arrays[0])
-        done = kernel_set.adam_prepare(self.memo, next_steps(self.states), *settings, group["decoupled_weight_decay"])
+        kernel_set.adam_prepare(self.memo, next_steps(self.states), *settings, group["decoupled_weight_decay"])
         for p in self.params:
             (p._counter or p._watch()).bump("Adam.step")
-        return done

@@ -110,7 +110,7 @@ class _Plan:
             return False
         if self.steps is None:
             return True
-        return self.machine == _machine() and (not self.grads or all([_has(leaf, grad) for leaf, grad in self.grads]))
+        return self.machine == _machine() and all(_has(leaf, grad) for leaf, grad in self.grads)
 
     def suits(self, args) -> bool:
         """Whether these are tensors as it was recorded for, in the same modes."""

@@ -62,7 +62,7 @@ class Recorder:
         """Refuse where an earlier recording says something else."""
         if self.trouble or self.words == first.words:
             return
-        where = next((two for one, two in zip(first.words, self.words) if one != two), ("its end",))
+        where: tuple = next((two for one, two in zip(first.words, self.words) if one != two), ("its end",))
         at = where[1] if len(where) > 1 and isinstance(where[1], str) else where[0]
         self.refuse(f"two calls of it differ (at {at}: a number, a shape, or a tensor made outside of operations)")
 
@@ -148,7 +148,8 @@ class Recorder:
         """The leaf's .grad became None, or a tensor."""
         self._touch(leaf, read=False)
         self._set(leaf, grad)
-        self.words.append(("grad", self.origins.describe(leaf._array), None if grad is None else self.origins.describe(grad._array)))
+        described = None if grad is None else self.origins.describe(grad._array)
+        self.words.append(("grad", self.origins.describe(leaf._array), described))
 
     def _touch(self, leaf, read: bool = True) -> None:
         if self.origins.of(leaf._array)[0] == "outside":
@@ -156,9 +157,11 @@ class Recorder:
 
     def _set(self, leaf, grad) -> None:
         leaf._grad = grad
-        if not (self.entries and type(self.entries[-1]) is Grads):
-            self.entries.append(Grads())
-        self.entries[-1].pairs.append((leaf, grad))
+        last = self.entries[-1] if self.entries else None
+        if not isinstance(last, Grads):
+            last = Grads()
+            self.entries.append(last)
+        last.pairs.append((leaf, grad))
 
     # ------------------------------------------------------------------ changes and calls
 

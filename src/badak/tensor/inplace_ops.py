@@ -5,13 +5,13 @@ The result must have x's shape, and a dtype that may go into x's: not a float in
 
 import numpy as np
 
-from ..errors import DTypeError, GraphError, ShapeError
 from .. import kernels
+from ..errors import DTypeError, GraphError, ShapeError
 from ..graph import changes, live, live_kernels, modes
 from ..ops._check import axis_of
 from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
-from .inplace import changed_, read_only, write_
 from . import index as index_family
+from .inplace import changed_, read_only, write_
 from .promote import can_cast, operand
 from .tensor import Tensor
 

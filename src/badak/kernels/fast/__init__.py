@@ -3,6 +3,7 @@
 The same input gives the same bits on any number of threads. See `_parallel.py` for how a kernel is written.
 """
 
+from badak.kernels.fast._blocks import column_sum as column_sum
 from badak.kernels.fast._jit import FOLDER as _FOLDER
 from badak.kernels.fast._memory import keep_freed_memory as _keep_freed_memory
 from badak.kernels.fast._parallel import warmup as warmup
@@ -23,6 +24,8 @@ from badak.kernels.fast.attention import attention as attention
 from badak.kernels.fast.attention import attention_backward as attention_backward
 from badak.kernels.fast.cross_entropy import cross_entropy as cross_entropy
 from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_entropy_backward
+from badak.kernels.fast.cross_entropy import spread_loss as spread_loss
+from badak.kernels.fast.cross_entropy import total_loss as total_loss
 from badak.kernels.fast.dropout import dropout as dropout
 from badak.kernels.fast.embedding import embedding as embedding
 from badak.kernels.fast.embedding import embedding_backward as embedding_backward

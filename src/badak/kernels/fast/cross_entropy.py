@@ -8,7 +8,7 @@ from badak.errors import RangeError
 from badak.kernels.fast._blocks import NOTHING, as_rows, rows_per_block
 from badak.kernels.fast._jit import largest, minus
 from badak.kernels.fast._math import exp
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast._parallel import parallel, parallel_exact
 
 
 @parallel("W1 W1 R2 Ri1 R1 i f i Wi1")
@@ -131,6 +131,39 @@ def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index, smo
     if wrong[0]:
         raise _out_of_range(target, classes, ignore_index)
     return dlogits
+
+
+@parallel_exact("W1 W1 R1 Ri1 i ?")
+def total_loss_alone(task, total, count, loss, target, ignore_index, mean):
+    """total (1,) = sum of loss (N,) / count (1,): the rows that are not ignored where `mean`, at least 1; else 1."""
+    double, seen = 0.0, 0
+    for n in range(loss.size):
+        double += loss[n]
+        seen += target[n] != ignore_index
+    divisor = max(seen, 1) if mean else 1
+    count[0], total[0] = divisor, double / divisor
+
+
+@parallel_exact("W1 R1 R1")
+def spread_loss_alone(task, dloss, dy, count):
+    """dloss (N,) = dy / count."""
+    share = dy[0] / count[0]
+    for n in range(dloss.size):
+        dloss[n] = share
+
+
+def total_loss(loss, target, ignore_index, mean):
+    """total () and count (1,): the loss over the rows that are not ignored, as a mean or a sum."""
+    total, count = np.empty((), loss.dtype), np.empty(1, loss.dtype)
+    total_loss_alone(1, 0, total.reshape(1), count, loss, np.ascontiguousarray(target, np.int64), ignore_index, mean)
+    return total, count
+
+
+def spread_loss(dy, count, n):
+    """dloss (n,) of every row from dy () of the total."""
+    dloss = np.empty(n, dy.dtype)
+    spread_loss_alone(1, 0, dloss, dy.reshape(1), count)
+    return dloss
 
 
 def _weight(weight, logits):

@@ -93,7 +93,8 @@ def index_copy(x, dim, index, source):
     """x's slice index[k] along `dim` = source's slice k, in place. A step of generation puts keys into a cache this way."""
     unit = x.strides[-1] == x.itemsize and source.strides[-1] == x.itemsize
     if not unit or not 1 < x.ndim <= 4 or dim == x.ndim - 1 or source.dtype != x.dtype or _repeats(index):
-        return plain.index_copy(x, dim, index, source)
+        plain.index_copy(x, dim, index, source)
+        return
     ids, wrong = _flat(index), np.zeros(1, np.int64)
     ahead = (slice(None), *(None,) * (4 - x.ndim))
     into, given = (np.moveaxis(each, dim, 0)[ahead] for each in (x, source))

@@ -39,7 +39,7 @@ def adam_block(task, factors, rows, owner, sign, decay, rest1, beta2, rest2, eps
     """g = sign grad + decay param;  param *= keep;  m += rest1 (g - m);  v = beta2 v + rest2 g^2;
     param -= rate m / (sqrt(v) / root + eps), where amsgrad takes the largest v so far.
 
-    rows, owner: a `Table` of (param, m, v, largest v). factors (P, 3): root, rate and keep of each parameter, which change from step to step.
+    rows, owner: a `Table` of (param, m, v, largest v). factors (P, 3): root, rate and keep of each parameter at this step.
     """
     row = owner[task]
     if rows[row, GRAD] == 0:
@@ -159,8 +159,5 @@ def _set_factors(factors, steps, lr, beta1, beta2, decoupled_decay):
 
 
 def adam_prepare(memo, steps, lr, beta1, beta2, weight_decay, decoupled):
-    """Let the call of `adam_all` that belongs to `memo`, if it was kept, do these steps when it is played; whether it can."""
-    if not memo.get("kept call fits"):
-        return False
+    """Let the call of `adam_all` that belongs to `memo` do these steps when it is played; memo["kept call fits"] says if it can."""
     _set_factors(memo["factors"], steps, lr, beta1, beta2, weight_decay if decoupled else 0)
-    return True

@@ -19,6 +19,8 @@ from badak.kernels.plain.cross_entropy import cross_entropy_soft as cross_entrop
 from badak.kernels.plain.cross_entropy import cross_entropy_soft_backward as cross_entropy_soft_backward
 from badak.kernels.plain.cross_entropy import nll as nll
 from badak.kernels.plain.cross_entropy import nll_backward as nll_backward
+from badak.kernels.plain.cross_entropy import spread_loss as spread_loss
+from badak.kernels.plain.cross_entropy import total_loss as total_loss
 from badak.kernels.plain.dropout import dropout as dropout
 from badak.kernels.plain.embedding import embedding as embedding
 from badak.kernels.plain.embedding import embedding_backward as embedding_backward
@@ -66,6 +68,7 @@ from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_back
 from badak.kernels.plain.softmax import softmax as softmax
 from badak.kernels.plain.softmax import softmax_backward as softmax_backward
 from badak.kernels.plain.sums import add as add
+from badak.kernels.plain.sums import column_sum as column_sum
 from badak.kernels.plain.windows import avg_pool as avg_pool
 from badak.kernels.plain.windows import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain.windows import fold as fold

@@ -142,3 +142,17 @@ def _log_softmax(xp, logits, lse):
 def _coefficients(target, weight, smoothing):
     c = target * (1 - smoothing) + smoothing / max(target.shape[1], 1)
     return c if weight is None else c * weight
+
+
+def total_loss(loss: Array, target: Array, ignore_index: int, mean: bool) -> tuple[Array, Array]:
+    """total () and count (1,): the loss over the rows that are not ignored, as a mean or a sum; summed in float64."""
+    xp = array_namespace(loss)
+    count = max(int((target != ignore_index).sum()), 1) if mean else 1
+    total = loss.sum(dtype=xp.float64) / count
+    return xp.asarray(total, loss.dtype), xp.full(1, count, loss.dtype)
+
+
+@quiet
+def spread_loss(dy: Array, count: Array, n: int) -> Array:
+    """dloss (n,) of every row from dy () of the total."""
+    return array_namespace(dy).full(n, dy / count[0], dy.dtype)

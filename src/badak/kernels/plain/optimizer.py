@@ -140,6 +140,5 @@ def adam_prepare(
     beta2: float,
     weight_decay: float,
     decoupled: bool,
-) -> bool:
-    """Let the call of `adam_all` that belongs to `memo`, if it was kept, do these steps when it is played; whether it can."""
-    return False
+) -> None:
+    """Let the call of `adam_all` that belongs to `memo` do these steps when it is played; no call of this set can be kept."""

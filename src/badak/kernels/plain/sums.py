@@ -5,6 +5,11 @@ import numpy as np
 from badak.kernels.plain._arrays import Array, quiet
 
 
+def column_sum(x: Array) -> Array:
+    """sum_n x[n] for x (N, C)."""
+    return x.sum(axis=0)
+
+
 @quiet
 def add(a: Array, b: Array, out: Array | None = None) -> Array:
     """y = a + b, into `out` where given, which may be a or b itself."""
