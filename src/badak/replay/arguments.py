@@ -4,6 +4,7 @@ from typing import Any
 
 from ..graph import Node, modes
 from ..tensor import Tensor
+from .entries import results_in
 from .recorder import LIVE_GRAPH, Recorder
 
 _NUMBERS = (int, float, bool, str, type(None))
@@ -86,6 +87,10 @@ class Results:
         if isinstance(value, dict):
             return [(name, self._described(part, recorder)) for name, part in value.items()]
         return recorder.origins.describe(value)
+
+    def arrays(self) -> list:
+        """The arrays of its tensors."""
+        return results_in(self.result)
 
     def fresh(self):
         """The result, its tensors in memory of their own."""

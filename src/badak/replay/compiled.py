@@ -18,6 +18,7 @@ from ..ops._broadcast import quiet
 from ..tensor import Tensor
 from .arguments import Arguments, Results
 from .entries import Prepared
+from .memory import settle
 from .native import player
 from .recorder import LIVE_GRAPH, Recorder
 
@@ -99,7 +100,7 @@ class _Plan:
 
     def __init__(self):
         self.calls = 0
-        self.first: Recorder | None = None  # kept until the second is there, so that no id is given twice
+        self.first: tuple[list, list] | None = None  # the summary of the first recording, until the second is there
         self.steps: list | None = None
         self.refused = False
         self.changes = changes.count
@@ -155,13 +156,13 @@ class _Plan:
         if changes.count != self.changes:
             recorder.refuse("it sets attributes of a module, or another memory for a tensor")
         if self.first is not None:
-            recorder.compare(self.first)
+            recorder.compare(self.first[0])
         if recorder.trouble:
             self.refused, self.first, self.changes = True, None, changes.count
             compiled.complain(recorder.trouble)
             return result
         if self.first is None:
-            self.first = recorder
+            self.first = recorder.summary()
             return result
         self.first = None
         self._build(recorder, results)
@@ -170,9 +171,10 @@ class _Plan:
     def _build(self, recorder: Recorder, results: Results) -> None:
         self.grads = [(leaf, None if grad is None else grad._array) for leaf, grad, read in recorder.leaves.values() if read]
         self.machine, self.grad, self.inference = _machine(), modes.grad, modes.inference
-        self.recorder, self.results = recorder, results  # the memory of its arrays
-        self.arrays = [x._array for x in self.inputs]
-        self.steps = _steps(recorder.entries)
+        self.results, self.arrays = results, [x._array for x in self.inputs]
+        self.entries = recorder.entries  # whose arrays must live
+        settle(self.entries, results.arrays(), recorder.origins)
+        self.steps = _steps(self.entries)
 
     @quiet
     def replay(self, tensors):

@@ -18,6 +18,14 @@ class Entry:
         """The calls of kernels that stand for it."""
         return self.calls or []
 
+    def touched(self) -> list:
+        """The arrays that `again` works on."""
+        return list(arrays_in(list(self.__dict__.values())))
+
+    def move(self, moved) -> None:
+        """Work on moved(array) in the place of every array."""
+        self.calls = [(*call, _each(arguments, moved)) for *call, arguments in self.calls or ()]
+
     def again(self) -> None:
         """Do it once more, on the values that the arrays have now."""
         raise AssertionError("an Entry defines again")
@@ -28,6 +36,14 @@ class Forward(Entry):
 
     def __init__(self, op, saved, arrays, attributes, outputs):
         self.op, self.saved, self.arrays, self.attributes, self.outputs = op, saved, arrays, attributes, outputs
+
+    def touched(self) -> list:
+        return list(arrays_in([self.arrays, self.attributes, self.outputs, self.saved.__dict__]))
+
+    def move(self, moved) -> None:
+        super().move(moved)
+        self.arrays, self.outputs = _each(self.arrays, moved), _each(self.outputs, moved)
+        self.saved.__dict__.update((name, _each(value, moved)) for name, value in self.saved.__dict__.items())
 
     def again(self) -> None:
         saved = Saved(self.saved.needs)
@@ -48,6 +64,13 @@ class Backward(Entry):
     def __init__(self, op, saved, dys, dxs):
         self.op, self.saved, self.dys, self.dxs = op, saved, dys, dxs
 
+    def touched(self) -> list:
+        return list(arrays_in([self.saved.__dict__, self.dys, self.dxs]))
+
+    def move(self, moved) -> None:
+        super().move(moved)
+        self.dys, self.dxs = _each(self.dys, moved), _each(self.dxs, moved)
+
     def again(self) -> None:
         dxs = self.op.backward(self.saved, *self.dys)
         _refresh(self.dxs, dxs if type(dxs) is tuple else (dxs,))
@@ -58,6 +81,10 @@ class Sum(Entry):
 
     def __init__(self, a, b, out):
         self.a, self.b, self.out = a, b, out
+
+    def move(self, moved) -> None:
+        super().move(moved)
+        self.a, self.b, self.out = _each([self.a, self.b, self.out], moved)
 
     def again(self) -> None:
         np.add(self.a, self.b, out=self.out)
@@ -81,6 +108,9 @@ class Grads(Entry):
     def __init__(self):
         self.pairs: list = []
 
+    def touched(self) -> list:
+        return [grad._array for _, grad in self.pairs if grad is not None]
+
     def again(self) -> None:
         for leaf, grad in self.pairs:
             leaf._grad = grad
@@ -90,6 +120,7 @@ class Ufunc(Entry):
     """out = ufunc(*arrays), for a function of NumPy that warns of nothing on such arrays."""
 
     def __init__(self, ufunc, arrays, out):
+        self.arrays, self.out = arrays, out
         self.again = partial(ufunc, *arrays, out=out)  # type: ignore[method-assign]
 
 
@@ -98,6 +129,9 @@ class Call(Entry):
 
     def __init__(self, function, args, kwargs, results):
         self.function, self.args, self.kwargs, self.results = function, args, kwargs, results
+
+    def touched(self) -> list:
+        return [*results_in([self.args, list(self.kwargs.values())]), *self.results]
 
     def again(self) -> None:
         _refresh(self.results, results_in(self.function(*self.args, **self.kwargs)))
@@ -115,6 +149,9 @@ class Prepared(Entry):
     def kept_calls(self) -> list:
         return self.kept
 
+    def touched(self) -> list:
+        return list(arrays_in([list(arguments) for *_, arguments in self.kept]))
+
     def player(self, play):
         """The step that plays its calls where they fit."""
 
@@ -127,8 +164,19 @@ class Prepared(Entry):
         return step
 
 
+def _each(value, moved):
+    """A value of lists and tuples with moved(array) in the place of every array."""
+    if isinstance(value, np.ndarray):
+        return moved(value)
+    if type(value) in (list, tuple):
+        return type(value)(_each(part, moved) for part in value)
+    return value
+
+
 def results_in(value) -> list:
     """The arrays that a function returned, as tensors or bare."""
+    if isinstance(value, dict):
+        value = list(value.values())
     if isinstance(value, list | tuple):
         return [array for part in value for array in results_in(part)]
     array = getattr(value, "_array", value)

@@ -36,14 +36,17 @@ class Origins:
     def __init__(self):
         self.bytes = 0  # of memory that entries have made
         self._names: dict = {}  # id of the owner: (kind, number, ...)
-        self._alive: list = []  # owners, and whatever else goes by its id
+        self._memory: list = []  # the owners
+        self.alive: list = []  # whatever goes by its id in words
 
     def name(self, array, *words) -> None:
         """Give the memory of an array a name, unless it has one."""
         owner = owner_of(array)
         if id(owner) not in self._names:
             self._names[id(owner)] = words
-            self._alive.append(owner)
+            self._memory.append(owner)
+            if words[0] == "outside":
+                self.alive.append(owner)
             self.bytes += array.nbytes if words[0] == "made" else 0
 
     def of(self, array) -> tuple:
@@ -76,5 +79,5 @@ class Origins:
             return "slice", self.describe((value.start, value.stop, value.step))
         if type(getattr(value, "_array", None)) is np.ndarray:
             return "tensor", self.describe(value._array)
-        self._alive.append(value)
+        self.alive.append(value)
         return "object", id(value)

@@ -58,11 +58,15 @@ class Recorder:
             self.watch.stop()
             self.entries, self.words, self.origins = [], [], Origins()
 
-    def compare(self, first: "Recorder") -> None:
+    def summary(self) -> tuple[list, list]:
+        """What to compare the next recording with: the words, and what must live so that no id in them is given twice."""
+        return self.words, self.origins.alive
+
+    def compare(self, words: list) -> None:
         """Refuse where an earlier recording says something else."""
-        if self.trouble or self.words == first.words:
+        if self.trouble or self.words == words:
             return
-        where: tuple = next((two for one, two in zip(first.words, self.words) if one != two), ("its end",))
+        where: tuple = next((two for one, two in zip(words, self.words) if one != two), ("its end",))
         at = where[1] if len(where) > 1 and isinstance(where[1], str) else where[0]
         self.refuse(f"two calls of it differ (at {at}: a number, a shape, or a tensor made outside of operations)")
 
