@@ -1,0 +1,211 @@
+"""What cannot be replayed runs as it is, and says why."""
+
+import copy
+import io
+import threading
+
+import pytest
+
+import badak
+from badak import nn, optim
+from badak.errors import BadakWarning, GraphError, KindError
+from badak.nn import functional as F
+
+REASONS = {
+    "item": (lambda x: x * x.sum().item(), "it reads a value (item)"),
+    "branch": (lambda x: x if x.sum() > 0 else -x, "it reads a value (bool())"),
+    "mask": (lambda x: x[x > 0], "the shape of what index gives depends on values"),
+    "numpy": (lambda x: badak.from_numpy(x.numpy() + 1), "it reads a value (numpy)"),
+    "printing": (lambda x: x + len(f"{x.sum()}"), "it reads a value (format())"),
+    "equal": (lambda x: x * badak.equal(x, x), "it reads a value (equal)"),
+    "outside": (lambda x: x + badak.tensor(next(NUMBERS)), "two calls of it differ (at add: "),
+    "argument": (lambda x: x.mul_(2.0), "it changes one of its arguments"),
+    "data": (lambda x: setattr(KEPT, "data", x.detach().clone()) or KEPT + x, ""),  # changed at every call, so never recorded
+    "graph": (lambda x: (WEIGHT * x).sum(), "its result still waits for backward()"),
+}
+NUMBERS = iter(float(n) for n in range(10**6))
+KEPT, WEIGHT = badak.zeros(4), badak.ones(4, requires_grad=True)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", REASONS)
+def test_reasons_are_named_and_results_stay_right(name):
+    function, reason = REASONS[name]
+    compiled = badak.compile(lambda x: function(x))
+    for number in range(6):
+        x = badak.arange(4.0) + number
+        twin = x.clone()
+        if name != "outside":
+            assert compiled(x).tolist() == function(twin).tolist()
+            assert x.tolist() == twin.tolist()
+        else:
+            compiled(x)
+    assert compiled.why.startswith(reason)
+
+
+def test_a_function_that_runs_as_it_is_says_so_once():
+    def by_the_sum(x):
+        return x * x.sum().item()
+
+    step = badak.compile(by_the_sum)
+    step(badak.ones(2))
+    with pytest.warns(BadakWarning) as caught:
+        step(badak.ones(2))
+    assert str(caught[0].message) == (
+        "compile: test_a_function_that_runs_as_it_is_says_so_once.<locals>.by_the_sum cannot be replayed: it reads a value "
+        "(item); it runs as it is\nfix: docs/performance.md says what can be replayed"
+    )
+    step(badak.ones(2))  # a second warning would be an error
+
+
+def test_fullgraph_raises_instead():
+    step = badak.compile(lambda x: x * x.sum().item(), fullgraph=True)
+    step(badak.ones(2))
+    with pytest.raises(GraphError, match=r"compile: .* cannot be replayed: it reads a value \(item\)\nfix: fullgraph=False"):
+        step(badak.ones(2))
+
+
+def test_what_compile_takes():
+    assert isinstance(badak.compile(lambda x: x), type(badak.compile()(lambda x: x)))
+    plain = lambda x: x
+    assert badak.compile(plain, disable=True) is plain
+    once = badak.compile(plain)
+    assert badak.compile(once) is once
+    with pytest.raises(KindError, match="expected a function or a module; got int"):
+        badak.compile(3)
+
+
+def test_hooks_are_not_skipped():
+    seen = []
+    model = nn.Sequential(nn.Linear(2, 2), nn.Tanh()).eval()
+    model.compile()
+    with badak.no_grad():
+        for _ in range(5):
+            model(badak.ones(1, 2))
+        model[1].register_forward_hook(lambda *_: seen.append(1))
+        for _ in range(5):
+            model(badak.ones(1, 2))
+    assert len(seen) == 5 and model.forward.why == "Tanh has hooks"
+
+
+def test_a_module_is_compiled_where_no_gradient_is_needed_and_copies_are_not():
+    model = nn.Linear(3, 3)
+    assert badak.compile(model) is model
+    x = badak.randn(2, 3)
+    with badak.no_grad():
+        outputs = [model(x) for _ in range(6)]
+    assert len({id(y._array) for y in outputs}) == 6 and all(badak.equal(y, outputs[0]) for y in outputs)
+    (plan,) = model.forward.plans.values()
+    assert plan.steps is not None
+    for _ in range(5):
+        model(x).sum().backward()
+    assert badak.equal(model.weight.grad, 5 * x.sum(0).expand(3, 3))
+    twin = copy.deepcopy(model)
+    assert "forward" not in twin.__dict__ and badak.equal(twin(x), model(x))
+    kept = io.BytesIO()
+    badak.save(model.state_dict(), kept)
+    assert list(model.state_dict()) == ["weight", "bias"]
+
+
+def test_methods_can_be_compiled():
+    class Scaled:
+        def __init__(self, by):
+            self.by = by
+
+        @badak.compile
+        def __call__(self, x):
+            return x * self.by
+
+    two, three = Scaled(2.0), Scaled(3.0)
+    for _ in range(5):
+        assert two(badak.ones(2)).tolist() == [2, 2]
+        assert three(badak.ones(2)).tolist() == [3, 3]
+
+
+def test_numbers_shapes_dtypes_and_modes_have_recordings_of_their_own():
+    step = badak.compile(lambda x, n, flag=False: (x * n, x.requires_grad, badak.is_grad_enabled(), flag))
+    for _ in range(5):
+        for n in (2, 3.5):
+            for x in (badak.ones(2), badak.ones(3), badak.ones(2, dtype=badak.float64)):
+                y, *rest = step(x, n, flag=n == 2)
+                assert y.tolist() == [n] * len(x) and rest == [False, True, n == 2] and y.dtype is x.dtype
+        with badak.inference_mode():
+            assert step(badak.ones(2), 2)[0].is_inference()
+
+
+def test_an_error_in_a_step_leaves_it_usable():
+    step = badak.compile(lambda x, i: F.embedding(i, x))
+    table = badak.randn(5, 3)
+    for number in range(12):
+        i = badak.tensor([number % 5, 9 if number % 3 == 2 else 1])
+        if number % 3 == 2:
+            with pytest.raises(IndexError, match="Embedding has 5 rows"):
+                step(table, i)
+        else:
+            assert badak.equal(step(table, i), table[i])
+
+
+def test_two_threads_may_call_one_step():
+    step = badak.compile(lambda x: (x @ x).tanh().sum(1))
+    x = [badak.randn(60, 60) for _ in range(4)]
+    expected = [(y @ y).tanh().sum(1).tolist() for y in x]
+    wrong = []
+
+    def work(number):
+        for _ in range(60):
+            if step(x[number]).tolist() != expected[number]:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_an_optimizer_whose_state_was_replaced_is_followed():
+    def trained(compiled):
+        badak.manual_seed(0)
+        model = nn.Linear(4, 4)
+        optimizer = optim.AdamW(model.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = badak.compile(step) if compiled else step
+        kept = None
+        for number in range(20):
+            if number == 6:
+                kept = copy.deepcopy(optimizer.state_dict())
+            if number == 10:
+                optimizer.load_state_dict(kept)
+            if number == 13:
+                optimizer.param_groups[0]["betas"] = (0.5, 0.9)
+            if number == 16:
+                optimizer.state.clear()
+            step(badak.randn(3, 4))
+        return model.weight.tolist()
+
+    assert trained(True) == trained(False)
+
+
+def test_gradients_are_added_up_where_a_step_does_not_clear_them():
+    def gradients(compiled):
+        badak.manual_seed(0)
+        model = nn.Linear(4, 4)
+        add = lambda x: model(x).square().mean().backward()
+        add = badak.compile(add) if compiled else add
+        found = []
+        for number in range(12):
+            if number == 8:
+                model.zero_grad()
+            add(badak.randn(3, 4))
+            found.append(model.weight.grad.tolist())
+        return found
+
+    assert gradients(True) == gradients(False)
