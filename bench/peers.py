@@ -35,7 +35,7 @@ LIBRARIES = [
     Library("torch products", "torch", "steps", "products", (*SMALL, "I3")),
     Library("torch transposed", "torch", "steps", "transposed", WRITE),
     Library("torch compile", "torch", "compiled", "default", (*TRAIN, *WRITE, "I3")),
-    Library("torch compile+step", "torch", "compiled", "step", TRAIN),
+    Library("torch compile+step", "torch", "compiled", "step", ("W1", "W2", "W3", "W4")),
     Library("torch compile+autotune", "torch", "compiled", "autotune", (*SMALL, "I1", "I3")),
     Library("jax", "jax", "with_jax", "", (*TRAIN, *WRITE, "I3")),
     Library("ctranslate2", "ctranslate2", "with_ctranslate2", "", (*WRITE, "I3")),
