@@ -117,7 +117,7 @@ DIFFERENT = [  # what, PyTorch, badak, why
     ("an error's text", "one sentence", "that mistake, then what was found, and the fix", "see Better"),
     ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are only stored"),
     ("`backward(create_graph=True)`", "second derivatives", "an error that says so", "the graph knows arrays"),
-    ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "calls without gradient are replayed; its kernels are compiled"),
+    ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "kernels are compiled; calls without gradient are replayed"),
     ("`torch.compile(step)`", "graphs, broken at `backward()`", "the whole step is replayed", "see [performance](performance.md)"),
     ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
     ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),

@@ -141,9 +141,10 @@ def run(make, loss_of, batches, way, optimizer, compiled, steps=9):
     return returned, [value.numpy().tobytes() for value in model.state_dict().values()], step
 
 
-def assert_same(*arguments):
-    expected, expected_state, _ = run(*arguments, compiled=False)
-    found, state, step = run(*arguments, compiled=True)
+def assert_same(make, loss_of, batches, way, optimizer, steps=9):
+    arguments = make, loss_of, batches, way, optimizer
+    expected, expected_state, _ = run(*arguments, False, steps)
+    found, state, step = run(*arguments, True, steps)
     assert step.why == "" and any(plan.steps for plan in step.plans.values())
     assert found == expected
     assert state == expected_state
@@ -208,6 +209,31 @@ def test_a_replay_goes_on_after_what_happens_outside():
         assert with_events(True) == with_events(False)
     finally:
         badak.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["AdamW", "SGD"])
+def test_batches_of_two_sizes_take_turns_on_one_optimizer(name):
+    def cut(seed):
+        x, y = tokens(seed)
+        return (x[:2], y[:2]) if seed % 2 else (x, y)
+
+    assert_same(Small, token_loss, cut, simple, OPTIMIZERS[name], 14)
+
+
+def test_recordings_of_training_and_of_testing_live_side_by_side():
+    badak.manual_seed(0)
+    model = Small(0.3)
+    forward = badak.compile(lambda x: model(x).detach())
+    with badak.no_grad():
+        for number in range(12):
+            model.train(number % 4 < 2)
+            model.token.train()  # changes nothing
+            x = tokens(number)[0]
+            state = badak.get_rng_state()
+            expected = model(x)
+            badak.set_rng_state(state)
+            assert flat(forward(x)) == flat(expected)
+    assert [plan.steps is not None for plan in forward.plans.values()] == [True, True]
 
 
 def test_a_cache_is_filled_by_replays_as_it_is_without():

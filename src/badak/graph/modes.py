@@ -50,8 +50,18 @@ def live_pure(function, ufunc=None):
 
 
 class _Changes:
+    """What has happened to all models so far: two equal states have the same attributes, hooks and modes in between.
+
+    count   of attributes of modules that were set, hooks, requires_grad, tensors given another array
+    modes   which modules are in another mode (training or not) than at first: a step of training is the same again after a test
+    """
+
     count = 0
+    modes = 0
+
+    def switch(self, module) -> None:
+        """The module's `training` was turned round."""
+        self.modes ^= hash(("training", id(module)))
 
 
-# Counts the changes of what models consist of: attributes of modules, hooks, requires_grad, tensors given another array.
 changes = _Changes()

@@ -92,7 +92,11 @@ class Module(Moving, State, Hooks):
             return [getattr(self, name) for name in names]
 
     def __setattr__(self, name: str, value: object) -> None:
-        changes.count += 1
+        if name not in self.__dict__ or self.__dict__[name] is not value:  # train() in a loop changes nothing
+            if name == "training":
+                changes.switch(self)
+            else:
+                changes.count += 1
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")

@@ -95,6 +95,8 @@ class Adam(Optimizer):
         if any(self._hooked(moment) for moment in ("step pre", "step post")):
             return None
         parts = [_KeptStep(self, params, group, memo) for params, _, _, group, memo in self._batches()]
+        if any(part.set is None for part in parts):
+            return None
 
         def prepare() -> bool:
             fits = all(part.fits() for part in parts)
@@ -117,9 +119,10 @@ class _KeptStep:
     """What a step of one group consists of besides its kernel call: counting, and the factors that change."""
 
     def __init__(self, optimizer: Adam, params: list[Tensor], group: dict[str, Any], memo: dict[str, Any]):
-        self.optimizer, self.params, self.group, self.memo = optimizer, params, group, memo
+        self.optimizer, self.params, self.group = optimizer, params, group
         self.settings, self.state, self.groups = self._settings(), optimizer.state, len(optimizer.param_groups)
         self.states = [optimizer.state[p] for p in params]
+        self.set = kernels.of(params[0]._array).adam_kept(memo)
         self.arrays = [state[name]._array for state in self.states for name in ("exp_avg", "exp_avg_sq")]
 
     def _settings(self) -> tuple[Any, ...]:
@@ -133,10 +136,8 @@ class _KeptStep:
         """Whether nothing but the learning rate and decoupled weight decay has changed since the call was kept."""
         optimizer = self.optimizer
         return (
-            self.memo.get("kept call fits", False)
-            and optimizer.state is self.state
+            optimizer.state is self.state
             and len(optimizer.param_groups) == self.groups
-            and any(memo is self.memo for memo in optimizer._memos.values())
             and self._settings() == self.settings
             and all(map(is_, self.states, map(self.state.get, self.params)))
             and all(map(is_, self.arrays, [s[name]._array for s in self.states for name in ("exp_avg", "exp_avg_sq")]))
@@ -146,7 +147,6 @@ class _KeptStep:
         """Count one more step and set its factors."""
         group = self.group
         settings = number(group["lr"]), *map(number, group["betas"]), number(group["weight_decay"])
-        kernel_set = kernels.of(self.arrays[0])
-        kernel_set.adam_prepare(self.memo, next_steps(self.states), *settings, group["decoupled_weight_decay"])
+        self.set(next_steps(self.states), *settings, group["decoupled_weight_decay"])
         for p in self.params:
             (p._counter or p._watch()).bump("Adam.step")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..graph import Node, modes
+from ..graph import Node, changes, modes
 from ..tensor import Tensor
 from .entries import results_in
 from .recorder import LIVE_GRAPH, Recorder
@@ -20,7 +20,7 @@ class Arguments:
         self.tensors: list[Tensor] = []
         self.args, self.kwargs = args, kwargs
         self.simple = not kwargs and all(_varies(x) for x in args)
-        self.key = self._key(args), self._key(kwargs), modes.grad, modes.inference
+        self.key = self._key(args), self._key(kwargs), modes.grad, modes.inference, changes.modes
 
     def _key(self, value) -> Any:
         kind = type(value)

@@ -115,7 +115,7 @@ class _Plan:
 
     def suits(self, args) -> bool:
         """Whether these are tensors as it was recorded for, in the same modes."""
-        if len(args) != len(self.arrays) or modes.grad is not self.grad or modes.inference is not self.inference:
+        if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference, changes.modes):
             return False
         for x, mine in zip(args, self.arrays):
             if type(x) is not Tensor or x._requires_grad:
@@ -145,6 +145,7 @@ class _Plan:
             mine._array[...], mine._counter = x._array, None
         recorder = Recorder([x._array for x in self.inputs])
         args, kwargs = found.on(self.inputs)
+        before = changes.modes
         with recorder:
             result = compiled.function(*args, **kwargs)
             results = Results(result, recorder)
@@ -153,7 +154,7 @@ class _Plan:
                 x._array[...] = mine._array
                 x._watch().bump("compile")
                 recorder.refuse("it changes one of its arguments")
-        if changes.count != self.changes:
+        if changes.count != self.changes or changes.modes != before:
             recorder.refuse("it sets attributes of a module, or another memory for a tensor")
         if self.first is not None:
             recorder.compare(self.first[0])
@@ -170,7 +171,7 @@ class _Plan:
 
     def _build(self, recorder: Recorder, results: Results) -> None:
         self.grads = [(leaf, None if grad is None else grad._array) for leaf, grad, read in recorder.leaves.values() if read]
-        self.machine, self.grad, self.inference = _machine(), modes.grad, modes.inference
+        self.machine, self.grad, self.modes = _machine(), modes.grad, (modes.grad, modes.inference, changes.modes)
         self.results, self.arrays = results, [x._array for x in self.inputs]
         self.entries = recorder.entries  # whose arrays must live
         settle(self.entries, results.arrays(), recorder.origins)

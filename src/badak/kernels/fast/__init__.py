@@ -42,7 +42,7 @@ from badak.kernels.fast.losses import mse_backward as mse_backward
 from badak.kernels.fast.matmul import matmul as matmul
 from badak.kernels.fast.optimizer import adam as adam
 from badak.kernels.fast.optimizer import adam_all as adam_all
-from badak.kernels.fast.optimizer import adam_prepare as adam_prepare
+from badak.kernels.fast.optimizer import adam_kept as adam_kept
 from badak.kernels.fast.optimizer import sgd as sgd
 from badak.kernels.fast.optimizer import sgd_all as sgd_all
 from badak.kernels.fast.random import c_function as c_function

@@ -158,6 +158,15 @@ def _set_factors(factors, steps, lr, beta1, beta2, decoupled_decay):
     factors[:] = of_step[steps[0]] if len(of_step) == 1 else [of_step[step] for step in steps]
 
 
-def adam_prepare(memo, steps, lr, beta1, beta2, weight_decay, decoupled):
-    """Let the call of `adam_all` that belongs to `memo` do these steps when it is played; memo["kept call fits"] says if it can."""
-    _set_factors(memo["factors"], steps, lr, beta1, beta2, weight_decay if decoupled else 0)
+def adam_kept(memo):
+    """A function that prepares the last call of `adam_all` for being played again; see `plain.adam_kept`."""
+    if not memo.get("kept call fits"):
+        return None
+    table, factors = memo["table"], memo["factors"]
+    grads = table.rows[:, GRAD].copy()  # other calls on the same table have other gradients
+
+    def prepare(steps, lr, beta1, beta2, weight_decay, decoupled):
+        table.rows[:, GRAD] = grads
+        _set_factors(factors, steps, lr, beta1, beta2, weight_decay if decoupled else 0)
+
+    return prepare

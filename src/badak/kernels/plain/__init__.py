@@ -42,7 +42,7 @@ from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
 from badak.kernels.plain.optimizer import adam as adam
 from badak.kernels.plain.optimizer import adam_all as adam_all
-from badak.kernels.plain.optimizer import adam_prepare as adam_prepare
+from badak.kernels.plain.optimizer import adam_kept as adam_kept
 from badak.kernels.plain.optimizer import sgd as sgd
 from badak.kernels.plain.optimizer import sgd_all as sgd_all
 from badak.kernels.plain.random import c_function as c_function

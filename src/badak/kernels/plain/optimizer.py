@@ -7,7 +7,7 @@ PyTorch's, so that roundings agree.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from badak.kernels.plain._arrays import Array, array_namespace, quiet
@@ -132,13 +132,7 @@ def adam_all(
         adam(*arrays, lr, beta1, beta2, eps, weight_decay, decoupled, maximize)
 
 
-def adam_prepare(
-    memo: dict[str, Any],
-    steps: Sequence[int],
-    lr: float,
-    beta1: float,
-    beta2: float,
-    weight_decay: float,
-    decoupled: bool,
-) -> None:
-    """Let the call of `adam_all` that belongs to `memo` do these steps when it is played; no call of this set can be kept."""
+def adam_kept(memo: dict[str, Any]) -> Callable[..., None] | None:
+    """prepare(steps, lr, beta1, beta2, weight_decay, decoupled) for the last call of `adam_all`, the one of this memo: let it do
+    these steps, on the gradients that it had, when it is played again. None where no call can be kept, as in this set."""
+    return None
