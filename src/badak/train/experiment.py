@@ -19,9 +19,18 @@ class Experiment:
     model: Module
     loader: DataLoader  # its order comes from a generator of its own, seeded by setup.train.seed
 
+    def prepare(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """What the model reads of a batch and what it is to answer; drawn anew each time where a task hides or moves something."""
+        raise AssertionError("a task says what its model reads")
+
+    def seen(self, inputs: Tensor) -> int:
+        """Pictures or tokens that go through the model."""
+        return inputs.numel()
+
     def loss(self, batch: Any, smoothing: float = 0.0) -> tuple[Tensor, Score]:
         """The mean loss of a batch, to differentiate, and what it counts."""
-        raise AssertionError("a task says what its loss is")
+        inputs, labels = self.prepare(batch)
+        return judge(self.model(inputs), labels, self.seen(inputs), smoothing)
 
     def evaluate(self) -> Score:
         """The score on held-out data; the model is in eval mode and no graph is recorded."""
@@ -36,10 +45,19 @@ class Experiment:
         return []
 
 
-def judge(logits: Tensor, labels: Tensor, seen: int, smoothing: float = 0.0) -> tuple[Tensor, Score]:
-    """Mean cross entropy (nats) of logits (..., V) against labels (...), and the score; labels of -100 are left out."""
+def measure(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean cross entropy (nats) of logits (..., V) against labels (...), how many are right, and of how many; -100 is left out."""
     logits, labels = logits.flatten(0, -2), labels.flatten()
     loss = F.cross_entropy(logits, labels, ignore_index=IGNORED, label_smoothing=smoothing)
-    count = int((labels != IGNORED).sum())
-    right = int((logits.detach().argmax(dim=-1) == labels).sum())
-    return loss, Score(loss.item() * count, right, count, seen)
+    return loss, (logits.detach().argmax(dim=-1) == labels).sum(), (labels != IGNORED).sum()
+
+
+def score_of(loss: Tensor, right: Tensor, count: Tensor, seen: int) -> Score:
+    """What `measure` found, as numbers."""
+    return Score(loss.item() * int(count), int(right), int(count), seen)
+
+
+def judge(logits: Tensor, labels: Tensor, seen: int, smoothing: float = 0.0) -> tuple[Tensor, Score]:
+    """The loss of `measure`, and the score."""
+    loss, right, count = measure(logits, labels, smoothing)
+    return loss, score_of(loss, right, count, seen)

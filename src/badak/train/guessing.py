@@ -37,14 +37,14 @@ class Guessing(Experiment):
         self.tests: DataLoader = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
         log(f"{len(self.sentences):,} sentences, {len(self.vocabulary):,} distinct words")
 
-    def loss(self, batch: tuple[Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
+    def prepare(self, batch: tuple[Tensor]) -> tuple[Tensor, Tensor]:
         (ids,) = batch
         noise = rand(*ids.shape).masked_fill(ids < len(SPECIALS), 2.0)  # (B, T); the marks are never hidden
         hidden = (noise < self.setup.data.masked) | (
             noise == noise.amin(dim=1, keepdim=True)
         )  # one in each sentence at least
         seen = ids.masked_fill(hidden, self.vocabulary.mask)
-        return judge(self.model(seen), ids.masked_fill(~hidden, IGNORED), ids.numel(), smoothing)
+        return seen, ids.masked_fill(~hidden, IGNORED)
 
     def evaluate(self) -> Score:
         return sum((judge(self.model(ids), labels, ids.numel())[1] for ids, labels in self.tests), Score())

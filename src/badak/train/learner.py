@@ -5,11 +5,14 @@ from typing import Any
 from badak.errors import StateError
 from badak.io.checkpoint import Checkpoint
 from badak.nn import Module
+from badak.nn.utils import clip_grad_norm_
 from badak.optim import SGD, Adam, AdamW, Optimizer
 from badak.optim.lr_scheduler import LambdaLR
+from badak.replay import Compiled
+from badak.tensor import Tensor
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.train.config import TrainConfig
-from badak.train.experiment import Experiment
+from badak.train.experiment import Experiment, measure
 from badak.train.run import Run
 from badak.train.score import Score
 
@@ -25,6 +28,7 @@ class Learner:
         self.optimizer = build_optimizer(experiment.model, config)
         self.schedule = LambdaLR(self.optimizer, lambda step: config.rate(step, self.last_step))
         self.step, self.score = 0, Score()
+        self.learn = Compiled(self._learn, told=False)  # from the fourth batch of a size on without most of its Python
         self._batches = iter(())
 
     def next_batch(self) -> Any:
@@ -32,6 +36,17 @@ class Learner:
         while (batch := next(self._batches, None)) is None:
             self._batches = iter(self.experiment.loader)
         return batch
+
+    def _learn(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """One update; the loss before it, how many labels were right, and of how many."""
+        model = self.experiment.model
+        loss, right, count = measure(model(inputs), labels, self.config.label_smoothing)
+        self.optimizer.zero_grad()
+        loss.backward()
+        if self.config.clip:
+            clip_grad_norm_(model.parameters(), self.config.clip)
+        self.optimizer.step()
+        return loss.detach(), right, count
 
     def save(self, run: Run) -> None:
         """Write everything that decides what comes next."""

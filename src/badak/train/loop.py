@@ -1,7 +1,7 @@
 """The loop: take a batch, measure the loss, differentiate, update; now and then test, write a row and save.
 
     for batch in batches:
-        loss = experiment.loss(batch)
+        loss = measure(model(inputs), labels)                                                 # learner.learn
         optimizer.zero_grad();  loss.backward();  optimizer.step();  schedule.step()
 
 Everything that decides what comes next is in the saved state: weights, moments, schedule, random generators, position in
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError
-from badak.nn.utils import clip_grad_norm_
 from badak.train.config import TrainConfig
-from badak.train.experiment import Experiment
+from badak.train.experiment import Experiment, score_of
 from badak.train.interrupt import interruptible
 from badak.train.learner import Learner
 from badak.train.metrics import Row
@@ -61,19 +60,16 @@ def train(
 
 def update(learner: Learner) -> Score:
     """One batch, one update."""
-    experiment, optimizer = learner.experiment, learner.optimizer
+    experiment = learner.experiment
     experiment.model.train()
-    loss, score = experiment.loss(learner.next_batch(), learner.config.label_smoothing)
+    inputs, labels = experiment.prepare(learner.next_batch())
+    loss, right, count = learner.learn(inputs, labels)
+    score = score_of(loss, right, count, experiment.seen(inputs))
     if not math.isfinite(score.loss_sum):
         raise ArgumentError(
             f"training: the loss is {score.loss_sum} at step {learner.step + 1}",
             "a smaller --lr, a longer --warmup-steps or --clip 1",
         )
-    optimizer.zero_grad()
-    loss.backward()
-    if learner.config.clip:
-        clip_grad_norm_(experiment.model.parameters(), learner.config.clip)
-    optimizer.step()
     learner.schedule.step()
     learner.step += 1
     learner.score += score

@@ -9,7 +9,7 @@ from badak.data.mnist import load_mnist
 from badak.models.classifier import build_classifier
 from badak.tensor import Tensor, from_numpy, randint
 from badak.tensor.random import Generator
-from badak.train.experiment import Experiment, judge
+from badak.train.experiment import Experiment
 from badak.train.score import Score
 from badak.train.setups import ClassifySetup
 
@@ -30,11 +30,14 @@ class Pictures(Experiment):
         self.loader = DataLoader(learned, setup.train.batch_size, shuffle=True, generator=order)
         self.tests: DataLoader = DataLoader(TensorDataset(*(part[: data.test_images] for part in test)), TEST_BATCH)
 
-    def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
+    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         pictures, labels = batch
         if self.model.training and self.setup.data.shift:
             pictures = shifted(pictures, self.setup.data.shift)
-        return judge(self.model(pictures), labels, len(labels), smoothing)
+        return pictures, labels
+
+    def seen(self, inputs: Tensor) -> int:
+        return len(inputs)
 
     def example(self) -> str:
         return "PICTURE.png"

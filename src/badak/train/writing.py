@@ -15,7 +15,7 @@ from badak.generate.text import TextVocabulary, write_on
 from badak.models.gpt import GPT
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.random import Generator
-from badak.train.experiment import IGNORED, Experiment, judge
+from badak.train.experiment import IGNORED, Experiment
 from badak.train.score import Score
 from badak.train.setups import GPTSetup, TextData
 
@@ -91,9 +91,9 @@ class Writing(Experiment):
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
         return sampler, Subset(tested, range(0, len(tested), context))
 
-    def loss(self, batch: tuple[Tensor, Tensor], smoothing: float = 0.0) -> tuple[Tensor, Score]:
+    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         ids, labels = batch
-        return judge(self.model(ids), labels, ids.numel(), smoothing)
+        return ids, labels
 
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())
