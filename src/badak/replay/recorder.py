@@ -16,7 +16,7 @@ from .origins import Origins, arrays_in
 from .repeats import Repeats
 
 LIVE_GRAPH = "its result still waits for backward(); compile the whole step, backward included"
-MOST_BYTES = 1 << 30  # of memory that a recording holds: a step that needs more gains nothing, as its kernels take long
+MOST_BYTES = 1 << 29  # of memory that a recording holds: a larger step gains little, as its kernels take long
 
 
 class Recorder:
