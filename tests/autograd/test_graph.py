@@ -636,3 +636,16 @@ def _all_ops(ops, seen=None):
         waiting += op.__subclasses__()
         if op.__module__.startswith("badak.ops"):
             yield op
+
+
+def test_what_a_hook_keeps_is_not_written_to_later():
+    """The gradients of q, k and v are pieces of that of the projection, which the second backward adds to."""
+    kept = []
+    x = badak.randn(2, 5, 24, requires_grad=True)
+    for _ in range(2):
+        q, k, v = x.split(8, dim=2)
+        q.register_hook(kept.append)
+        heads = [part.view(2, 5, 2, 4).transpose(1, 2) for part in (q, k, v)]
+        badak.nn.functional.scaled_dot_product_attention(*heads).square().sum().backward()
+    assert badak.equal(kept[0], kept[1])
+    assert badak.allclose(x.grad[..., :8], kept[0] + kept[1])

@@ -81,6 +81,8 @@ def _run_hooks(node, gradients) -> None:
                 changed = hook(gradients[2 * slot])
                 if changed is not None:
                     gradients[2 * slot], gradients[2 * slot + 1] = changed, False
+        if gradients[2 * slot] is not None:  # a hook may have kept it: others are not to write there
+            gradients[2 * slot], gradients[2 * slot + 1] = gradients[2 * slot].copy(order="K"), True
 
 
 def _step(node: Node, gradients, buffers, heap, anomaly: bool) -> None:

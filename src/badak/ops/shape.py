@@ -103,7 +103,8 @@ class Split(Op):
 def _joined(dys, shape, axis):
     """The array of which the dys are the pieces along the last axis already, None where they are not.
 
-    Attention leaves the gradients of q, k and v this way; nobody else holds them, as they were handed on to this split.
+    Attention leaves the gradients of q, k and v this way. Nobody else holds them: what a
+    hook has seen is copied (`graph/walk.py`).
     """
     first = dys[0]
     if axis != len(shape) - 1 or first is None or first.base is None:
