@@ -209,3 +209,72 @@ def test_gradients_are_added_up_where_a_step_does_not_clear_them():
         return found
 
     assert gradients(True) == gradients(False)
+
+
+def test_hooks_and_gradients_that_come_later_are_seen():
+    def weights(compiled):
+        badak.manual_seed(0)
+        model = nn.Linear(4, 4)
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        events = {
+            5: lambda: model.weight.register_hook(lambda dy: dy * 0),
+            8: lambda: model.bias.register_post_accumulate_grad_hook(lambda p: p.grad.zero_()),
+        }
+
+        def step(x):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+
+        step = badak.compile(step) if compiled else step
+        found = []
+        for number in range(12):
+            events.get(number, int)()
+            step(badak.randn(3, 4))
+            found.append((model.weight.tolist(), model.bias.tolist()))
+        return found
+
+    with pytest.warns(BadakWarning, match="has a hook"):
+        assert weights(True) == weights(False)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_gradient_that_is_read_may_be_replaced():
+    def walked(compiled):
+        weight = badak.ones(4, requires_grad=True)
+        weight.grad = badak.ones(4)
+
+        def step(x):
+            with badak.no_grad():
+                weight.sub_(weight.grad * 0.5)
+                return x + weight
+
+        step = badak.compile(step) if compiled else step
+        found = []
+        for number in range(10):
+            if number > 5:
+                weight.grad = badak.full((4,), float(number))
+            found.append(step(badak.ones(4)).tolist())
+        return found
+
+    assert walked(True) == walked(False)
+
+
+def test_a_gradient_that_comes_later_is_cleared():
+    def cleared(compiled):
+        used, later = badak.ones(2, requires_grad=True), badak.ones(2, requires_grad=True)
+        optimizer = optim.SGD([used, later], lr=0.1)
+
+        def update():
+            optimizer.step()
+            optimizer.zero_grad()
+
+        update = badak.compile(update, fullgraph=True) if compiled else update
+        found = []
+        for number in range(10):
+            (used.sum() + (later.square().sum() if number > 5 else 0.0)).backward()
+            update()
+            found.append((later.tolist(), later.grad is None))
+        return found
+
+    assert cleared(True) == cleared(False)
