@@ -15,6 +15,8 @@ REASONS = {
     "item": (lambda x: x * x.sum().item(), "it reads a value (item)"),
     "branch": (lambda x: x if x.sum() > 0 else -x, "it reads a value (bool())"),
     "mask": (lambda x: x[x > 0], "the shape of what index gives depends on values"),
+    "counts": (lambda x: x.repeat_interleave((x > 3).long() + 1, 0), "the shape of what repeat_interleave gives depends"),
+    "one count": (lambda x: x.repeat_interleave((x > 3).long().sum() + 1, 0), "it reads a value (item)"),
     "numpy": (lambda x: badak.from_numpy(x.numpy() + 1), "it reads a value (numpy)"),
     "printing": (lambda x: x + len(f"{x.sum()}"), "it reads a value (format())"),
     "equal": (lambda x: x * badak.equal(x, x), "it reads a value (equal)"),
@@ -278,3 +280,31 @@ def test_a_gradient_that_comes_later_is_cleared():
         return found
 
     assert cleared(True) == cleared(False)
+
+
+WRONG = {
+    "gather": lambda x, i: x.gather(0, i),
+    "index": lambda x, i: x[i],
+    "set": lambda x, i: x.clone().__setitem__(i, 1.0),
+    "scatter": lambda x, i: x.scatter(0, i, 1.0),
+    "index_add": lambda x, i: x.index_add(0, i, x[:3]),
+    "division": lambda x, i: i // (i + 5),
+    "probabilities": lambda x, i: F.binary_cross_entropy(i / 3.0, i.clamp(0, 1).float()),
+    "masked_scatter": lambda x, i: x.masked_scatter(badak.arange(4) < i.square().sum(), x[:3]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_values_that_are_wrong_raise_in_replays_as_they_do_without(name):
+    step = badak.compile(WRONG[name], fullgraph=True)
+    for number in range(12):
+        x, i = badak.arange(4.0) + number, badak.tensor([0, 0, {6: -5, 8: 9}.get(number, 1)])
+        try:
+            expected = WRONG[name](x, i)
+        except Exception as error:
+            with pytest.raises(type(error)) as caught:
+                step(x, i)
+            assert str(caught.value) == str(error)
+        else:
+            assert str(step(x, i)) == str(expected)
+    assert next(iter(step.plans.values())).steps

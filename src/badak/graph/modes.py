@@ -46,6 +46,12 @@ def live_kernels(function):
     return live(function)
 
 
+def live_check(function):
+    """As `live`, for a function that looks at values and raises, or does nothing."""
+    function.check = True
+    return live(function)
+
+
 def live_pure(function, ufunc=None):
     """As `live`, for a function that only makes a tensor of its arguments: done twice on the same, it is replayed once.
 

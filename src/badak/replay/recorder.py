@@ -229,7 +229,7 @@ class Recorder:
             self._given_values(list(written_by(calls)))
             if all(self.origins.knows(array) for array in read_by(calls)):
                 entry.calls = calls or None
-        else:
+        elif not getattr(function, "check", False):
             self.repeats.forget()
             self.changes_outside = True  # for all that is known
             if prepare is not None and calls:
@@ -286,7 +286,9 @@ def _told(saved, python: bool):
 
 
 def _sized_by_values(op, attributes) -> bool:
-    """Whether the size of the result depends on the values of a mask."""
+    """Whether the size of the result depends on the values of a mask, or of counts."""
     if op.name == "index":
         return any(array.dtype.kind == "b" for array in arrays_in(attributes))
+    if op.name == "repeat_interleave":
+        return any(True for _ in arrays_in(attributes))
     return op.name == "masked_select"
