@@ -1,6 +1,7 @@
 """What goes into a compiled step, and what comes out of it."""
 
-from collections import OrderedDict
+import weakref
+from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
@@ -151,3 +152,30 @@ def test_a_returned_argument_keeps_its_values():
     step = badak.compile(lambda x: x.view(-1), fullgraph=True)
     kept = [step(draw(number, 3, 4)) for number in range(8)]
     assert [y.tolist() for y in kept] == [draw(number, 12).tolist() for number in range(8)]
+
+
+Pair = namedtuple("Pair", "one two")
+
+
+class Batch:
+    def __init__(self, x):
+        self.x = x
+
+
+def test_named_tuples_are_taken_apart():
+    step = badak.compile(lambda pair: pair.one * pair.two, fullgraph=True)
+    for number in range(8):
+        one, two = draw(number, 3), draw(number + 1, 3)
+        assert flat(step(Pair(one, two))) == flat(one * two)
+    assert next(iter(step.plans.values())).steps
+
+
+def test_other_objects_are_not_kept():
+    step = badak.compile(lambda batch: batch.x * 2)
+    seen = []
+    for number in range(8):
+        batch = Batch(draw(number, 3))
+        assert flat(step(batch)) == flat(batch.x * 2)
+        seen.append(weakref.ref(batch))
+        del batch
+    assert [ref() for ref in seen] == [None] * 8

@@ -1,6 +1,7 @@
 """What goes into a recorded step and what comes out of it."""
 
 import copy
+import weakref
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Arguments:
             array = value._array
             flags = array.flags
             return array.shape, array.dtype, None if flags.c_contiguous else array.strides, flags.writeable
-        if kind is tuple or kind is list:
+        if kind is tuple or kind is list or _has_fields(value):
             return kind, tuple([self._key(part) for part in value])
         if kind is dict:
             return kind, tuple([(name, self._key(part)) for name, part in value.items()])
@@ -41,7 +42,7 @@ class Arguments:
             return kind, value.hex()  # which tells 0.0 from -0.0, and knows nan
         if kind in _NUMBERS:
             return kind, value
-        return kind, id(value), _Alive(value)
+        return kind, id(value), _Itself(value)
 
     def on(self, tensors):
         """(args, kwargs) with these tensors in the places of the others."""
@@ -49,14 +50,18 @@ class Arguments:
         return _replaced(self.args, waiting), _replaced(self.kwargs, waiting)
 
 
-class _Alive:
-    """Keeps an object as long as its id stands in a key; equal to any other."""
+class _Itself:
+    """An object, equal to itself alone. It is kept only where it cannot be watched: it may hold a whole batch."""
 
     def __init__(self, thing):
-        self.thing = thing
+        try:
+            self.thing = weakref.ref(thing)
+        except TypeError:
+            self.thing = lambda: thing
 
     def __eq__(self, other):
-        return True
+        thing = self.thing()
+        return thing is not None and thing is other.thing()
 
     def __hash__(self):
         return 0
@@ -90,12 +95,19 @@ def state_of(x: Tensor) -> tuple:
     return x._array.tobytes(), id(x._array), x._version, x.requires_grad, id(x._grad)
 
 
+def _has_fields(value) -> bool:
+    """Whether it is a named tuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
 def _replaced(value, waiting):
     kind = type(value)
     if _varies(value):
         return next(waiting)
     if kind is tuple or kind is list:
         return kind([_replaced(part, waiting) for part in value])
+    if _has_fields(value):
+        return kind(*[_replaced(part, waiting) for part in value])
     if kind is dict:
         return {name: _replaced(part, waiting) for name, part in value.items()}
     return value
@@ -147,7 +159,7 @@ class Results:
             if made is None:
                 made = self._made[id(value)] = self._copy(value)
             return made
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
+        if _has_fields(value):
             return type(value)(*map(self._fresh, value))
         if isinstance(value, tuple | list):
             return type(value)(map(self._fresh, value))

@@ -104,6 +104,7 @@ class _Plan:
 
     def __init__(self):
         self.calls = 0
+        self.memory: list = []  # the arguments of recordings and replays
         self.first: tuple[list, list] | None = None  # the summary of the first recording, until the second is there
         self.steps: list | None = None
         self.refused = False
@@ -149,11 +150,8 @@ class _Plan:
         before = [state_of(x) for x in found.tensors]
         result = compiled.function(*found.args, **found.kwargs)
         self.calls, self.changes = 1, changes.count
-        self.memory = [room_for(x._array) for x in found.tensors]
         if before != [state_of(x) for x in found.tensors]:
             self._refuse(compiled, CHANGED)
-        elif any(memory is None for memory in self.memory):
-            self._refuse(compiled, "an argument is scattered over much memory")
         return result
 
     def _refuse(self, compiled: Compiled, why: str) -> None:
@@ -161,6 +159,11 @@ class _Plan:
         compiled.complain(why)
 
     def _record(self, compiled: Compiled, found: Arguments):
+        if self.first is None:
+            self.memory = [room_for(x._array) for x in found.tensors]
+            if any(memory is None for memory in self.memory):
+                self._refuse(compiled, "an argument is scattered over much memory")
+                return compiled.function(*found.args, **found.kwargs)
         for memory, x in zip(self.memory, found.tensors):
             memory[...] = x._array
         recorder = Recorder(self.memory, self.first is None)
