@@ -100,3 +100,79 @@ def test_most_functions_can_be_replayed(name):
         compiled(*inputs(seed))
     assert compiled.why == ""
     assert next(iter(compiled.plans.values())).steps is not None
+
+
+def filled(make, change):
+    """A tensor that the code of the step makes, and changes afterwards."""
+
+    def function(x, i):
+        made = make()
+        change(made, x, i)
+        return made * 1
+
+    return function
+
+
+CHANGED = {
+    "add_": filled(lambda: badak.zeros(4, 5), lambda y, x, i: y.add_(x)),
+    "a slice": filled(lambda: badak.ones(6, 5), lambda y, x, i: y[1:5].mul_(x)),
+    "a part is set": filled(lambda: badak.zeros(6, 5), lambda y, x, i: y.__setitem__(slice(1, 5), x)),
+    "a mask": filled(lambda: badak.full((4, 5), 2.0), lambda y, x, i: y.__setitem__(x > 0, -1.0)),
+    "fill_": filled(lambda: badak.zeros(4, 5), lambda y, x, i: (y.add_(x), y[0].fill_(3.0), y.add_(1))),
+    "index_copy_": filled(lambda: badak.zeros(4, 5), lambda y, x, i: y.add_(1).index_copy_(0, i[:2, 0], x[:2])),
+    "numbers": filled(lambda: badak.tensor([1.0, 2.0, 3.0, 4.0, 5.0]), lambda y, x, i: y.copy_(y + x[0])),
+    "two alike": lambda x, i: tuple(badak.zeros(4, 5).add_(part) * 2 for part in (x, -x)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_the_code_makes_begins_anew_in_every_replay(name):
+    compiled = badak.compile(CHANGED[name], fullgraph=True)
+    for seed in range(8):
+        assert flat(compiled(*inputs(seed))) == flat(CHANGED[name](*inputs(seed)))
+
+
+IN_PLACE = {
+    "fill_": lambda y, x: y.fill_(3.0),
+    "add_": lambda y, x: y.add_(1),
+    "a mask": lambda y, x: y.__setitem__(x > 0, -9.0),
+    "index_copy_": lambda y, x: y.index_copy_(0, badak.arange(2), x[:2]),
+    "bernoulli_": lambda y, x: y.bernoulli_(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_of_two_equal_results_one_may_be_changed(name):
+    def function(x):
+        with badak.no_grad():
+            one, two = x.relu(), x.relu()
+            IN_PLACE[name](one, x)
+        return one, two
+
+    compiled = badak.compile(function)
+    for seed in range(6):
+        x = inputs(seed)[0]
+        badak.manual_seed(seed)
+        expected = flat(function(x))
+        badak.manual_seed(seed)
+        assert flat(compiled(x)) == expected
+    assert compiled.why == "it changes a result in place that it computed twice"
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_comparison_into_memory_of_its_own_is_not_replayed():
+    kept = badak.zeros(4, 5, dtype=badak.bool)
+
+    def function(x):
+        found = []
+        for part in (x, -x):
+            badak.gt(part, 0, out=kept)
+            found.append(kept.logical_not())
+        return found
+
+    compiled = badak.compile(function)
+    for seed in range(6):
+        x = inputs(seed)[0]
+        assert flat(compiled(x)) == [*flat(~(x > 0)), *flat(~(x < 0))]
+    assert compiled.why == "out= changes memory directly"

@@ -15,6 +15,8 @@ REASONS = {
     "item": (lambda x: x * x.sum().item(), "it reads a value (item)"),
     "branch": (lambda x: x if x.sum() > 0 else -x, "it reads a value (bool())"),
     "mask": (lambda x: x[x > 0], "the shape of what index gives depends on values"),
+    "counts": (lambda x: x.repeat_interleave((x > 3).long() + 1, 0), "the shape of what repeat_interleave gives depends"),
+    "one count": (lambda x: x.repeat_interleave((x > 3).long().sum() + 1, 0), "it reads a value (item)"),
     "numpy": (lambda x: badak.from_numpy(x.numpy() + 1), "it reads a value (numpy)"),
     "printing": (lambda x: x + len(f"{x.sum()}"), "it reads a value (format())"),
     "equal": (lambda x: x * badak.equal(x, x), "it reads a value (equal)"),
@@ -209,3 +211,100 @@ def test_gradients_are_added_up_where_a_step_does_not_clear_them():
         return found
 
     assert gradients(True) == gradients(False)
+
+
+def test_hooks_and_gradients_that_come_later_are_seen():
+    def weights(compiled):
+        badak.manual_seed(0)
+        model = nn.Linear(4, 4)
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        events = {
+            5: lambda: model.weight.register_hook(lambda dy: dy * 0),
+            8: lambda: model.bias.register_post_accumulate_grad_hook(lambda p: p.grad.zero_()),
+        }
+
+        def step(x):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+
+        step = badak.compile(step) if compiled else step
+        found = []
+        for number in range(12):
+            events.get(number, int)()
+            step(badak.randn(3, 4))
+            found.append((model.weight.tolist(), model.bias.tolist()))
+        return found
+
+    with pytest.warns(BadakWarning, match="has a hook"):
+        assert weights(True) == weights(False)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_gradient_that_is_read_may_be_replaced():
+    def walked(compiled):
+        weight = badak.ones(4, requires_grad=True)
+        weight.grad = badak.ones(4)
+
+        def step(x):
+            with badak.no_grad():
+                weight.sub_(weight.grad * 0.5)
+                return x + weight
+
+        step = badak.compile(step) if compiled else step
+        found = []
+        for number in range(10):
+            if number > 5:
+                weight.grad = badak.full((4,), float(number))
+            found.append(step(badak.ones(4)).tolist())
+        return found
+
+    assert walked(True) == walked(False)
+
+
+def test_a_gradient_that_comes_later_is_cleared():
+    def cleared(compiled):
+        used, later = badak.ones(2, requires_grad=True), badak.ones(2, requires_grad=True)
+        optimizer = optim.SGD([used, later], lr=0.1)
+
+        def update():
+            optimizer.step()
+            optimizer.zero_grad()
+
+        update = badak.compile(update, fullgraph=True) if compiled else update
+        found = []
+        for number in range(10):
+            (used.sum() + (later.square().sum() if number > 5 else 0.0)).backward()
+            update()
+            found.append((later.tolist(), later.grad is None))
+        return found
+
+    assert cleared(True) == cleared(False)
+
+
+WRONG = {
+    "gather": lambda x, i: x.gather(0, i),
+    "index": lambda x, i: x[i],
+    "set": lambda x, i: x.clone().__setitem__(i, 1.0),
+    "scatter": lambda x, i: x.scatter(0, i, 1.0),
+    "index_add": lambda x, i: x.index_add(0, i, x[:3]),
+    "division": lambda x, i: i // (i + 5),
+    "probabilities": lambda x, i: F.binary_cross_entropy(i / 3.0, i.clamp(0, 1).float()),
+    "masked_scatter": lambda x, i: x.masked_scatter(badak.arange(4) < i.square().sum(), x[:3]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_values_that_are_wrong_raise_in_replays_as_they_do_without(name):
+    step = badak.compile(WRONG[name], fullgraph=True)
+    for number in range(12):
+        x, i = badak.arange(4.0) + number, badak.tensor([0, 0, {6: -5, 8: 9}.get(number, 1)])
+        try:
+            expected = WRONG[name](x, i)
+        except Exception as error:
+            with pytest.raises(type(error)) as caught:
+                step(x, i)
+            assert str(caught.value) == str(error)
+        else:
+            assert str(step(x, i)) == str(expected)
+    assert next(iter(step.plans.values())).steps

@@ -5,6 +5,8 @@ Nothing here knows what a tensor is. `badak.autograd` is the PyTorch-named face 
 
 from .modes import changes as changes
 from .modes import live as live
+from .modes import live_check as live_check
+from .modes import live_in_place as live_in_place
 from .modes import live_kernels as live_kernels
 from .modes import live_pure as live_pure
 from .modes import modes as modes

@@ -34,9 +34,21 @@ def live(function):
     return watched
 
 
+def live_in_place(function):
+    """As `live`, for a function that gives its first argument, a tensor, other values."""
+    function.in_place = True
+    return live(function)
+
+
 def live_kernels(function):
-    """As `live`, for a function that does nothing but call kernels: a replay needs only these calls."""
-    function.by_kernels = True
+    """As `live_in_place`, for a function that does nothing but call kernels: a replay needs only these calls."""
+    function.by_kernels = function.in_place = True
+    return live(function)
+
+
+def live_check(function):
+    """As `live`, for a function that looks at values and raises, or does nothing."""
+    function.check = True
     return live(function)
 
 

@@ -248,8 +248,10 @@ class Module(Moving, State, Hooks):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros."""
         for parameter in self.parameters():
-            if parameter.grad is not None:
-                parameter.grad = None if set_to_none else parameter.grad.detach().zero_()
+            if set_to_none:
+                parameter.grad = None
+            elif (grad := parameter.grad) is not None:
+                parameter.grad = grad.detach().zero_()
 
     def compile(self, *args, **kwargs) -> None:
         """Replay calls of this module that need no gradient, from the fourth of a kind on; see `badak.compile`."""

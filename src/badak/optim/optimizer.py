@@ -65,12 +65,10 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients; with set_to_none=False fill them with zeros instead."""
         for p in self._parameters():
-            if p._grad is None:
-                continue
             if set_to_none:
                 p._set_grad(None)
-            else:
-                p._grad.zero_()
+            elif (grad := p.grad) is not None:
+                grad.zero_()
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters to train: {"params": tensors, setting: value}; absent settings take the defaults."""

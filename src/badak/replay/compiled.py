@@ -16,11 +16,13 @@ from ..errors import GraphError, warn_once
 from ..graph import changes, modes
 from ..ops._broadcast import quiet
 from ..tensor import Tensor
-from .arguments import Arguments, Results
+from ..tensor.dtypes import default_dtype
+from .arguments import Arguments, Results, room_for, shown, state_of
 from .entries import Prepared
 from .memory import settle
 from .native import player
-from .recorder import LIVE_GRAPH, Recorder
+from .origins import owner_of
+from .recorder import CHANGED, LIVE_GRAPH, Recorder
 
 _MOST = 16  # recordings that one function keeps: of different shapes, say
 _WATCHED = 256  # signatures that are counted
@@ -52,7 +54,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         try:
             last = self._last
-            if last is not None and not kwargs and last.suits(args) and last.holds():
+            if last is not None and not kwargs and last.suits(args) and last.holds() and not last.shares(args):
                 return last.replay(args)
             return self._look_up(args, kwargs)
         finally:
@@ -71,6 +73,8 @@ class Compiled:
             plan = self._new_plan(found.key)
         if plan.steps is None:
             return plan.call(self, found)
+        if plan.shares(found.tensors):
+            return self.function(*args, **kwargs)
         self._last = plan if found.simple else None
         return plan.replay(found.tensors)
 
@@ -100,6 +104,7 @@ class _Plan:
 
     def __init__(self):
         self.calls = 0
+        self.memory: list = []  # the arguments of recordings and replays
         self.first: tuple[list, list] | None = None  # the summary of the first recording, until the second is there
         self.steps: list | None = None
         self.refused = False
@@ -118,61 +123,80 @@ class _Plan:
         if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference, changes.modes):
             return False
         for x, mine in zip(args, self.arrays):
-            if type(x) is not Tensor or x._requires_grad:
+            if type(x) is not Tensor or (x._requires_grad if x._base is None else x.requires_grad):
                 return False
             array = x._array
-            if array.shape != mine.shape or array.dtype is not mine.dtype:
+            if array.shape != mine.shape or array.dtype is not mine.dtype or array.strides != mine.strides:
                 return False
         return True
 
+    def shares(self, tensors) -> bool:
+        """Whether one of these is memory that the step works on besides its arguments, and may change while it runs."""
+        return bool(self.outside) and any(id(owner_of(x._array)) in self.outside for x in tensors)
+
     def call(self, compiled: Compiled, found: Arguments):
         """Run, or record."""
-        self.calls += 1
-        if self.calls > 1 and not self.refused and _recording.acquire(blocking=False):
+        if self.calls == 0:
+            return self._begin(compiled, found)
+        if not self.refused and _recording.acquire(blocking=False):
             try:
                 return self._record(compiled, found)
             finally:
                 _recording.release()
+        return compiled.function(*found.args, **found.kwargs)
+
+    def _begin(self, compiled: Compiled, found: Arguments):
+        """The first call, which only runs, and may make what is missing."""
+        before = [state_of(x) for x in found.tensors]
         result = compiled.function(*found.args, **found.kwargs)
-        if self.calls == 1:  # a first call may make what is missing
-            self.changes = changes.count
+        self.calls, self.changes = 1, changes.count
+        if before != [state_of(x) for x in found.tensors]:
+            self._refuse(compiled, CHANGED)
         return result
+
+    def _refuse(self, compiled: Compiled, why: str) -> None:
+        self.refused, self.first, self.changes, self.memory = True, None, changes.count, []
+        compiled.complain(why)
 
     def _record(self, compiled: Compiled, found: Arguments):
         if self.first is None:
-            self.inputs = [Tensor._of(x._array.copy()) for x in found.tensors]
-        for mine, x in zip(self.inputs, found.tensors):
-            mine._array[...], mine._counter = x._array, None
-        recorder = Recorder([x._array for x in self.inputs])
-        args, kwargs = found.on(self.inputs)
+            self.memory = [room_for(x._array) for x in found.tensors]
+            if any(memory is None for memory in self.memory):
+                self._refuse(compiled, "an argument is scattered over much memory")
+                return compiled.function(*found.args, **found.kwargs)
+        for memory, x in zip(self.memory, found.tensors):
+            memory[...] = x._array
+        recorder = Recorder(self.memory, self.first is None)
+        inputs = [shown(memory, x._array) for memory, x in zip(self.memory, found.tensors)]
+        args, kwargs = found.on(inputs)
         before = changes.modes
         with recorder:
             result = compiled.function(*args, **kwargs)
             results = Results(result, recorder)
-        for mine, x in zip(self.inputs, found.tensors):
-            if mine._counter is not None and mine._counter.count:  # an argument was changed: the caller's is to change, too
-                x._array[...] = mine._array
+        for mine, x in zip(inputs, found.tensors):
+            if mine._array.tobytes() != x._array.tobytes() or (mine._counter is not None and mine._counter.count):
+                x._array[...] = mine._array  # the caller's is to change, too
                 x._watch().bump("compile")
-                recorder.refuse("it changes one of its arguments")
+                recorder.refuse(CHANGED)
         if changes.count != self.changes or changes.modes != before:
             recorder.refuse("it sets attributes of a module, or another memory for a tensor")
         if self.first is not None:
             recorder.compare(self.first[0])
         if recorder.trouble:
-            self.refused, self.first, self.changes = True, None, changes.count
-            compiled.complain(recorder.trouble)
+            self._refuse(compiled, recorder.trouble)
             return result
         if self.first is None:
             self.first = recorder.summary()
-            return result
-        self.first = None
-        self._build(recorder, results)
+        else:
+            self.first = None
+            self._build(recorder, results)
         return results.fresh()
 
     def _build(self, recorder: Recorder, results: Results) -> None:
         self.grads = [(leaf, None if grad is None else grad._array) for leaf, grad, read in recorder.leaves.values() if read]
         self.machine, self.grad, self.modes = _machine(), modes.grad, (modes.grad, modes.inference, changes.modes)
-        self.results, self.arrays = results, [x._array for x in self.inputs]
+        self.results, self.arrays = results, self.memory
+        self.outside = recorder.origins.outside() if recorder.changes_outside else {}
         self.entries = recorder.entries  # whose arrays must live
         settle(self.entries, results.arrays(), recorder.origins)
         self.steps = _steps(self.entries)
@@ -196,10 +220,10 @@ def _has(leaf, grad) -> bool:
     return leaf._grad is None if grad is None else leaf._grad is not None and leaf._grad._array is grad
 
 
-def _machine() -> tuple[Any, int]:
-    """What the kept calls of kernels were made for: the kernel set, and its number of threads."""
+def _machine() -> tuple[Any, int, Any]:
+    """What a recording was made for: the kernel set, its number of threads, and the dtype of what numbers become."""
     chosen = kernels.active()
-    return chosen, getattr(chosen, "get_num_threads", int)()
+    return chosen, getattr(chosen, "get_num_threads", int)(), default_dtype()
 
 
 def _steps(entries) -> list[Callable[[], None]]:

@@ -49,6 +49,14 @@ class Origins:
                 self.alive.append(owner)
             self.bytes += array.nbytes if words[0] == "made" else 0
 
+    def rename(self, array, *words) -> None:
+        """Give memory that has a name another."""
+        self._names[id(owner_of(array))] = words
+
+    def outside(self) -> dict:
+        """id: owner of all memory that was there before the step, its arguments apart."""
+        return {id(owner): owner for owner in self._memory if self._names[id(owner)][0] == "outside"}
+
     def of(self, array) -> tuple:
         """The name of an array's memory; unknown memory is outside."""
         owner = owner_of(array)

@@ -12,25 +12,29 @@ from .. import kernels
 from ..graph import modes
 from .entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
 from .native import Watch, native_calls, read_by, written_by
-from .origins import Origins, arrays_in
+from .origins import Origins, arrays_in, owner_of
 from .repeats import Repeats
 
 LIVE_GRAPH = "its result still waits for backward(); compile the whole step, backward included"
+CHANGED = "it changes one of its arguments"
 MOST_BYTES = 1 << 29  # of memory that a recording holds: a larger step gains little, as its kernels take long
 
 
 class Recorder:
     """One recording. `with recorder:` watches this thread; `entries` is what happened, `words` the same to be compared."""
 
-    def __init__(self, arguments):
+    def __init__(self, arguments, first: bool = True):
+        self.first = first  # of the two recordings: results then keep memory of their own, as one may yet be changed
         self.entries: list[Entry] = []
         self.words: list = []
         self.trouble = ""  # why this cannot be replayed
         self.leaves: dict = {}  # id: (leaf, its .grad when the step first touched it, whether it was read)
         self.changes: list[str] = []  # of memory, that nothing has explained yet
+        self.changes_outside = False  # whether it writes into memory that was there before
         self.origins = Origins()
         self.repeats = Repeats(self.origins)
         self.watch = Watch()
+        self._constants: dict = {}  # id of the owner: an array that was made from the code of the step alone
         self._python: set = set()  # ids of what operations saved whose forward needs Python
         for i, array in enumerate(arguments):
             self.origins.name(array, "argument", i)
@@ -75,7 +79,7 @@ class Recorder:
     def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         """An operation made the tensors `outputs`."""
         for x in inputs:
-            if x is not None and not self.origins.knows(x._array):
+            if x is not None and self.origins.of(x._array)[0] == "outside":
                 x._replayed = True
         calls, made = self.watch.take(), [y._array for y in outputs]
         if self.trouble or all(self.origins.knows(array) for array in made):
@@ -87,7 +91,7 @@ class Recorder:
         if True not in saved.needs:
             if before := self.repeats.seen((op.name, words), list(arrays_in([arrays, attributes])), made):
                 for y, array in zip(outputs, before):
-                    y._array = array
+                    self._stand_for(y, array)
                 self.words.append(("again", op.name, words))
                 return
             if op.ufunc is not None and not attributes and made[0].dtype.kind in "iub":
@@ -115,6 +119,8 @@ class Recorder:
         """held + dy, in held's memory where it is owned."""
         self.repeats.forget()
         self.watch.take()
+        if owned:
+            self._given_values([held])
         words = self.origins.describe((held, dy))
         if held.shape == dy.shape and held.dtype == dy.dtype:
             out = kernels.of(held).add(held, dy, held if owned else None)
@@ -151,9 +157,15 @@ class Recorder:
     def set_grad(self, leaf, grad) -> None:
         """The leaf's .grad became None, or a tensor."""
         self._touch(leaf, read=False)
+        if grad is not None:  # later gradients are added to it
+            self._given_values([grad._array])
         self._set(leaf, grad)
         described = None if grad is None else self.origins.describe(grad._array)
         self.words.append(("grad", self.origins.describe(leaf._array), described))
+
+    def read_grad(self, leaf) -> None:
+        """The step looks at the leaf's .grad."""
+        self._touch(leaf)
 
     def _touch(self, leaf, read: bool = True) -> None:
         if self.origins.of(leaf._array)[0] == "outside":
@@ -173,7 +185,7 @@ class Recorder:
         """x's memory was given the values of the array `value`, and x's counter was told."""
         self.changes.pop()
         self.watch.take()
-        self.repeats.changed([x._array], self.refuse)
+        self._given_values([x._array])
         words = self.origins.describe((x._array, value))
         self._add(Copy(x._array, value, x._watch(), by), "write", by, words)
 
@@ -193,6 +205,8 @@ class Recorder:
         finally:
             self._switch(None if self.trouble else self)
         calls, made = self.watch.take(), results_in(result)
+        if kwargs.get("out") is not None:
+            self.refuse("out= changes memory directly")
         if isinstance(result, int | float):
             self.refuse(f"it reads a value ({function.__name__})")
         if not self.trouble:
@@ -200,28 +214,53 @@ class Recorder:
         return result
 
     def _note_live(self, function, args, kwargs, result, made, calls, prepare) -> None:
+        if function.__dict__.get("in_place"):
+            self._given_values([args[0]._array])
         words, read = self.origins.describe((args, kwargs)), results_in([args, list(kwargs.values())])
         entry: Entry = Call(function, args, kwargs, made)
         if getattr(function, "pure", False):
             if before := self.repeats.seen((function, words), read, made):
-                result._array = before[0]
+                self._stand_for(result, before[0])
                 self.words.append(("again", function.__qualname__, words))
                 return
             if function.ufunc is not None and len(read) == 2 and not kwargs and read[0].dtype == read[1].dtype:
                 entry = Ufunc(function.ufunc, read, made[0])
         elif getattr(function, "by_kernels", False):
-            self.repeats.changed(written_by(calls), self.refuse)
+            self._given_values(list(written_by(calls)))
             if all(self.origins.knows(array) for array in read_by(calls)):
                 entry.calls = calls or None
-        else:
+        elif not getattr(function, "check", False):
             self.repeats.forget()
+            self.changes_outside = True  # for all that is known
             if prepare is not None and calls:
                 entry = Prepared(function, args[0], prepare, calls)
         self._add(entry, "call", function.__qualname__, words, made)
 
     def constant(self, array) -> None:
         """An array that was made from the code of the step alone: it stays, if the next recording makes the same."""
+        self._constants.setdefault(id(owner_of(array)), array)
         self.origins.name(array, "constant", array.dtype.str, array.shape, array.tobytes())
+
+    def _given_values(self, arrays) -> None:
+        """The step has written into these arrays."""
+        self.repeats.changed(arrays, self.refuse)
+        for array in arrays:
+            kind, *rest = self.origins.of(array)
+            if kind == "argument":
+                self.refuse(CHANGED)
+            if kind == "outside":
+                self.changes_outside = True
+            if kind == "constant" and not self.trouble:  # every replay begins with what the code says
+                made = self._constants[id(owner_of(array))]
+                self.entries.insert(0, Copy(made, np.frombuffer(rest[-1], made.dtype).reshape(made.shape)))
+                self.origins.rename(array, "made", len(self.words), "constant")
+
+    def _stand_for(self, y, array) -> None:
+        """y is what was computed before, in this array."""
+        if self.first:
+            self.origins.name(y._array, *self.origins.of(array))
+        else:
+            y._array = array
 
     # ------------------------------------------------------------------
 
@@ -247,7 +286,9 @@ def _told(saved, python: bool):
 
 
 def _sized_by_values(op, attributes) -> bool:
-    """Whether the size of the result depends on the values of a mask."""
+    """Whether the size of the result depends on the values of a mask, or of counts."""
     if op.name == "index":
         return any(array.dtype.kind == "b" for array in arrays_in(attributes))
+    if op.name == "repeat_interleave":
+        return any(True for _ in arrays_in(attributes))
     return op.name == "masked_select"

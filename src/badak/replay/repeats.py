@@ -18,7 +18,7 @@ class Repeats:
         before = self._found.setdefault((what, writes), made)
         if before is made:
             return None
-        self._used.update(id(owner_of(array)) for array in before)
+        self._used.update(id(owner_of(array)) for array in (*before, *made))
         return before
 
     def changed(self, arrays, refuse) -> None:

@@ -1,6 +1,7 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
 from ..errors import ArgumentError, DTypeError, KindError
+from ..graph import live_check
 from ..ops import arithmetic as ops
 from ..ops import blend, power
 from . import dtypes
@@ -130,9 +131,15 @@ def _rounded(input, other, rounding_mode: str) -> Tensor:
 
 def _whole(name: str, op, input, other) -> Tensor:
     a, b = tensors(name, input, other)
-    if b._array.dtype.kind in "iub" and not b._array.all():
-        raise ArgumentError(f"ZeroDivisionError: {name} of integers by 0", "floats give inf or nan there: x.float()")
+    if b._array.dtype.kind in "iub":
+        _check_divisor(name, b)
     return binary(op, a, b)
+
+
+@live_check
+def _check_divisor(name: str, b) -> None:
+    if not b._array.all():
+        raise ArgumentError(f"ZeroDivisionError: {name} of integers by 0", "floats give inf or nan there: x.float()")
 
 
 def floor_divide(input, other, *, out=None) -> Tensor:

@@ -6,7 +6,7 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 import numpy as np
 
 from ..errors import ArgumentError, KindError, RangeError, ShapeError
-from ..graph import live, modes
+from ..graph import live_check, live_in_place, modes
 from ..ops.index import Index, IndexPut, Select
 from .apply import apply, see
 from .inplace import changed_, read_only, write_
@@ -72,7 +72,7 @@ def delitem(x: Tensor, key) -> None:
     raise KindError("Tensor does not support deleting items", "select what you keep: x[keep]")
 
 
-@live
+@live_in_place
 def _assign(x: Tensor, key, value) -> None:
     if not x._array.flags.writeable:
         raise read_only("__setitem__")
@@ -177,6 +177,7 @@ def _slice(part: slice) -> slice:
     return slice(*(None if p is None else p.__index__() for p in (part.start, part.stop, part.step)))
 
 
+@live_check
 def _check(x: Tensor, key) -> None:
     """Raise where a key asks for what is not there."""
     shape = x._array.shape

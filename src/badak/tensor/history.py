@@ -112,6 +112,8 @@ class History:
 
     @property
     def grad(self) -> "Tensor | None":
+        if modes.tape is not None:
+            modes.tape.read_grad(self)
         return self._grad
 
     @grad.setter
@@ -176,6 +178,8 @@ class History:
             changed = hook(self._of(array))
             return None if changed is None else changed._array
 
+        if self._replayed:
+            changes.count += 1
         return _Handle(edge, on_array)
 
     def register_post_accumulate_grad_hook(self, hook):
@@ -185,6 +189,8 @@ class History:
         if self._backward_hooks_after is None:
             self._backward_hooks_after = []
         self._backward_hooks_after.append(hook)
+        if self._replayed:
+            changes.count += 1
         return _ListHandle(self._backward_hooks_after, hook)
 
     def retain_grad(self) -> None:
@@ -219,6 +225,8 @@ class History:
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
         self._node, self._slot, self._requires_grad = None, 0, False
+        if self._replayed:
+            changes.count += 1
         return self
 
     @property

@@ -6,6 +6,7 @@
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
+from ..graph import live_check
 from ..ops import index as ops
 from ..ops._broadcast import stretched
 from ..ops._check import axis_of, position
@@ -16,6 +17,7 @@ from .promote import into, operand
 from .tensor import Tensor
 
 
+@live_check
 def _check_index(name: str, index, n: int, dim) -> None:
     array = index._array
     if array.dtype.kind not in "iu" or array.dtype == np.uint8:
@@ -201,12 +203,17 @@ def masked_scatter(input, mask, source) -> Tensor:
     check_mask("masked_scatter", mask)
     _same_dtype("masked_scatter", input, source)
     shape = stretched(input._array.shape, mask._array.shape)
+    _check_count(mask, shape, source)
+    return apply(ops.MaskedScatter, input.expand(shape), mask, source)
+
+
+@live_check
+def _check_count(mask, shape, source) -> None:
     count = np.count_nonzero(np.broadcast_to(mask._array, shape))
     if count > source._array.size:
         raise ShapeError(
             f"masked_scatter: expected as many values as the mask has True; got {source._array.size} for {count}", None
         )
-    return apply(ops.MaskedScatter, input.expand(shape), mask, source)
 
 
 def take(input, index) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import kernels
 from ..errors import DTypeError, GraphError, ShapeError
-from ..graph import changes, live, live_kernels, modes
+from ..graph import changes, live_in_place, live_kernels, modes
 from ..ops._check import axis_of
 from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
 from . import index as index_family
@@ -84,7 +84,7 @@ def fill_(input, value) -> Tensor:
     return input
 
 
-@live
+@live_in_place
 def _fill(input, value) -> None:
     input._array.fill(value)
     changed_(input, "fill_")

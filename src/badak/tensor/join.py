@@ -171,7 +171,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Ten
         input, dim = reshape(input, -1), 0
     dim = axis_of(dim, input._array.ndim)
     if isinstance(repeats, Tensor):
-        repeats = repeats._array
+        repeats = int(repeats) if repeats._array.size == 1 else repeats._array
     if not isinstance(repeats, int):
         repeats = np.asarray(repeats)
         if repeats.size == 1:

@@ -71,9 +71,9 @@ def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weigh
             continue
         total = zero
         for v in range(classes):
-            e = exp(x[v] - shift)
-            dx[v] = e
-            total += e
+            dx[v] = exp(x[v] - shift)
+        for v in range(classes):  # a loop of its own: where x and dx lie side by side, a loop that stores is not run in vectors
+            total += dx[v]
         picked = (one - smoothing) * (weight[t] if weight.size else one)
         scale = dloss[n] * (picked + share * weights) / total
         for v in range(classes):

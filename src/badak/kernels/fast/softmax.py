@@ -20,9 +20,9 @@ def softmax_rows(task, y, x, rows):
         for c in range(channels):
             top = largest(top, x[n, c])
         for c in range(channels):
-            e = exp(x[n, c] - top)
-            y[n, c] = e
-            total += e
+            y[n, c] = exp(x[n, c] - top)
+        for c in range(channels):  # a loop of its own: where x and y lie side by side, a loop that stores is not run in vectors
+            total += y[n, c]
         scale = one / total
         for c in range(channels):
             y[n, c] *= scale

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...autograd import no_grad
 from ...errors import ArgumentError, DTypeError, RangeError
+from ...graph import live_in_place
 from ...ops.embedding import Embedding
 from ...tensor import Tensor, apply
 from ...tensor.inplace import changed_
@@ -32,6 +33,7 @@ def embedding(
     return apply(Embedding, weight, ids, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
 
 
+@live_in_place
 def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are used down to max_norm where they are longer."""
     table, used = weight._array, np.unique(ids._array)

@@ -6,6 +6,7 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 import numpy as np
 
 from ...errors import ArgumentError, ShapeError, user_line, warn_once
+from ...graph import live_check
 from ...ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from ...tensor import Tensor, apply, broadcast_tensors, where
 from ._common import reduction_of, tensor
@@ -194,15 +195,20 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"({list(x.shape)})",
             f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "one target for each probability",
         )
+    _check_probabilities(x)
+    target = target.to(x.dtype)
+    loss = -(target * x.log().clamp(min=-100.0) + (1.0 - target) * (-x).log1p().clamp(min=-100.0))
+    return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
+
+
+@live_check
+def _check_probabilities(x: Tensor) -> None:
     values = x._array
     if values.size and not (values.min() >= 0 and values.max() <= 1):
         raise ArgumentError(
             f"binary_cross_entropy: all elements of input should be between 0 and 1; got {values.min()}..{values.max()}",
             "binary_cross_entropy_with_logits takes logits",
         )
-    target = target.to(x.dtype)
-    loss = -(target * x.log().clamp(min=-100.0) + (1.0 - target) * (-x).log1p().clamp(min=-100.0))
-    return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
 def binary_cross_entropy_with_logits(
