@@ -29,6 +29,7 @@ __all__ = ["Kernel", "calls", "parallel", "parallel_exact", "warmup"]
 
 # Work, in nanoseconds of one core, below which a second thread costs more than it saves: waking it takes 2 to 10 us.
 _GRAIN = 20_000
+_KEPT_GRAIN = 5_000  # of a call that is kept and played: the other threads are awake, and a call takes 0.25 us
 
 
 def parallel(words):
@@ -84,7 +85,7 @@ class Kernel:
 
     def keep(self, address, tasks, work, arguments):
         """Leave at `address` what `_tape.play` needs to run this call later."""
-        threads = 1 if work < _GRAIN or tasks < 2 else min(tasks, team.size)
+        threads = 1 if work < _KEPT_GRAIN or tasks < 2 else min(tasks, team.size)
         dtype = arguments[0].dtype
         run = self.compiled.get(dtype) or self.compile(dtype)
         run(tasks, threads, team.start(), address, *arguments)

@@ -47,7 +47,11 @@ def tiles(m, n, k):
             rows = -(-rows // (2 * ROWS)) * ROWS
         while 2 * rows * columns * k > wanted and columns > least_columns:
             columns = -(-columns // (2 * panel)) * panel
-    return max(rows, 1), max(columns, 1)
+    rows, columns = max(rows, 1), max(columns, 1)
+    # The gradient of a small weight, deep and otherwise small: packing b twice costs less than a thread without work.
+    while -(-m // rows) * -(-n // columns) < team.size and 2 * rows * columns * k > _TILE and rows >= 2 * ROWS:
+        rows = -(-rows // (2 * ROWS)) * ROWS
+    return rows, columns
 
 
 def product(c, a, b, bias=None):
