@@ -73,3 +73,12 @@ def test_single_slices():
     agree_both("select", floats(2, 3), 1, 3)
     agree_both("narrow", floats(2, 5), 1, 1, 3)
     agree_both("narrow", floats(2, 5), 1, 3, 3)
+
+
+@pytest.mark.parametrize("name", ["index_copy_", "index_copy", "index_add"])
+def test_what_is_no_tensor_is_named(name):
+    x, rows = bk.zeros(4, 3), bk.ones(1, 3)
+    with pytest.raises(TypeError, match=r"argument 'index' must be Tensor, not list\nfix: badak.tensor\(data\) makes one"):
+        getattr(x, name)(0, [1], rows)
+    with pytest.raises(TypeError, match="argument 'source' must be Tensor, not float"):
+        getattr(x, name)(0, bk.tensor([1]), 3.0)

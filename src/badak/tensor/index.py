@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
+from ..errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
 from ..graph import live_check
 from ..ops import index as ops
 from ..ops._broadcast import stretched
@@ -117,6 +117,7 @@ def scatter_add(input, dim: int, index, src) -> Tensor:
 
 
 def _same_dtype(name: str, input, src) -> None:
+    _need_tensor(name, "source", src)
     if input._array.dtype != src._array.dtype:
         raise DTypeError(
             f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}",
@@ -124,8 +125,14 @@ def _same_dtype(name: str, input, src) -> None:
         )
 
 
+def _need_tensor(name: str, argument: str, x) -> None:
+    if not isinstance(x, Tensor):
+        raise KindError(f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}", "badak.tensor(data) makes one")
+
+
 def _rows(name: str, input, dim, index):
     """(dim from 0, index as a vector) for the functions that take whole slices."""
+    _need_tensor(name, "index", index)
     dim = axis_of(dim, input._array.ndim)
     if index._array.ndim > 1:
         raise ShapeError(

@@ -10,7 +10,7 @@ from ..errors import DTypeError, GraphError, ShapeError
 from ..graph import changes, live_in_place, live_kernels, modes
 from ..ops._check import axis_of
 from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
-from . import index as index_family
+from .index import check_index_copy, index_copy
 from .inplace import changed_, read_only, write_
 from .promote import can_cast, operand
 from .tensor import Tensor
@@ -108,9 +108,9 @@ def copy_(input, src, non_blocking: bool = False) -> Tensor:
 
 def index_copy_(input, dim: int, index, source) -> Tensor:
     """The slices index[0], index[1], ... along dim = those of source, in place."""
+    check_index_copy(input, dim, index, source)
     if modes.grad and (input.requires_grad or source.requires_grad):
-        return store(input, index_family.index_copy(input, dim, index, source), "index_copy_")
-    index_family.check_index_copy(input, dim, index, source)
+        return store(input, index_copy(input, dim, index, source), "index_copy_")
     if not input._array.flags.writeable:
         raise read_only("index_copy_")
     _replace_slices(input, dim, index, source)
