@@ -31,6 +31,10 @@ def draw_curves(
     else:
         right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="test")
         right.set(xlabel="step", ylabel="perplexity", yscale="log")
+        right.yaxis.set_major_formatter("{x:g}")
+        low, high = right.get_ylim()
+        if high < 10 * low:  # then the labels stand at the minor ticks
+            right.yaxis.set_minor_formatter("{x:g}")
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
