@@ -1,6 +1,6 @@
 """Anomaly mode: stop at the first operation, forward or backward, that makes a NaN or an Inf out of finite numbers."""
 
-from ..graph.modes import modes
+from badak.graph.modes import modes
 
 
 class set_detect_anomaly:  # noqa: N801

@@ -1,12 +1,12 @@
 """grad and backward: gradients of several outputs with respect to several inputs."""
 
-from ..errors import GraphError
-from ..graph import backpropagate
-from ..tensor import Tensor
-from ..tensor.backward import backward as _backward
-from ..tensor.backward import refuse_create_graph, root
-from ..tensor.convert import cast
-from ..tensor.create import zeros_like
+from badak.errors import GraphError
+from badak.graph import backpropagate
+from badak.tensor import Tensor
+from badak.tensor.backward import backward as _backward
+from badak.tensor.backward import refuse_create_graph, root
+from badak.tensor.convert import cast
+from badak.tensor.create import zeros_like
 
 
 def backward(

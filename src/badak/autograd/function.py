@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..errors import GraphError, KindError, ShapeError, user_line
-from ..graph import Node, modes
-from ..tensor import Tensor
-from .grad_mode import no_grad
+from badak.autograd.grad_mode import no_grad
+from badak.errors import GraphError, KindError, ShapeError, user_line
+from badak.graph import Node, modes
+from badak.tensor import Tensor
 
 
 class FunctionContext:

@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from ..graph.modes import modes
+from badak.graph.modes import modes
 
 
 class _Switch:

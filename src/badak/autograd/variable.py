@@ -1,6 +1,6 @@
 """Variable: what a tensor with a gradient was called before tensors had one themselves."""
 
-from ..tensor import Tensor
+from badak.tensor import Tensor
 
 
 class _AnyTensor(type):

@@ -5,23 +5,23 @@
 `mnist.py`, `idx.py` and `text.py` are not imported here: who needs them names them.
 """
 
-from .collate import default_collate as default_collate
-from .collate import default_convert as default_convert
-from .dataset import ChainDataset as ChainDataset
-from .dataset import ConcatDataset as ConcatDataset
-from .dataset import Dataset as Dataset
-from .dataset import IterableDataset as IterableDataset
-from .dataset import StackDataset as StackDataset
-from .dataset import Subset as Subset
-from .dataset import TensorDataset as TensorDataset
-from .dataset import random_split as random_split
-from .loader import DataLoader as DataLoader
-from .sampler import BatchSampler as BatchSampler
-from .sampler import DistributedSampler as DistributedSampler
-from .sampler import RandomSampler as RandomSampler
-from .sampler import Sampler as Sampler
-from .sampler import SequentialSampler as SequentialSampler
-from .sampler import SubsetRandomSampler as SubsetRandomSampler
-from .sampler import WeightedRandomSampler as WeightedRandomSampler
-from .workers import WorkerInfo as WorkerInfo
-from .workers import get_worker_info as get_worker_info
+from badak.data.collate import default_collate as default_collate
+from badak.data.collate import default_convert as default_convert
+from badak.data.dataset import ChainDataset as ChainDataset
+from badak.data.dataset import ConcatDataset as ConcatDataset
+from badak.data.dataset import Dataset as Dataset
+from badak.data.dataset import IterableDataset as IterableDataset
+from badak.data.dataset import StackDataset as StackDataset
+from badak.data.dataset import Subset as Subset
+from badak.data.dataset import TensorDataset as TensorDataset
+from badak.data.dataset import random_split as random_split
+from badak.data.loader import DataLoader as DataLoader
+from badak.data.sampler import BatchSampler as BatchSampler
+from badak.data.sampler import DistributedSampler as DistributedSampler
+from badak.data.sampler import RandomSampler as RandomSampler
+from badak.data.sampler import Sampler as Sampler
+from badak.data.sampler import SequentialSampler as SequentialSampler
+from badak.data.sampler import SubsetRandomSampler as SubsetRandomSampler
+from badak.data.sampler import WeightedRandomSampler as WeightedRandomSampler
+from badak.data.workers import WorkerInfo as WorkerInfo
+from badak.data.workers import get_worker_info as get_worker_info

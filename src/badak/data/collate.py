@@ -5,9 +5,9 @@ from copy import copy
 
 import numpy as np
 
-from ..errors import KindError, ShapeError
-from ..tensor import Tensor, stack
-from ..tensor.dtypes import of_numpy
+from badak.errors import KindError, ShapeError
+from badak.tensor import Tensor, stack
+from badak.tensor.dtypes import of_numpy
 
 
 def default_convert(data):

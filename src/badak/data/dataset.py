@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError, MissingError, RangeError, ShapeError, warn_once
-from ..tensor import Tensor
-from ..tensor.random import default_generator, or_default
+from badak.errors import ArgumentError, KindError, MissingError, RangeError, ShapeError, warn_once
+from badak.tensor import Tensor
+from badak.tensor.random import default_generator, or_default
 
 T_co = TypeVar("T_co", covariant=True)
 

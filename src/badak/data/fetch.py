@@ -1,7 +1,7 @@
 """How one batch is read: from a dataset, by the numbers that a sampler gave."""
 
-from .collate import default_collate
-from .dataset import IterableDataset
+from badak.data.collate import default_collate
+from badak.data.dataset import IterableDataset
 
 
 class MapFetcher:

@@ -14,8 +14,8 @@ from typing import IO
 
 import numpy as np
 
-from ..errors import FileError
-from ..io.atomic import unreadable
+from badak.errors import FileError
+from badak.io.atomic import unreadable
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _LARGEST = 1 << 32  # bytes: a header that promises more is damaged, or an attack

@@ -11,14 +11,14 @@ import weakref
 from multiprocessing.context import BaseContext
 from typing import Generic, TypeVar
 
-from ..errors import ArgumentError, KindError, warn_once
-from ..tensor.random import or_default
-from .collate import default_collate, default_convert
-from .dataset import IterableDataset
-from .fetch import fetcher_of
-from .position import Position
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from .workers import Crew, End, Failure, Recipe
+from badak.data.collate import default_collate, default_convert
+from badak.data.dataset import IterableDataset
+from badak.data.fetch import fetcher_of
+from badak.data.position import Position
+from badak.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from badak.data.workers import Crew, End, Failure, Recipe
+from badak.errors import ArgumentError, KindError, warn_once
+from badak.tensor.random import or_default
 
 T_co = TypeVar("T_co", covariant=True)
 _NONE_LEFT = object()

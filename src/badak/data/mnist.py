@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pooch
 
-from ..errors import ArgumentError, FileError
-from ..tensor import Tensor
-from .idx import read_idx
+from badak.data.idx import read_idx
+from badak.errors import ArgumentError, FileError
+from badak.tensor import Tensor
 
 _PREFIX = {"train": "train", "test": "t10k"}
 _SHA256 = {

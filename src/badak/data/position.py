@@ -6,9 +6,9 @@ number of batches given; to go on is to draw the order once more and to pass ove
 
 from contextlib import contextmanager, nullcontext
 
-from ..errors import StateError
-from ..tensor import Tensor
-from ..tensor.random import default_generator
+from badak.errors import StateError
+from badak.tensor import Tensor
+from badak.tensor.random import default_generator
 
 _KEYS = {"batches", "default", "generators", "crew_seed"}
 

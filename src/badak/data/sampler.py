@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError, MissingError, ShapeError
-from ..tensor import Tensor
-from ..tensor.random import Generator, default_generator, or_default
+from badak.errors import ArgumentError, KindError, MissingError, ShapeError
+from badak.tensor import Tensor
+from badak.tensor.random import Generator, default_generator, or_default
 
 T_co = TypeVar("T_co", covariant=True)
 _CHUNK = 32  # numbers that a sampler with replacement draws at a time, as PyTorch's does

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, FileError, RangeError
-from ..io.atomic import unreadable, write_file
+from badak.errors import ArgumentError, FileError, RangeError
+from badak.io.atomic import unreadable, write_file
 
 _RESTORE = "restore the file, or train anew"
 PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
-from ..errors import BadakError
-from ..tensor.random import manual_seed
-from .fetch import fetcher_of
+from badak import kernels
+from badak.data.fetch import fetcher_of
+from badak.errors import BadakError
+from badak.tensor.random import manual_seed
 
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
 

@@ -2,9 +2,16 @@
 
 from functools import cached_property
 
-from ..nn.functional import binary_cross_entropy_with_logits
-from ..tensor import Size, Tensor, bernoulli
-from .distribution import Distribution, batch_of, broadcast_all, logits_to_probs, one_of, probs_to_logits
+from badak.distributions.distribution import (
+    Distribution,
+    batch_of,
+    broadcast_all,
+    logits_to_probs,
+    one_of,
+    probs_to_logits,
+)
+from badak.nn.functional import binary_cross_entropy_with_logits
+from badak.tensor import Size, Tensor, bernoulli
 
 
 class Bernoulli(Distribution):

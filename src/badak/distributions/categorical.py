@@ -3,9 +3,9 @@
 import math
 from functools import cached_property
 
-from ..errors import ArgumentError
-from ..tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
-from .distribution import Distribution, logits_to_probs, one_of, probs_to_logits
+from badak.distributions.distribution import Distribution, logits_to_probs, one_of, probs_to_logits
+from badak.errors import ArgumentError
+from badak.tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
 
 
 def _simplex(p: Tensor) -> Tensor:

@@ -2,9 +2,9 @@
 
 import math
 
-from ..autograd import no_grad
-from ..tensor import Size, Tensor, erf, normal, rand, randn
-from .distribution import LOG_SQRT_2PI, Distribution, batch_of, broadcast_all
+from badak.autograd import no_grad
+from badak.distributions.distribution import LOG_SQRT_2PI, Distribution, batch_of, broadcast_all
+from badak.tensor import Size, Tensor, erf, normal, rand, randn
 
 
 class Normal(Distribution):

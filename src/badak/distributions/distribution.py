@@ -5,9 +5,9 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd import no_grad
-from ..errors import ArgumentError, KindError, MissingError
-from ..tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, KindError, MissingError
+from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
 
 ALWAYS: tuple[str, Callable] = ("any number", lambda x: x == x)
 

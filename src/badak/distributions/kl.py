@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from ..errors import MissingError
-from ..nn.functional import softplus
-from ..tensor import Tensor, inf, where
-from .bernoulli import Bernoulli
-from .categorical import Categorical
-from .continuous import Normal, Uniform
-from .distribution import Distribution
+from badak.distributions.bernoulli import Bernoulli
+from badak.distributions.categorical import Categorical
+from badak.distributions.continuous import Normal, Uniform
+from badak.distributions.distribution import Distribution
+from badak.errors import MissingError
+from badak.nn.functional import softplus
+from badak.tensor import Tensor, inf, where
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

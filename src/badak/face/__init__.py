@@ -5,24 +5,26 @@ a result that cannot be had is an error. `naming/table.py` says under which name
 `badak.cuda` is `face/cuda/`. `check.py` reads a program beforehand, `einops.py` is badak's word to einops.
 """
 
-from . import einops as einops
-from .amp import autocast as autocast
-from .amp import get_autocast_dtype as get_autocast_dtype
-from .amp import is_autocast_enabled as is_autocast_enabled
-from .compiler import compile as compile
-from .devices import OutOfMemoryError as OutOfMemoryError
-from .settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
-from .settings import get_default_device as get_default_device
-from .settings import get_float32_matmul_precision as get_float32_matmul_precision
-from .settings import get_num_interop_threads as get_num_interop_threads
-from .settings import get_num_threads as get_num_threads
-from .settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
-from .settings import is_warn_always_enabled as is_warn_always_enabled
-from .settings import set_default_device as set_default_device
-from .settings import set_deterministic_debug_mode as set_deterministic_debug_mode
-from .settings import set_float32_matmul_precision as set_float32_matmul_precision
-from .settings import set_flush_denormal as set_flush_denormal
-from .settings import set_num_interop_threads as set_num_interop_threads
-from .settings import set_num_threads as set_num_threads
-from .settings import set_warn_always as set_warn_always
-from .settings import use_deterministic_algorithms as use_deterministic_algorithms
+from badak.face import einops as einops
+from badak.face.amp import autocast as autocast
+from badak.face.amp import get_autocast_dtype as get_autocast_dtype
+from badak.face.amp import is_autocast_enabled as is_autocast_enabled
+from badak.face.compiler import compile as compile
+from badak.face.devices import OutOfMemoryError as OutOfMemoryError
+from badak.face.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from badak.face.settings import get_default_device as get_default_device
+from badak.face.settings import get_float32_matmul_precision as get_float32_matmul_precision
+from badak.face.settings import get_num_interop_threads as get_num_interop_threads
+from badak.face.settings import get_num_threads as get_num_threads
+from badak.face.settings import (
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+)
+from badak.face.settings import is_warn_always_enabled as is_warn_always_enabled
+from badak.face.settings import set_default_device as set_default_device
+from badak.face.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+from badak.face.settings import set_float32_matmul_precision as set_float32_matmul_precision
+from badak.face.settings import set_flush_denormal as set_flush_denormal
+from badak.face.settings import set_num_interop_threads as set_num_interop_threads
+from badak.face.settings import set_num_threads as set_num_threads
+from badak.face.settings import set_warn_always as set_warn_always
+from badak.face.settings import use_deterministic_algorithms as use_deterministic_algorithms

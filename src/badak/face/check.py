@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 
 import badak
-
-from ..errors import FileError
-from ..naming import Missing, instead, names_of
-from ..tensor import Tensor
+from badak.errors import FileError
+from badak.naming import Missing, instead, names_of
+from badak.tensor import Tensor
 
 _OF_OTHERS = {name for kind in (list, dict, str, set) for name in dir(kind)}  # index, values, ...: hardly a tensor's
 

@@ -3,9 +3,9 @@
 from contextlib import nullcontext
 from typing import Any
 
-from ..autograd import Function, backward, enable_grad, is_grad_enabled
-from ..tensor import Tensor, zeros
-from ..tensor.random import fork_rng, get_rng_state, set_rng_state
+from badak.autograd import Function, backward, enable_grad, is_grad_enabled
+from badak.tensor import Tensor, zeros
+from badak.tensor.random import fork_rng, get_rng_state, set_rng_state
 
 
 class _Recompute(Function):

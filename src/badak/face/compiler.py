@@ -4,9 +4,9 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
 
-from ..errors import KindError
-from ..nn import Module
-from ..replay import Compiled
+from badak.errors import KindError
+from badak.nn import Module
+from badak.replay import Compiled
 
 
 def compile(  # noqa: A001  (PyTorch's name)

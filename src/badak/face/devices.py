@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 from typing import NoReturn
 
-from ..errors import DeviceError
-from ..tensor import device
-from ..tensor.dtypes import check_device
-from ..tensor.random import get_rng_state, set_rng_state
+from badak.errors import DeviceError
+from badak.tensor import device
+from badak.tensor.dtypes import check_device
+from badak.tensor.random import get_rng_state, set_rng_state
 
 
 class OutOfMemoryError(RuntimeError):

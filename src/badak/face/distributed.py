@@ -9,7 +9,7 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import ArgumentError, MissingError, StateError
+from badak.errors import ArgumentError, MissingError, StateError
 
 
 class ReduceOp(Enum):

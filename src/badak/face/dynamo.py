@@ -1,9 +1,9 @@
 """`torch._dynamo`, `torch._inductor`, `torch._functorch`: settings of a compiler that badak does not have are accepted."""
 
-from .compiler import allow_in_graph as allow_in_graph
-from .compiler import disable as disable
-from .compiler import is_compiling as is_compiling
-from .compiler import reset as reset
+from badak.face.compiler import allow_in_graph as allow_in_graph
+from badak.face.compiler import disable as disable
+from badak.face.compiler import is_compiling as is_compiling
+from badak.face.compiler import reset as reset
 
 
 class Settings:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
-from ..autograd import enable_grad
-from ..autograd import grad as gradients
-from ..errors import ArgumentError, GraphError, RangeError
-from ..naming import door as _door
-from ..nn.module import Module
-from ..tensor import Tensor, stack, zeros_like
-from .pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from badak.autograd import enable_grad
+from badak.autograd import grad as gradients
+from badak.errors import ArgumentError, GraphError, RangeError
+from badak.face.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from badak.naming import door as _door
+from badak.nn.module import Module
+from badak.tensor import Tensor, stack, zeros_like
 
 __all__ = ["functional_call", "grad", "grad_and_value", "jacrev", "stack_module_state", "vjp", "vmap"]
 

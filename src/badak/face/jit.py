@@ -4,8 +4,8 @@ import builtins
 from typing import Final as Final
 from typing import NoReturn
 
-from ..errors import MissingError
-from ..nn import Module
+from badak.errors import MissingError
+from badak.nn import Module
 
 
 class ScriptModule(Module):

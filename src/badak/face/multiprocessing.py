@@ -3,7 +3,7 @@
 from multiprocessing import *  # noqa: F403  (PyTorch re-exports Python's whole module too)
 from typing import Any
 
-from ..errors import MissingError
+from badak.errors import MissingError
 
 _sharing = ["file_descriptor"]
 

@@ -2,9 +2,9 @@
 
 from contextlib import contextmanager
 
-from ..errors import ArgumentError
-from ..nn import Module
-from . import distributed
+from badak.errors import ArgumentError
+from badak.face import distributed
+from badak.nn import Module
 
 
 class DataParallel(Module):

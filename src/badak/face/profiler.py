@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Any, NoReturn
 
-from ..errors import MissingError
+from badak.errors import MissingError
 
 
 class ProfilerActivity(Enum):

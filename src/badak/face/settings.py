@@ -4,10 +4,10 @@ import importlib
 import os
 from typing import Any
 
-from .. import kernels
-from ..errors import ArgumentError
-from ..tensor import device as Device
-from ..tensor.dtypes import check_device
+from badak import kernels
+from badak.errors import ArgumentError
+from badak.tensor import device as Device
+from badak.tensor.dtypes import check_device
 
 _PRECISIONS = ("highest", "high", "medium")
 _settings: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Union
 
-from ..tensor import Tensor, device, dtype
+from badak.tensor import Tensor, device, dtype
 
 Number = Union[int, float, bool]  # noqa: UP007  (a program may subscript it)
 Device = Union[device, str, int, None]  # noqa: UP007

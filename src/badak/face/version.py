@@ -1,6 +1,6 @@
 """`torch.version`: the versions that a program asks for."""
 
-from ..naming.version import version
+from badak.naming.version import version
 
 cuda = hip = rocm = xpu = git_version = None
 debug = False

@@ -3,16 +3,16 @@
 Nothing here knows what a tensor is. `badak.autograd` is the PyTorch-named face over it.
 """
 
-from .modes import changes as changes
-from .modes import live as live
-from .modes import live_check as live_check
-from .modes import live_in_place as live_in_place
-from .modes import live_kernels as live_kernels
-from .modes import live_pure as live_pure
-from .modes import modes as modes
-from .node import Leaf as Leaf
-from .node import Node as Node
-from .node import Version as Version
-from .op import Op as Op
-from .op import Saved as Saved
-from .walk import backpropagate as backpropagate
+from badak.graph.modes import changes as changes
+from badak.graph.modes import live as live
+from badak.graph.modes import live_check as live_check
+from badak.graph.modes import live_in_place as live_in_place
+from badak.graph.modes import live_kernels as live_kernels
+from badak.graph.modes import live_pure as live_pure
+from badak.graph.modes import modes as modes
+from badak.graph.node import Leaf as Leaf
+from badak.graph.node import Node as Node
+from badak.graph.node import Version as Version
+from badak.graph.op import Op as Op
+from badak.graph.op import Saved as Saved
+from badak.graph.walk import backpropagate as backpropagate

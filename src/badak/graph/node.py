@@ -4,8 +4,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ..errors import GraphError, user_line
-from .modes import modes
+from badak.errors import GraphError, user_line
+from badak.graph.modes import modes
 
 _order = count()
 

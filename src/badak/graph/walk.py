@@ -10,11 +10,11 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ..errors import GraphError
-from ..kernels import LARGE
-from ..kernels import of as kernels_of
-from .modes import modes
-from .node import Leaf, Node
+from badak.errors import GraphError
+from badak.graph.modes import modes
+from badak.graph.node import Leaf, Node
+from badak.kernels import LARGE
+from badak.kernels import of as kernels_of
 
 
 def backpropagate(roots, retain_graph: bool = False, targets=None):

@@ -5,12 +5,12 @@ answer to a name that badak does not have; `door.py` the `__getattr__` of a pack
 `version.py` the version that a program sees.
 """
 
-from .door import door as door
-from .finder import stand_in_for_torch as stand_in_for_torch
-from .missing import Missing as Missing
-from .missing import MissingName as MissingName
-from .missing import absent as absent
-from .missing import absent_attribute as absent_attribute
-from .table import instead as instead
-from .table import is_pytorch as is_pytorch
-from .table import names_of as names_of
+from badak.naming.door import door as door
+from badak.naming.finder import stand_in_for_torch as stand_in_for_torch
+from badak.naming.missing import Missing as Missing
+from badak.naming.missing import MissingName as MissingName
+from badak.naming.missing import absent as absent
+from badak.naming.missing import absent_attribute as absent_attribute
+from badak.naming.table import instead as instead
+from badak.naming.table import is_pytorch as is_pytorch
+from badak.naming.table import names_of as names_of

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable
 
-from .missing import absent
-from .table import PLACES, reach
-from .version import version
+from badak.naming.missing import absent
+from badak.naming.table import PLACES, reach
+from badak.naming.version import version
 
 
 def door(module: str) -> Callable[[str], object]:

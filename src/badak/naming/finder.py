@@ -15,9 +15,9 @@ from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import Any
 
-from ..errors import StateError, package
-from .missing import Missing
-from .table import is_pytorch, place, pytorch_place, reach
+from badak.errors import StateError, package
+from badak.naming.missing import Missing
+from badak.naming.table import is_pytorch, place, pytorch_place, reach
 
 _ROOM = os.path.dirname(__file__)
 

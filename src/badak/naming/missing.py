@@ -2,8 +2,8 @@
 
 from types import ModuleType
 
-from ..errors import MissingError, package
-from .table import ASK, instead, is_pytorch, names_of
+from badak.errors import MissingError, package
+from badak.naming.table import ASK, instead, is_pytorch, names_of
 
 
 class MissingName(MissingError, AttributeError):

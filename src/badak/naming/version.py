@@ -2,7 +2,7 @@
 
 import re
 
-from ..errors import package
+from badak.errors import package
 
 BADAK = "0.1.0"
 PYTORCH = "2.13.0"  # whose interface and numbers badak follows

@@ -3,12 +3,12 @@
 The formulas stand in the functions' docstrings.
 """
 
-from ..errors import ArgumentError
-from ..tensor import Tensor, full
-from . import functional as F
-from .attention import MultiheadAttention as MultiheadAttention
-from .module import Module
-from .parameter import Parameter
+from badak.errors import ArgumentError
+from badak.nn import functional as F
+from badak.nn.attention import MultiheadAttention as MultiheadAttention
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor, full
 
 
 class _Elementwise(Module):

@@ -12,16 +12,16 @@ steps; each step is a few lines of `functional/heads.py`, and the inner one, fro
 B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
 """
 
-from ..tensor import Tensor, empty
-from . import functional as F
-from . import init
-from .attention_checks import check_inputs, check_sizes
-from .functional.heads import add_keys, attend, cut_heads, join_heads, visible
-from .linear import NonDynamicallyQuantizableLinear
-from .module import Module
-from .parameter import Parameter
-from .sdp_backend import SDPBackend as SDPBackend  # PyTorch keeps these two here
-from .sdp_backend import sdpa_kernel as sdpa_kernel
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.attention_checks import check_inputs, check_sizes
+from badak.nn.functional.heads import add_keys, attend, cut_heads, join_heads, visible
+from badak.nn.linear import NonDynamicallyQuantizableLinear
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.nn.sdp_backend import SDPBackend as SDPBackend  # PyTorch keeps these two here
+from badak.nn.sdp_backend import sdpa_kernel as sdpa_kernel
+from badak.tensor import Tensor, empty
 
 
 class MultiheadAttention(Module):

@@ -1,8 +1,8 @@
 """What can be wrong with what MultiheadAttention is given, in words that say how to put it right."""
 
-from ..errors import ArgumentError, DTypeError, ShapeError
-from ..tensor import Tensor
-from ..tensor import bool as bool_
+from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.tensor import Tensor
+from badak.tensor import bool as bool_
 
 _AXES = {True: ("batch", "length"), False: ("length", "batch")}
 

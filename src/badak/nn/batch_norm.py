@@ -1,11 +1,11 @@
 """Normalisation by the statistics of a batch, remembered for evaluation."""
 
-from ..errors import ShapeError
-from ..tensor import Tensor, empty, int64, ones, tensor, zeros
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter
+from badak.errors import ShapeError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor, empty, int64, ones, tensor, zeros
 
 
 class _NormBase(Module):

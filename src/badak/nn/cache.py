@@ -4,10 +4,10 @@ In causal attention the key and the value of a token depend on nothing that come
 S tokens remembered, a new one costs one position of every layer and S products of its query; without them, S + 1 positions.
 """
 
-from ..errors import DTypeError, GraphError, RangeError, ShapeError, expect
-from ..graph import modes
-from ..tensor import Tensor
-from .functional.heads import Visible, attend
+from badak.errors import DTypeError, GraphError, RangeError, ShapeError, expect
+from badak.graph import modes
+from badak.nn.functional.heads import Visible, attend
+from badak.tensor import Tensor
 
 
 class KeyValueCache:

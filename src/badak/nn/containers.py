@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from ..errors import ArgumentError, KindError, RangeError
-from .errors import ModuleNameError, kind
-from .module import Module, framed, indent
+from badak.errors import ArgumentError, KindError, RangeError
+from badak.nn.errors import ModuleNameError, kind
+from badak.nn.module import Module, framed, indent
 
 
 class _Ordered(Module):

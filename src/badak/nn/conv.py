@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import ArgumentError
-from ..tensor import Tensor, empty
-from ..tensor.join import pad
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter
+from badak.errors import ArgumentError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor, empty
+from badak.tensor.join import pad
 
 MODES = ("zeros", "reflect", "replicate", "circular")
 

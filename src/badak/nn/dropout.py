@@ -1,9 +1,9 @@
 """Dropout: in training, values are zeroed by chance and the others scaled up, so that the expectation stays."""
 
-from ..errors import ArgumentError
-from ..tensor import Tensor
-from . import functional as F
-from .module import Module
+from badak.errors import ArgumentError
+from badak.nn import functional as F
+from badak.nn.module import Module
+from badak.tensor import Tensor
 
 
 class _Dropout(Module):

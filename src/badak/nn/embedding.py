@@ -1,12 +1,12 @@
 """Embedding: a table of vectors, one for each token."""
 
-from ..autograd import no_grad
-from ..errors import ArgumentError, ShapeError
-from ..tensor import Tensor, empty
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, ShapeError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor, empty
 
 
 class _TableError(ShapeError, AssertionError):

@@ -1,6 +1,6 @@
 """Complaints that only modules make: about attributes and names, which Python has its own exceptions for."""
 
-from ..errors import BadakError
+from badak.errors import BadakError
 
 
 class ModuleAttributeError(BadakError, AttributeError):

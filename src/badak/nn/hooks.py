@@ -14,11 +14,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..autograd import is_grad_enabled
-from ..errors import BadakWarning, GraphError, KindError
-from ..graph import Op, changes
-from ..tensor import Tensor, apply
-from .members import Members
+from badak.autograd import is_grad_enabled
+from badak.errors import BadakWarning, GraphError, KindError
+from badak.graph import Op, changes
+from badak.nn.members import Members
+from badak.tensor import Tensor, apply
 
 _ids = itertools.count()
 

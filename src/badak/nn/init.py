@@ -12,13 +12,13 @@ import warnings
 
 import numpy as np
 
-from ..autograd import no_grad
-from ..errors import ArgumentError, warn_once
-from ..tensor import Tensor
-from ..tensor.inplace import write_
-from ..tensor.random import default_generator, draw_like, or_default
-from ..tensor.random import normal_ as _draw_normal_
-from ..tensor.random import uniform_ as _draw_uniform_
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, warn_once
+from badak.tensor import Tensor
+from badak.tensor.inplace import write_
+from badak.tensor.random import default_generator, draw_like, or_default
+from badak.tensor.random import normal_ as _draw_normal_
+from badak.tensor.random import uniform_ as _draw_uniform_
 
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
 

@@ -2,13 +2,13 @@
 
 import math
 
-from ..errors import KindError
-from ..tensor import empty
-from . import functional as F
-from . import init
-from .errors import kind
-from .module import Module
-from .parameter import Parameter
+from badak.errors import KindError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.errors import kind
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import empty
 
 
 class Identity(Module):

@@ -4,10 +4,10 @@
 the functions' docstrings.
 """
 
-from ..tensor import Tensor
-from . import functional as F
-from .functional._common import reduction_of
-from .module import Module
+from badak.nn import functional as F
+from badak.nn.functional._common import reduction_of
+from badak.nn.module import Module
+from badak.tensor import Tensor
 
 
 class _Loss(Module):

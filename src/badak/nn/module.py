@@ -13,16 +13,16 @@ what a module can do is walking over these three dicts:
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ..errors import ArgumentError, KindError, MissingError
-from ..graph import changes, modes
-from ..replay import Compiled
-from ..tensor import Tensor
-from .errors import ModuleAttributeError, ModuleNameError, kind
-from .hooks import Hooks
-from .members import HOOKS, MEMBERS
-from .moving import Moving
-from .parameter import Buffer, Parameter
-from .state import State
+from badak.errors import ArgumentError, KindError, MissingError
+from badak.graph import changes, modes
+from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
+from badak.nn.hooks import Hooks
+from badak.nn.members import HOOKS, MEMBERS
+from badak.nn.moving import Moving
+from badak.nn.parameter import Buffer, Parameter
+from badak.nn.state import State
+from badak.replay import Compiled
+from badak.tensor import Tensor
 
 
 class Module(Moving, State, Hooks):

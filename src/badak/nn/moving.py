@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from ..autograd import no_grad
-from ..errors import DTypeError, KindError
-from ..tensor import Tensor, empty_like, float16, float32, float64
-from ..tensor import bfloat16 as bfloat16_
-from ..tensor import device as device_type
-from ..tensor import dtype as dtype_type
-from ..tensor.dtypes import check_device
-from .tree import Tree
+from badak.autograd import no_grad
+from badak.errors import DTypeError, KindError
+from badak.nn.tree import Tree
+from badak.tensor import Tensor, empty_like, float16, float32, float64
+from badak.tensor import bfloat16 as bfloat16_
+from badak.tensor import device as device_type
+from badak.tensor import dtype as dtype_type
+from badak.tensor.dtypes import check_device
 
 
 class Moving(Tree):

@@ -2,12 +2,12 @@
 
 import numbers
 
-from ..errors import ArgumentError
-from ..tensor import Size, Tensor, empty
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter
+from badak.errors import ArgumentError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Size, Tensor, empty
 
 
 class _Affine(Module):

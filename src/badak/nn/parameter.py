@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import KindError
-from ..tensor import Tensor, get_default_dtype
-from ..tensor.printing import format_tensor
-from .errors import kind
+from badak.errors import KindError
+from badak.nn.errors import kind
+from badak.tensor import Tensor, get_default_dtype
+from badak.tensor.printing import format_tensor
 
 
 class Parameter(Tensor):

@@ -4,12 +4,12 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..errors import GraphError, KindError, RangeError
-from ..tensor import Tensor
-from .containers import _iterable, _look_up, pairs
-from .errors import kind
-from .module import Module
-from .parameter import Parameter
+from badak.errors import GraphError, KindError, RangeError
+from badak.nn.containers import _iterable, _look_up, pairs
+from badak.nn.errors import kind
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor
 
 
 class ParameterList(Module):

@@ -1,9 +1,9 @@
 """What badak.save and badak.load have to know of this room: how a Parameter is written and made, and that modules may be made."""
 
-from ..io import allowed, pickler, program
-from ..tensor import Tensor
-from .module import Module
-from .parameter import Parameter
+from badak.io import allowed, pickler, program
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool = True, hooks=None, state=None) -> Parameter:

@@ -1,8 +1,8 @@
 """Pooling layers: the maximum or the mean of windows."""
 
-from ..tensor import Tensor
-from . import functional as F
-from .module import Module
+from badak.nn import functional as F
+from badak.nn.module import Module
+from badak.tensor import Tensor
 
 
 class _MaxPool(Module):

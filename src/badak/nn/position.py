@@ -5,12 +5,12 @@ Three ways, all badak's own names (PyTorch has none of them). T length, C channe
 
 import math
 
-from ..errors import RangeError, ShapeError
-from ..tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, zeros
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter
+from badak.errors import RangeError, ShapeError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, zeros
 
 
 class PositionalEncoding(Module):

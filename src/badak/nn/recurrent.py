@@ -5,15 +5,15 @@ import warnings
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError
-from ..ops import recurrent as ops
-from ..tensor import Tensor, apply, empty, zeros
-from ..tensor.join import cat, stack
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter
-from .utils.packing import PackedSequence, lengths_of, packed_rows, unpacked
+from badak.errors import ArgumentError, ShapeError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.nn.utils.packing import PackedSequence, lengths_of, packed_rows, unpacked
+from badak.ops import recurrent as ops
+from badak.tensor import Tensor, apply, empty, zeros
+from badak.tensor.join import cat, stack
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 

@@ -8,14 +8,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..autograd import no_grad
-from ..errors import ArgumentError, KindError, MissingError, StateError
-from ..tensor import Tensor
-from .errors import kind
-from .hooks import RemovableHandle, add_hook
-from .members import Members
-from .parameter import Parameter
-from .state_report import diagnose
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, KindError, MissingError, StateError
+from badak.nn.errors import kind
+from badak.nn.hooks import RemovableHandle, add_hook
+from badak.nn.members import Members
+from badak.nn.parameter import Parameter
+from badak.nn.state_report import diagnose
+from badak.tensor import Tensor
 
 EXTRA_STATE = "_extra_state"
 

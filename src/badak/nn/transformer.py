@@ -10,19 +10,19 @@ keep what training computes there.
 import copy
 from collections.abc import Callable
 
-from ..errors import ArgumentError
-from ..tensor import Tensor, float32, full
-from ..tensor import bool as bool_
-from . import functional as F
-from . import init
-from .attention import MultiheadAttention
-from .containers import ModuleList
-from .dropout import Dropout
-from .functional.masks import question_padding
-from .linear import Linear
-from .module import Module
-from .norm import LayerNorm
-from .transformer_checks import check_batch, check_features
+from badak.errors import ArgumentError
+from badak.nn import functional as F
+from badak.nn import init
+from badak.nn.attention import MultiheadAttention
+from badak.nn.containers import ModuleList
+from badak.nn.dropout import Dropout
+from badak.nn.functional.masks import question_padding
+from badak.nn.linear import Linear
+from badak.nn.module import Module
+from badak.nn.norm import LayerNorm
+from badak.nn.transformer_checks import check_batch, check_features
+from badak.tensor import Tensor, float32, full
+from badak.tensor import bool as bool_
 
 _ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 

@@ -1,7 +1,7 @@
 """What can be wrong with what the Transformer is given, in words that say how to put it right."""
 
-from ..errors import ShapeError
-from ..tensor import Tensor
+from badak.errors import ShapeError
+from badak.tensor import Tensor
 
 
 def check_batch(batch_first: bool, **two: Tensor) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..errors import ArgumentError, KindError
-from .errors import ModuleAttributeError, kind
-from .members import Members
-from .unregistered import Listing, warn_of_plain_containers
+from badak.errors import ArgumentError, KindError
+from badak.nn.errors import ModuleAttributeError, kind
+from badak.nn.members import Members
+from badak.nn.unregistered import Listing, warn_of_plain_containers
 
 Pairs = Iterator[tuple[str, Any]]
 

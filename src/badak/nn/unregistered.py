@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import warn_once
-from .parameter import Parameter
+from badak.errors import warn_once
+from badak.nn.parameter import Parameter
 
 _looked_at: weakref.WeakSet = weakref.WeakSet()  # roots whose plain containers have been looked through
 

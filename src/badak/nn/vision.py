@@ -1,8 +1,8 @@
 """Layers that rearrange images: patches, sizes, channels traded for pixels."""
 
-from ..tensor import Tensor
-from . import functional as F
-from .module import Module
+from badak.nn import functional as F
+from badak.nn.module import Module
+from badak.tensor import Tensor
 
 
 class Unfold(Module):

@@ -2,9 +2,11 @@
 
 import math
 
-from .. import kernels
-from ..errors import ShapeError
-from ..kernels.plain._arrays import quiet as quiet  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
+from badak import kernels
+from badak.errors import ShapeError
+from badak.kernels.plain._arrays import (
+    quiet as quiet,  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
+)
 
 
 def unbroadcast(dy, shape):

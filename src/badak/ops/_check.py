@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..errors import DTypeError, RangeError
+from badak.errors import DTypeError, RangeError
 
 
 def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:

@@ -1,8 +1,8 @@
 """Elementwise non-linearities."""
 
-from .. import kernels
-from ..errors import ArgumentError
-from ..graph import Op
+from badak import kernels
+from badak.errors import ArgumentError
+from badak.graph import Op
 
 
 class GELU(Op):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op, modes
-from ._broadcast import quiet, unbroadcast
+from badak import kernels
+from badak.graph import Op, modes
+from badak.ops._broadcast import quiet, unbroadcast
 
 
 def conj(x):

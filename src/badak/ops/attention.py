@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .. import kernels
-from ..errors import ArgumentError, ShapeError, warn_once
-from ..graph import Op
-from ._check import dtype_mismatch, not_floating
+from badak import kernels
+from badak.errors import ArgumentError, ShapeError, warn_once
+from badak.graph import Op
+from badak.ops._check import dtype_mismatch, not_floating
 
 NO_VISIBLE_KEY = "no visible key"  # of warnings: who is told the cause is not told the effect as well
 

@@ -9,10 +9,10 @@ weight as (G, M/G, J):
 
 import math
 
-from .. import kernels
-from ..errors import ShapeError
-from ..graph import Op
-from ._check import dtype_mismatch
+from badak import kernels
+from badak.errors import ShapeError
+from badak.graph import Op
+from badak.ops._check import dtype_mismatch
 
 
 class Conv(Op):

@@ -1,7 +1,7 @@
 """Inverted dropout with a given mask."""
 
-from .. import kernels
-from ..graph import Op
+from badak import kernels
+from badak.graph import Op
 
 
 class Dropout(Op):

@@ -6,8 +6,8 @@ single input is a row or a column, or, if the output lacks it too, is summed bef
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
+from badak import kernels
+from badak.graph import Op
 
 
 def contract(ta, a, tb, b, ty):

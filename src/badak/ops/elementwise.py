@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
-from ..kernels.plain._erf import erf
-from ._broadcast import quiet, unbroadcast
-from .arithmetic import conj
+from badak import kernels
+from badak.graph import Op
+from badak.kernels.plain._erf import erf
+from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops.arithmetic import conj
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126

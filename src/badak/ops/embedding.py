@@ -1,9 +1,9 @@
 """Rows of a table."""
 
-from .. import kernels
-from ..errors import DTypeError, RangeError, ShapeError
-from ..graph import Op
-from ._check import position, within
+from badak import kernels
+from badak.errors import DTypeError, RangeError, ShapeError
+from badak.graph import Op
+from badak.ops._check import position, within
 
 
 class Embedding(Op):

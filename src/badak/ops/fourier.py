@@ -7,7 +7,7 @@ root of it on both; so a gradient has the same scale under the opposite name.
 
 import numpy as np
 
-from ..graph import Op
+from badak.graph import Op
 
 OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 

@@ -5,9 +5,9 @@
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
-from ._broadcast import quiet, unbroadcast
+from badak import kernels
+from badak.graph import Op
+from badak.ops._broadcast import quiet, unbroadcast
 
 
 def add_rows(shape, dim, index, dy):

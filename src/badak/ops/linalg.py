@@ -6,8 +6,8 @@ Source of the gradients: Giles 2008, "An extended collection of matrix derivativ
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, ShapeError
-from ..graph import Op
+from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.graph import Op
 
 
 class LinAlgError(ArgumentError):

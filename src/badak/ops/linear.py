@@ -1,10 +1,10 @@
 """The affine map of the last axis."""
 
-from .. import kernels
-from ..errors import ShapeError
-from ..graph import Op
-from ._check import cannot_multiply, dtype_mismatch
-from ._memory import order_of
+from badak import kernels
+from badak.errors import ShapeError
+from badak.graph import Op
+from badak.ops._check import cannot_multiply, dtype_mismatch
+from badak.ops._memory import order_of
 
 
 class Linear(Op):

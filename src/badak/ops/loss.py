@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .. import kernels
-from ..errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
-from ..graph import Op
-from ._broadcast import quiet
-from ._check import dtype_mismatch, not_floating, position, within
+from badak import kernels
+from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
+from badak.graph import Op
+from badak.ops._broadcast import quiet
+from badak.ops._check import dtype_mismatch, not_floating, position, within
 
 
 class CrossEntropy(Op):

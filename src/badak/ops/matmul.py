@@ -1,10 +1,10 @@
 """The product of matrices and vectors with any leading axes."""
 
-from .. import kernels
-from ..errors import ShapeError
-from ..graph import Op
-from ._broadcast import stretched, unbroadcast
-from ._check import cannot_multiply, dtype_mismatch
+from badak import kernels
+from badak.errors import ShapeError
+from badak.graph import Op
+from badak.ops._broadcast import stretched, unbroadcast
+from badak.ops._check import cannot_multiply, dtype_mismatch
 
 
 class MatMul(Op):

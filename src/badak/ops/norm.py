@@ -2,10 +2,10 @@
 
 import math
 
-from .. import kernels
-from ..errors import ShapeError
-from ..graph import Op
-from ._check import dtype_mismatch, not_floating
+from badak import kernels
+from badak.errors import ShapeError
+from badak.graph import Op
+from badak.ops._check import dtype_mismatch, not_floating
 
 
 class LayerNorm(Op):

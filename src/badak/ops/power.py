@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
-from ._broadcast import quiet, unbroadcast
-from .arithmetic import conj
+from badak import kernels
+from badak.graph import Op
+from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops.arithmetic import conj
 
 
 def power(x, c):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
+from badak import kernels
+from badak.graph import Op
 
 
 class Reshape(Op):

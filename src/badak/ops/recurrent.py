@@ -3,10 +3,10 @@
 gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) or None. Outputs y (T, B, H) and the last state.
 """
 
-from .. import kernels
-from ..errors import ShapeError
-from ..graph import Op
-from ._check import dtype_mismatch
+from badak import kernels
+from badak.errors import ShapeError
+from badak.graph import Op
+from badak.ops._check import dtype_mismatch
 
 
 class LSTM(Op):

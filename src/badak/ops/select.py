@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..graph import Op
-from ._broadcast import quiet, unbroadcast
+from badak.graph import Op
+from badak.ops._broadcast import quiet, unbroadcast
 
 
 class Clamp(Op):

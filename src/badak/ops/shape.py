@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
-from ._broadcast import unbroadcast
-from ._memory import empty_as
+from badak import kernels
+from badak.graph import Op
+from badak.ops._broadcast import unbroadcast
+from badak.ops._memory import empty_as
 
 
 class View(Op):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .. import kernels
-from ..graph import Op
-from ._check import axis_of, not_floating
+from badak import kernels
+from badak.graph import Op
+from badak.ops._check import axis_of, not_floating
 
 
 class Softmax(Op):

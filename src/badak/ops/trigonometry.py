@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..graph import Op
-from ._broadcast import quiet, unbroadcast
-from .arithmetic import conj
+from badak.graph import Op
+from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops.arithmetic import conj
 
 
 class Sin(Op):

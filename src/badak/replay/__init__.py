@@ -3,4 +3,4 @@
 Reading order: compiled.py, recorder.py, entries.py, native.py; origins.py says how arrays are named.
 """
 
-from .compiled import Compiled as Compiled
+from badak.replay.compiled import Compiled as Compiled

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Node, changes, modes
-from ..tensor import Tensor
-from .entries import results_in
-from .recorder import LIVE_GRAPH, Recorder
+from badak.graph import Node, changes, modes
+from badak.replay.entries import results_in
+from badak.replay.recorder import LIVE_GRAPH, Recorder
+from badak.tensor import Tensor
 
 _SCATTERED = 1 << 20  # bytes that an argument may reach over without filling an eighth of them
 _NUMBERS = (int, float, bool, str, type(None))

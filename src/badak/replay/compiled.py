@@ -11,18 +11,18 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-from .. import kernels
-from ..errors import GraphError, warn_once
-from ..graph import changes, modes
-from ..ops._broadcast import quiet
-from ..tensor import Tensor
-from ..tensor.dtypes import default_dtype
-from .arguments import Arguments, Results, room_for, shown, state_of
-from .entries import Prepared
-from .memory import settle
-from .native import player
-from .origins import owner_of
-from .recorder import CHANGED, LIVE_GRAPH, Recorder
+from badak import kernels
+from badak.errors import GraphError, warn_once
+from badak.graph import changes, modes
+from badak.ops._broadcast import quiet
+from badak.replay.arguments import Arguments, Results, room_for, shown, state_of
+from badak.replay.entries import Prepared
+from badak.replay.memory import settle
+from badak.replay.native import player
+from badak.replay.origins import owner_of
+from badak.replay.recorder import CHANGED, LIVE_GRAPH, Recorder
+from badak.tensor import Tensor
+from badak.tensor.dtypes import default_dtype
 
 _MOST = 16  # recordings that one function keeps: of different shapes, say
 _WATCHED = 256  # signatures that are counted

@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from ..errors import GraphError
-from ..graph import Saved
-from .origins import arrays_in, owner_of
+from badak.errors import GraphError
+from badak.graph import Saved
+from badak.replay.origins import arrays_in, owner_of
 
 
 class Entry:

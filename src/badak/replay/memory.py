@@ -8,8 +8,8 @@ Only memory that nothing but kept calls of kernels touches is moved: not what Py
 
 import numpy as np
 
-from .entries import Call
-from .origins import arrays_in, owner_of
+from badak.replay.entries import Call
+from badak.replay.origins import arrays_in, owner_of
 
 _LINE = 64  # bytes: places start at lines of the cache
 _WORTH = 64 << 20  # bytes that a step makes from which on it is done: half of them are saved, but W1 took 3 % longer

@@ -11,8 +11,8 @@ import threading
 
 import numpy as np
 
-from .. import kernels
-from .origins import owner_of
+from badak import kernels
+from badak.replay.origins import owner_of
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
 

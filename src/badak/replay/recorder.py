@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import kernels
-from ..graph import modes
-from .entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
-from .native import Watch, native_calls, read_by, written_by
-from .origins import Origins, arrays_in, owner_of
-from .repeats import Repeats
+from badak import kernels
+from badak.graph import modes
+from badak.replay.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
+from badak.replay.native import Watch, native_calls, read_by, written_by
+from badak.replay.origins import Origins, arrays_in, owner_of
+from badak.replay.repeats import Repeats
 
 LIVE_GRAPH = "its result still waits for backward(); compile the whole step, backward included"
 CHANGED = "it changes one of its arguments"

@@ -1,6 +1,6 @@
 """What a step computes twice from the same: each layer its mask from the same position, say. A replay does it once."""
 
-from .origins import owner_of
+from badak.replay.origins import owner_of
 
 
 class Repeats:

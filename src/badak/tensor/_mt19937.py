@@ -8,9 +8,9 @@ import threading
 
 import numpy as np
 
-from .. import kernels
-from ..errors import StateError
-from ..graph import live
+from badak import kernels
+from badak.errors import StateError
+from badak.graph import live
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(

@@ -17,9 +17,9 @@ import math
 
 import numpy as np
 
-from .. import kernels
-from ..errors import ArgumentError, RangeError
-from ._mt19937 import Twister
+from badak import kernels
+from badak.errors import ArgumentError, RangeError
+from badak.tensor._mt19937 import Twister
 
 _WIDE = np.empty(0, np.float64)
 

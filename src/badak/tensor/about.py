@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..errors import RangeError
-from . import dtypes
-from .layouts import strided
+from badak.errors import RangeError
+from badak.tensor import dtypes
+from badak.tensor.layouts import strided
 
 
 class About:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..errors import GraphError, user_line
+from badak.errors import GraphError, user_line
 
 
 def look_for_nonfinite(op, arrays, attributes, outputs) -> None:

@@ -2,10 +2,10 @@
 
 from numpy import ndarray
 
-from ..errors import GraphError, user_line
-from ..graph import Node, Saved, modes
-from .anomaly import look_for_nonfinite
-from .tensor import Tensor
+from badak.errors import GraphError, user_line
+from badak.graph import Node, Saved, modes
+from badak.tensor.anomaly import look_for_nonfinite
+from badak.tensor.tensor import Tensor
 
 _new = object.__new__
 _NO_NEEDS = tuple((False,) * n for n in range(16))

@@ -1,14 +1,14 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
-from ..errors import ArgumentError, DTypeError, KindError
-from ..graph import live_check
-from ..ops import arithmetic as ops
-from ..ops import blend, power
-from . import dtypes
-from .apply import apply
-from .convert import cast
-from .promote import binary, floating, into, number, operand, result_type, same, tensor_of
-from .tensor import Tensor
+from badak.errors import ArgumentError, DTypeError, KindError
+from badak.graph import live_check
+from badak.ops import arithmetic as ops
+from badak.ops import blend, power
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.promote import binary, floating, into, number, operand, result_type, same, tensor_of
+from badak.tensor.tensor import Tensor
 
 
 def run(name: str, pair, right, left, a, b) -> Tensor:

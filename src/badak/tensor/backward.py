@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..errors import ArgumentError, GraphError, ShapeError
-from ..graph import backpropagate, modes
+from badak.errors import ArgumentError, GraphError, ShapeError
+from badak.graph import backpropagate, modes
 
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:

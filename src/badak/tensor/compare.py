@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..errors import DTypeError, MissingError
-from ..graph import live, live_pure
-from ..ops._broadcast import quiet, stretched
-from .arithmetic import tensors
-from .promote import into, number, operand, same
-from .tensor import Tensor
+from badak.errors import DTypeError, MissingError
+from badak.graph import live, live_pure
+from badak.ops._broadcast import quiet, stretched
+from badak.tensor.arithmetic import tensors
+from badak.tensor.promote import into, number, operand, same
+from badak.tensor.tensor import Tensor
 
 
 def _comparison(name: str, ufunc, symbol: str):

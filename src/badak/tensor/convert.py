@@ -2,13 +2,13 @@
 
 import builtins
 
-from ..errors import KindError, package
-from ..ops.cast import Cast, Clone
-from . import dtypes
-from .apply import apply
-from .dtypes import device as Device
-from .dtypes import dtype as DType
-from .tensor import Tensor
+from badak.errors import KindError, package
+from badak.ops.cast import Cast, Clone
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.dtypes import device as Device
+from badak.tensor.dtypes import dtype as DType
+from badak.tensor.tensor import Tensor
 
 _LEGACY = {
     "FloatTensor": dtypes.float32,

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError, ShapeError, warn_once
-from ..graph import changes, modes
-from . import dtypes
-from .dtypes import check_device, default_dtype, to_dtype
-from .tensor import Tensor
+from badak.errors import ArgumentError, KindError, ShapeError, warn_once
+from badak.graph import changes, modes
+from badak.tensor import dtypes
+from badak.tensor.dtypes import check_device, default_dtype, to_dtype
+from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------------- from data
 

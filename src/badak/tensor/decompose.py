@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ..errors import ArgumentError
-from ..ops import linalg as ops
-from . import returns
-from .apply import apply
-from .arithmetic import div, mul, sub
-from .join import stack, tril, triu
-from .products import matmul
-from .promote import into
-from .shape import squeeze, unsqueeze
-from .tensor import Tensor
+from badak.errors import ArgumentError
+from badak.ops import linalg as ops
+from badak.tensor import returns
+from badak.tensor.apply import apply
+from badak.tensor.arithmetic import div, mul, sub
+from badak.tensor.join import stack, tril, triu
+from badak.tensor.products import matmul
+from badak.tensor.promote import into
+from badak.tensor.shape import squeeze, unsqueeze
+from badak.tensor.tensor import Tensor
 
 
 def inv(A, *, out=None) -> Tensor:  # noqa: N803

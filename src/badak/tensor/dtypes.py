@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..errors import DeviceError, DTypeError, KindError, package
+from badak.errors import DeviceError, DTypeError, KindError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)

@@ -1,16 +1,16 @@
 """Functions of one number, applied to each element; and choices between elements."""
 
-from ..errors import ArgumentError, DTypeError, MissingError
-from ..ops import activation, select, trigonometry
-from ..ops import elementwise as ops
-from ..ops import softmax as _softmax
-from ..ops._broadcast import stretched
-from . import dtypes
-from .apply import apply
-from .arithmetic import tensors
-from .convert import cast
-from .promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
-from .tensor import Tensor
+from badak.errors import ArgumentError, DTypeError, MissingError
+from badak.ops import activation, select, trigonometry
+from badak.ops import elementwise as ops
+from badak.ops import softmax as _softmax
+from badak.ops._broadcast import stretched
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.arithmetic import tensors
+from badak.tensor.convert import cast
+from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
+from badak.tensor.tensor import Tensor
 
 
 def _float_function(name: str, op, by_kernel: bool = False):

@@ -8,14 +8,14 @@
 
 import numpy as np
 
-from ..errors import ArgumentError, RangeError
-from ..ops import fourier as ops
-from . import dtypes
-from .apply import apply
-from .convert import cast
-from .join import roll
-from .promote import into
-from .tensor import Tensor
+from badak.errors import ArgumentError, RangeError
+from badak.ops import fourier as ops
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.join import roll
+from badak.tensor.promote import into
+from badak.tensor.tensor import Tensor
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",

@@ -5,11 +5,11 @@ import os
 
 import numpy as np
 
-from ..errors import KindError, RangeError
-from . import dtypes
-from ._mt19937 import STATE_BYTES
-from ._sampling import Source
-from .tensor import Tensor
+from badak.errors import KindError, RangeError
+from badak.tensor import dtypes
+from badak.tensor._mt19937 import STATE_BYTES
+from badak.tensor._sampling import Source
+from badak.tensor.tensor import Tensor
 
 _FIRST_SEED = 67280421310721  # of a new torch.Generator()
 

@@ -5,12 +5,12 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError, RangeError, ShapeError
-from ..graph import live_check, live_in_place, modes
-from ..ops.index import Index, IndexPut, Select
-from .apply import apply, see
-from .inplace import changed_, read_only, write_
-from .tensor import Tensor
+from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.graph import live_check, live_in_place, modes
+from badak.ops.index import Index, IndexPut, Select
+from badak.tensor.apply import apply, see
+from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.tensor import Tensor
 
 _BASIC = {int, slice, type(None), type(Ellipsis)}
 

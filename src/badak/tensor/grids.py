@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError
-from ..ops import cast as ops
-from . import dtypes
-from .apply import apply
-from .elementwise import atan2
-from .join import stack
-from .promote import into, same
-from .tensor import Tensor
+from badak.errors import ArgumentError, KindError
+from badak.ops import cast as ops
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.elementwise import atan2
+from badak.tensor.join import stack
+from badak.tensor.promote import into, same
+from badak.tensor.tensor import Tensor
 
 
 def meshgrid(*tensors, indexing=None) -> tuple:

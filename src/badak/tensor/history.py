@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DTypeError, GraphError, KindError, ShapeError
-from ..graph import Leaf, Version, changes, modes
-from .backward import backward
+from badak.errors import DTypeError, GraphError, KindError, ShapeError
+from badak.graph import Leaf, Version, changes, modes
+from badak.tensor.backward import backward
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from badak.tensor.tensor import Tensor
 
 
 class History:

@@ -5,16 +5,16 @@
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
-from ..graph import live_check
-from ..ops import index as ops
-from ..ops._broadcast import stretched
-from ..ops._check import axis_of, position
-from .apply import apply
-from .convert import cast
-from .elementwise import check_mask
-from .promote import into, operand
-from .tensor import Tensor
+from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
+from badak.graph import live_check
+from badak.ops import index as ops
+from badak.ops._broadcast import stretched
+from badak.ops._check import axis_of, position
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.elementwise import check_mask
+from badak.tensor.promote import into, operand
+from badak.tensor.tensor import Tensor
 
 
 @live_check

@@ -6,9 +6,9 @@ the base gets a node that replaces the slice, and every view of that memory take
 
 import numpy as np
 
-from ..errors import GraphError, ShapeError, user_line
-from ..graph import Node, Op, Saved, modes
-from .tensor import Tensor
+from badak.errors import GraphError, ShapeError, user_line
+from badak.graph import Node, Op, Saved, modes
+from badak.tensor.tensor import Tensor
 
 
 class WriteView(Op):

@@ -5,15 +5,15 @@ The result must have x's shape, and a dtype that may go into x's: not a float in
 
 import numpy as np
 
-from .. import kernels
-from ..errors import DTypeError, GraphError, ShapeError
-from ..graph import changes, live_in_place, live_kernels, modes
-from ..ops._check import axis_of
-from . import arithmetic, compare, elementwise, index, join, products, reduce, shape
-from .index import check_index_copy, index_copy
-from .inplace import changed_, read_only, write_
-from .promote import can_cast, operand
-from .tensor import Tensor
+from badak import kernels
+from badak.errors import DTypeError, GraphError, ShapeError
+from badak.graph import changes, live_in_place, live_kernels, modes
+from badak.ops._check import axis_of
+from badak.tensor import arithmetic, compare, elementwise, index, join, products, reduce, shape
+from badak.tensor.index import check_index_copy, index_copy
+from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.promote import can_cast, operand
+from badak.tensor.tensor import Tensor
 
 
 def store(x: Tensor, y: Tensor, name: str) -> Tensor:

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError, ShapeError
-from ..ops import rearrange as ops
-from ..ops._check import axis_of
-from .apply import apply
-from .convert import cast
-from .promote import into, result_type
-from .shape import atleast_1d, atleast_2d, atleast_3d, diagonal, reshape, sizes, t, transpose
-from .tensor import Tensor
+from badak.errors import ArgumentError, KindError, ShapeError
+from badak.ops import rearrange as ops
+from badak.ops._check import axis_of
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.promote import into, result_type
+from badak.tensor.shape import atleast_1d, atleast_2d, atleast_3d, diagonal, reshape, sizes, t, transpose
+from badak.tensor.tensor import Tensor
 
 
 def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:

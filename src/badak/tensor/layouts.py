@@ -1,7 +1,7 @@
 """Layouts and memory formats: words for how a tensor lies in memory. badak's are strided, and every order is accepted."""
 
 
-from ..errors import package
+from badak.errors import package
 
 
 class _Word:

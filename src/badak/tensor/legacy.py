@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..errors import DTypeError
-from . import dtypes
-from .create import as_array, empty
-from .dtypes import check_device
-from .tensor import Tensor
+from badak.errors import DTypeError
+from badak.tensor import dtypes
+from badak.tensor.create import as_array, empty
+from badak.tensor.dtypes import check_device
+from badak.tensor.tensor import Tensor
 
 
 class _Legacy(type):

@@ -1,33 +1,33 @@
 """torch.linalg: norms and products here, matrices taken apart in `decompose.py`."""
 
-from ..errors import ArgumentError, MissingError
-from ..ops.linalg import LinAlgError as LinAlgError
-from . import products, reduce
-from .convert import cast
-from .decompose import cholesky as cholesky
-from .decompose import cond as cond
-from .decompose import cross as cross
-from .decompose import det as det
-from .decompose import eig as eig
-from .decompose import eigh as eigh
-from .decompose import eigvals as eigvals
-from .decompose import eigvalsh as eigvalsh
-from .decompose import inv as inv
-from .decompose import lstsq as lstsq
-from .decompose import matrix_power as matrix_power
-from .decompose import matrix_rank as matrix_rank
-from .decompose import pinv as pinv
-from .decompose import qr as qr
-from .decompose import slogdet as slogdet
-from .decompose import solve as solve
-from .decompose import solve_triangular as solve_triangular
-from .decompose import svd as svd
-from .decompose import svdvals as svdvals
-from .decompose import vecdot as vecdot
-from .dtypes import to_dtype
-from .promote import into
-from .shape import diagonal as _diagonal
-from .tensor import Tensor
+from badak.errors import ArgumentError, MissingError
+from badak.ops.linalg import LinAlgError as LinAlgError
+from badak.tensor import products, reduce
+from badak.tensor.convert import cast
+from badak.tensor.decompose import cholesky as cholesky
+from badak.tensor.decompose import cond as cond
+from badak.tensor.decompose import cross as cross
+from badak.tensor.decompose import det as det
+from badak.tensor.decompose import eig as eig
+from badak.tensor.decompose import eigh as eigh
+from badak.tensor.decompose import eigvals as eigvals
+from badak.tensor.decompose import eigvalsh as eigvalsh
+from badak.tensor.decompose import inv as inv
+from badak.tensor.decompose import lstsq as lstsq
+from badak.tensor.decompose import matrix_power as matrix_power
+from badak.tensor.decompose import matrix_rank as matrix_rank
+from badak.tensor.decompose import pinv as pinv
+from badak.tensor.decompose import qr as qr
+from badak.tensor.decompose import slogdet as slogdet
+from badak.tensor.decompose import solve as solve
+from badak.tensor.decompose import solve_triangular as solve_triangular
+from badak.tensor.decompose import svd as svd
+from badak.tensor.decompose import svdvals as svdvals
+from badak.tensor.decompose import vecdot as vecdot
+from badak.tensor.dtypes import to_dtype
+from badak.tensor.promote import into
+from badak.tensor.shape import diagonal as _diagonal
+from badak.tensor.tensor import Tensor
 
 __all__ = [
     "cholesky",

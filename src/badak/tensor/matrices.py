@@ -1,14 +1,14 @@
 """torch.linalg's functions under their older names, which are also methods of a tensor."""
 
-from ..errors import MissingError
-from . import decompose as _linalg
-from . import returns
-from .decompose import cross as _cross
-from .decompose import det as det
-from .decompose import logdet as logdet
-from .decompose import matrix_power as matrix_power
-from .decompose import slogdet as slogdet
-from .tensor import Tensor
+from badak.errors import MissingError
+from badak.tensor import decompose as _linalg
+from badak.tensor import returns
+from badak.tensor.decompose import cross as _cross
+from badak.tensor.decompose import det as det
+from badak.tensor.decompose import logdet as logdet
+from badak.tensor.decompose import matrix_power as matrix_power
+from badak.tensor.decompose import slogdet as slogdet
+from badak.tensor.tensor import Tensor
 
 
 def inverse(input, *, out=None) -> Tensor:  # noqa: A002

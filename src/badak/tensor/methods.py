@@ -1,6 +1,6 @@
 """The table of contents of Tensor: which function each method is. Here, too, they are bound."""
 
-from . import (
+from badak.tensor import (
     arithmetic,
     compare,
     convert,
@@ -19,7 +19,7 @@ from . import (
     shape,
     sort,
 )
-from .tensor import Tensor
+from badak.tensor.tensor import Tensor
 
 _SAME_NAME = {
     arithmetic: "add subtract sub mul multiply div divide true_divide floor_divide remainder fmod pow float_power neg "

@@ -1,7 +1,7 @@
 """Methods that PyTorch also has as functions: badak.numel(x) is x.numel()."""
 
-from . import methods as methods  # binds them
-from .tensor import Tensor
+from badak.tensor import methods as methods  # binds them
+from badak.tensor.tensor import Tensor
 
 abs_ = Tensor.abs_
 acos_ = Tensor.acos_

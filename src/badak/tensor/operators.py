@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..ops.arithmetic import Add, Mul, Scale, Shift
-from . import arithmetic, compare, elementwise, inplace_ops, products
-from .apply import apply
-from .promote import binary
-from .tensor import Tensor
+from badak.ops.arithmetic import Add, Mul, Scale, Shift
+from badak.tensor import arithmetic, compare, elementwise, inplace_ops, products
+from badak.tensor.apply import apply
+from badak.tensor.promote import binary
+from badak.tensor.tensor import Tensor
 
 _OPERANDS = (Tensor, int, float, complex, np.generic, np.ndarray)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dtypes import bool_, default_dtype, int64
+from badak.tensor.dtypes import bool_, default_dtype, int64
 
 _PREFIX = "tensor("
 _SHOWN_AS = {

@@ -1,17 +1,17 @@
 """Products of vectors and matrices, and everything that einsum can say."""
 
-from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ops import einsum as ops
-from ..ops._check import axis_of
-from ..ops.matmul import MatMul
-from . import dtypes
-from .apply import apply
-from .arithmetic import add, mul, sub
-from .convert import cast
-from .promote import into, not_a_tensor, same
-from .reduce import norm, sum
-from .shape import diagonal, reshape, squeeze, unsqueeze
-from .tensor import Tensor
+from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.ops import einsum as ops
+from badak.ops._check import axis_of
+from badak.ops.matmul import MatMul
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.arithmetic import add, mul, sub
+from badak.tensor.convert import cast
+from badak.tensor.promote import into, not_a_tensor, same
+from badak.tensor.reduce import norm, sum
+from badak.tensor.shape import diagonal, reshape, squeeze, unsqueeze
+from badak.tensor.tensor import Tensor
 
 _HALF = (dtypes.float16, dtypes.bfloat16)  # multiplied in float32 and rounded once
 

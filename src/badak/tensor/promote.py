@@ -7,14 +7,14 @@ its category is higher still. NumPy's scalars count as Python numbers.
 
 import numpy as np
 
-from ..errors import DTypeError, KindError
-from ..graph import changes, modes
-from ..ops._broadcast import stretched
-from . import dtypes
-from .apply import apply
-from .convert import cast
-from .dtypes import dtype as DType
-from .tensor import Tensor
+from badak.errors import DTypeError, KindError
+from badak.graph import changes, modes
+from badak.ops._broadcast import stretched
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.dtypes import dtype as DType
+from badak.tensor.tensor import Tensor
 
 _CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 _PYTHON = (bool, int, float, complex)

@@ -10,9 +10,9 @@ log, exp or tan enter a float64 result, so does the C library's rounding.
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, KindError
-from . import dtypes
-from .generator import (
+from badak.errors import ArgumentError, DTypeError, KindError
+from badak.tensor import dtypes
+from badak.tensor.generator import (
     Generator,
     default_generator,
     fork_rng,
@@ -23,8 +23,8 @@ from .generator import (
     seed,
     set_rng_state,
 )
-from .inplace import write_
-from .tensor import Tensor
+from badak.tensor.inplace import write_
+from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------------- order of filling
 

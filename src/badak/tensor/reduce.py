@@ -9,17 +9,17 @@ import builtins
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, RangeError
-from ..graph import live, live_pure
-from ..ops import index as index_ops
-from ..ops import reduce as ops
-from ..ops._check import axis_of
-from . import dtypes, returns
-from .apply import apply
-from .convert import cast
-from .elementwise import maximum, minimum
-from .promote import into
-from .tensor import Tensor
+from badak.errors import ArgumentError, DTypeError, RangeError
+from badak.graph import live, live_pure
+from badak.ops import index as index_ops
+from badak.ops import reduce as ops
+from badak.ops._check import axis_of
+from badak.tensor import dtypes, returns
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.elementwise import maximum, minimum
+from badak.tensor.promote import into
+from badak.tensor.tensor import Tensor
 
 
 def axes_of(dim, ndim: int):

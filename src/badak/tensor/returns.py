@@ -3,7 +3,7 @@
 from collections import namedtuple
 from typing import Any
 
-from ..errors import package
+from badak.errors import package
 
 
 def _shown(self) -> str:

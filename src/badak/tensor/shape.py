@@ -5,14 +5,14 @@ from operator import index as as_int
 
 import numpy as np
 
-from ..errors import ArgumentError, KindError, RangeError, ShapeError
-from ..ops import rearrange
-from ..ops import shape as ops
-from ..ops._check import axis_of
-from .apply import apply, see
-from .dtypes import Size
-from .dtypes import dtype as DType
-from .tensor import Tensor
+from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.ops import rearrange
+from badak.ops import shape as ops
+from badak.ops._check import axis_of
+from badak.tensor.apply import apply, see
+from badak.tensor.dtypes import Size
+from badak.tensor.dtypes import dtype as DType
+from badak.tensor.tensor import Tensor
 
 
 def sizes(given) -> tuple:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, RangeError, ShapeError
-from ..graph import live, live_pure
-from ..ops import index as index_ops
-from ..ops._check import axis_of
-from . import returns
-from .apply import apply
-from .promote import into
-from .reduce import _not_empty, along
-from .tensor import Tensor
+from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
+from badak.graph import live, live_pure
+from badak.ops import index as index_ops
+from badak.ops._check import axis_of
+from badak.tensor import returns
+from badak.tensor.apply import apply
+from badak.tensor.promote import into
+from badak.tensor.reduce import _not_empty, along
+from badak.tensor.tensor import Tensor
 
 
 @live

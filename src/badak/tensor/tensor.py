@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import GraphError
-from ..naming import absent_attribute
-from . import dtypes
-from .about import About
-from .history import History
-from .values import Values
+from badak.errors import GraphError
+from badak.naming import absent_attribute
+from badak.tensor import dtypes
+from badak.tensor.about import About
+from badak.tensor.history import History
+from badak.tensor.values import Values
 
 _new = object.__new__
 

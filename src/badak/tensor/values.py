@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GraphError, KindError, ShapeError
-from ..graph import modes
-from .printing import format_tensor
+from badak.errors import GraphError, KindError, ShapeError
+from badak.graph import modes
+from badak.tensor.printing import format_tensor
 
 
 class Values:

@@ -1,9 +1,9 @@
 """Mixed precision. badak computes in the dtype of its operands, so autocast changes nothing and says so once."""
 
-from .autocast_mode import autocast as autocast
-from .autocast_mode import custom_bwd as custom_bwd
-from .autocast_mode import custom_fwd as custom_fwd
-from .autocast_mode import get_autocast_dtype as get_autocast_dtype
-from .autocast_mode import is_autocast_available as is_autocast_available
-from .autocast_mode import is_autocast_enabled as is_autocast_enabled
-from .grad_scaler import GradScaler as GradScaler
+from badak.face.amp.autocast_mode import autocast as autocast
+from badak.face.amp.autocast_mode import custom_bwd as custom_bwd
+from badak.face.amp.autocast_mode import custom_fwd as custom_fwd
+from badak.face.amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
+from badak.face.amp.autocast_mode import is_autocast_available as is_autocast_available
+from badak.face.amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+from badak.face.amp.grad_scaler import GradScaler as GradScaler

@@ -2,8 +2,8 @@
 
 import functools
 
-from ...errors import warn_once
-from ...tensor import dtypes
+from badak.errors import warn_once
+from badak.tensor import dtypes
 
 _DEFAULTS = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
 

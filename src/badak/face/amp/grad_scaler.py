@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import GraphError, warn_once
-from ...tensor import Tensor, isfinite
+from badak.errors import GraphError, warn_once
+from badak.tensor import Tensor, isfinite
 
 
 class GradScaler:

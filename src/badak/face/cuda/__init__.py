@@ -3,10 +3,10 @@
 What only makes sense with a device raises MissingError, at the place where it is called.
 """
 
-from ..devices import OutOfMemoryError as OutOfMemoryError
-from ..devices import nothing, refusing
-from . import amp as amp
-from . import nvtx as nvtx
+from badak.face.cuda import amp as amp
+from badak.face.cuda import nvtx as nvtx
+from badak.face.devices import OutOfMemoryError as OutOfMemoryError
+from badak.face.devices import nothing, refusing
 
 
 def is_available() -> bool:

@@ -1,8 +1,8 @@
 """`torch.cuda.amp`: mixed precision for a GPU. There is none, so autocast and GradScaler are switched off, as on a CPU."""
 
-from .. import amp
-from ..amp import custom_bwd as custom_bwd
-from ..amp import custom_fwd as custom_fwd
+from badak.face import amp
+from badak.face.amp import custom_bwd as custom_bwd
+from badak.face.amp import custom_fwd as custom_fwd
 
 
 class autocast(amp.autocast):  # noqa: N801  (PyTorch's name)

@@ -1,8 +1,8 @@
 """What several families of functions share."""
 
-from ...errors import KindError, warn_once
-from ...tensor import Tensor
-from ...tensor.inplace import write_
+from badak.errors import KindError, warn_once
+from badak.tensor import Tensor
+from badak.tensor.inplace import write_
 
 
 def tensor(x, where: str, name: str = "input") -> Tensor:

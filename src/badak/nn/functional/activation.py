@@ -3,12 +3,12 @@
 `inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
 """
 
-from ...errors import ArgumentError, ShapeError, warn_once
-from ...ops import activation as ops
-from ...ops.softmax import LogSoftmax, Softmax
-from ...tensor import Tensor, apply, where, zeros_like
-from ...tensor.random import default_generator
-from ._common import original, placed, tensor
+from badak.errors import ArgumentError, ShapeError, warn_once
+from badak.nn.functional._common import original, placed, tensor
+from badak.ops import activation as ops
+from badak.ops.softmax import LogSoftmax, Softmax
+from badak.tensor import Tensor, apply, where, zeros_like
+from badak.tensor.random import default_generator
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al. 2017: they keep mean 0, variance 1
 

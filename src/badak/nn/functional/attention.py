@@ -10,14 +10,14 @@ B batch, T queries, S keys, C channels, H heads, D head_dim.
 
 import math
 
-from ...errors import ArgumentError, DTypeError, ShapeError
-from ...ops.attention import Attention, mask_mismatch
-from ...tensor import Tensor, apply, broadcast_shapes
-from ...tensor import bool as bool_
-from ._common import tensor
-from .heads import add_keys, attend, cut_heads, dropped, join_heads, visible
-from .linear import linear
-from .masks import question_mask
+from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.nn.functional._common import tensor
+from badak.nn.functional.heads import add_keys, attend, cut_heads, dropped, join_heads, visible
+from badak.nn.functional.linear import linear
+from badak.nn.functional.masks import question_mask
+from badak.ops.attention import Attention, mask_mismatch
+from badak.tensor import Tensor, apply, broadcast_shapes
+from badak.tensor import bool as bool_
 
 
 def scaled_dot_product_attention(

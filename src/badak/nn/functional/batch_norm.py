@@ -1,10 +1,10 @@
 """Normalisation over the batch: of each channel, or of each channel of each image."""
 
-from ...autograd import no_grad
-from ...errors import ArgumentError, ShapeError
-from ...tensor import Tensor
-from ._common import tensor
-from .norm import group_norm, layer_norm
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, ShapeError
+from badak.nn.functional._common import tensor
+from badak.nn.functional.norm import group_norm, layer_norm
+from badak.tensor import Tensor
 
 
 def batch_norm(

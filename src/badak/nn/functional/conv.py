@@ -1,11 +1,11 @@
 """Convolution over one, two or three axes."""
 
-from ...errors import ArgumentError
-from ...ops.conv import Conv, ConvTranspose
-from ...tensor import Tensor, apply
-from ...tensor.join import pad
-from ._common import tensor
-from .sizes import sizes, with_batch
+from badak.errors import ArgumentError
+from badak.nn.functional._common import tensor
+from badak.nn.functional.sizes import sizes, with_batch
+from badak.ops.conv import Conv, ConvTranspose
+from badak.tensor import Tensor, apply
+from badak.tensor.join import pad
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:

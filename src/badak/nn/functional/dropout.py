@@ -5,12 +5,12 @@ Source: Srivastava et al. 2014; Tompson et al. 2015 for whole channels; Klambaue
 
 import math
 
-from ...errors import ArgumentError
-from ...ops.dropout import Dropout
-from ...tensor import Tensor, apply
-from ...tensor.random import default_generator, dropout_mask
-from ._common import placed, tensor
-from .activation import SELU_ALPHA, SELU_SCALE
+from badak.errors import ArgumentError
+from badak.nn.functional._common import placed, tensor
+from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
+from badak.ops.dropout import Dropout
+from badak.tensor import Tensor, apply
+from badak.tensor.random import default_generator, dropout_mask
 
 
 def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ...autograd import no_grad
-from ...errors import ArgumentError, DTypeError, RangeError
-from ...graph import live_in_place
-from ...ops.embedding import Embedding
-from ...tensor import Tensor, apply
-from ...tensor.inplace import changed_
-from ._common import tensor
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, DTypeError, RangeError
+from badak.graph import live_in_place
+from badak.nn.functional._common import tensor
+from badak.ops.embedding import Embedding
+from badak.tensor import Tensor, apply
+from badak.tensor.inplace import changed_
 
 
 def embedding(

@@ -8,11 +8,11 @@ B batch, T queries, S keys, C channels, H heads, D = C / H.
 
 from typing import NamedTuple
 
-from ...ops.attention import Attention
-from ...tensor import Tensor, apply, cat, ones
-from ...tensor import bool as bool_
-from ...tensor.random import default_generator
-from .masks import question_mask, question_padding
+from badak.nn.functional.masks import question_mask, question_padding
+from badak.ops.attention import Attention
+from badak.tensor import Tensor, apply, cat, ones
+from badak.tensor import bool as bool_
+from badak.tensor.random import default_generator
 
 
 def cut_heads(x: Tensor, heads: int, batch_first: bool) -> Tensor:

@@ -1,9 +1,9 @@
 """Affine maps."""
 
-from ...errors import ShapeError
-from ...ops.linear import Linear
-from ...tensor import Tensor, apply, einsum
-from ._common import tensor
+from badak.errors import ShapeError
+from badak.nn.functional._common import tensor
+from badak.ops.linear import Linear
+from badak.tensor import Tensor, apply, einsum
 
 
 def linear(input, weight, bias=None) -> Tensor:

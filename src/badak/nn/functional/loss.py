@@ -5,11 +5,11 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 
 import numpy as np
 
-from ...errors import ArgumentError, ShapeError, user_line, warn_once
-from ...graph import live_check
-from ...ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
-from ...tensor import Tensor, apply, broadcast_tensors, where
-from ._common import reduction_of, tensor
+from badak.errors import ArgumentError, ShapeError, user_line, warn_once
+from badak.graph import live_check
+from badak.nn.functional._common import reduction_of, tensor
+from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.tensor import Tensor, apply, broadcast_tensors, where
 
 
 def cross_entropy(

@@ -6,8 +6,8 @@ MultiheadAttention True = hide; `hides` says which.
 
 import numpy as np
 
-from ...errors import warn_once
-from ...ops.attention import NO_VISIBLE_KEY
+from badak.errors import warn_once
+from badak.ops.attention import NO_VISIBLE_KEY
 
 
 def question_mask(mask, hides: bool, where: str, batch: int = 0) -> None:

@@ -1,10 +1,10 @@
 """Normalisation."""
 
-from ...errors import ArgumentError, ShapeError
-from ...ops.norm import LayerNorm, RMSNorm
-from ...tensor import Tensor, apply, finfo
-from ...tensor.inplace import write_
-from ._common import tensor
+from badak.errors import ArgumentError, ShapeError
+from badak.nn.functional._common import tensor
+from badak.ops.norm import LayerNorm, RMSNorm
+from badak.tensor import Tensor, apply, finfo
+from badak.tensor.inplace import write_
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ...errors import ArgumentError
-from ...ops.windows import AvgPool, MaxPool
-from ...tensor import Tensor, apply
-from ...tensor.join import stack
-from ._common import tensor
-from .sizes import sizes, with_batch
+from badak.errors import ArgumentError
+from badak.nn.functional._common import tensor
+from badak.nn.functional.sizes import sizes, with_batch
+from badak.ops.windows import AvgPool, MaxPool
+from badak.tensor import Tensor, apply
+from badak.tensor.join import stack
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ...errors import ArgumentError, ShapeError
-from ...tensor import Tensor
+from badak.errors import ArgumentError, ShapeError
+from badak.tensor import Tensor
 
 
 def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from ...errors import ArgumentError, MissingError, ShapeError
-from ...ops.conv import output_size as windows
-from ...ops.windows import Fold, Unfold
-from ...tensor import Tensor, apply, from_numpy
-from ._common import tensor
-from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
-from .sizes import sizes, with_batch
+from badak.errors import ArgumentError, MissingError, ShapeError
+from badak.nn.functional._common import tensor
+from badak.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
+from badak.nn.functional.sizes import sizes, with_batch
+from badak.ops.conv import output_size as windows
+from badak.ops.windows import Fold, Unfold
+from badak.tensor import Tensor, apply, from_numpy
 
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 

@@ -1,7 +1,7 @@
 """PyTorch's name for badak.nn.dropout."""
 
-from ..dropout import AlphaDropout as AlphaDropout
-from ..dropout import Dropout as Dropout
-from ..dropout import Dropout1d as Dropout1d
-from ..dropout import Dropout2d as Dropout2d
-from ..dropout import Dropout3d as Dropout3d
+from badak.nn.dropout import AlphaDropout as AlphaDropout
+from badak.nn.dropout import Dropout as Dropout
+from badak.nn.dropout import Dropout1d as Dropout1d
+from badak.nn.dropout import Dropout2d as Dropout2d
+from badak.nn.dropout import Dropout3d as Dropout3d

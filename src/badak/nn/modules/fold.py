@@ -1,4 +1,4 @@
 """PyTorch's place for these names; they stand in badak.nn.vision."""
 
-from ..vision import Fold as Fold
-from ..vision import Unfold as Unfold
+from badak.nn.vision import Fold as Fold
+from badak.nn.vision import Unfold as Unfold

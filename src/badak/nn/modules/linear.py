@@ -1,8 +1,8 @@
 """PyTorch's name for badak.nn.linear."""
 
-from ..linear import Bilinear as Bilinear
-from ..linear import Flatten as Flatten
-from ..linear import Identity as Identity
-from ..linear import Linear as Linear
-from ..linear import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
-from ..linear import Unflatten as Unflatten
+from badak.nn.linear import Bilinear as Bilinear
+from badak.nn.linear import Flatten as Flatten
+from badak.nn.linear import Identity as Identity
+from badak.nn.linear import Linear as Linear
+from badak.nn.linear import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
+from badak.nn.linear import Unflatten as Unflatten

@@ -1,5 +1,5 @@
 """PyTorch's name for badak.nn.norm."""
 
-from ..norm import GroupNorm as GroupNorm
-from ..norm import LayerNorm as LayerNorm
-from ..norm import RMSNorm as RMSNorm
+from badak.nn.norm import GroupNorm as GroupNorm
+from badak.nn.norm import LayerNorm as LayerNorm
+from badak.nn.norm import RMSNorm as RMSNorm

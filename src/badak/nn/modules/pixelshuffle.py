@@ -1,4 +1,4 @@
 """PyTorch's place for these names; they stand in badak.nn.vision."""
 
-from ..vision import PixelShuffle as PixelShuffle
-from ..vision import PixelUnshuffle as PixelUnshuffle
+from badak.nn.vision import PixelShuffle as PixelShuffle
+from badak.nn.vision import PixelUnshuffle as PixelUnshuffle

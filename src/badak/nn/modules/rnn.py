@@ -1,10 +1,10 @@
 """PyTorch's place for these names; they stand in badak.nn.recurrent."""
 
-from ..recurrent import GRU as GRU
-from ..recurrent import LSTM as LSTM
-from ..recurrent import RNN as RNN
-from ..recurrent import GRUCell as GRUCell
-from ..recurrent import LSTMCell as LSTMCell
-from ..recurrent import RNNBase as RNNBase
-from ..recurrent import RNNCell as RNNCell
-from ..recurrent import RNNCellBase as RNNCellBase
+from badak.nn.recurrent import GRU as GRU
+from badak.nn.recurrent import LSTM as LSTM
+from badak.nn.recurrent import RNN as RNN
+from badak.nn.recurrent import GRUCell as GRUCell
+from badak.nn.recurrent import LSTMCell as LSTMCell
+from badak.nn.recurrent import RNNBase as RNNBase
+from badak.nn.recurrent import RNNCell as RNNCell
+from badak.nn.recurrent import RNNCellBase as RNNCellBase

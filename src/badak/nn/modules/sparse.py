@@ -1,3 +1,3 @@
 """PyTorch's name for badak.nn.embedding."""
 
-from ..embedding import Embedding as Embedding
+from badak.nn.embedding import Embedding as Embedding

@@ -1,3 +1,3 @@
 """PyTorch's place for these names; they stand in badak.nn.vision."""
 
-from ..vision import Upsample as Upsample
+from badak.nn.vision import Upsample as Upsample

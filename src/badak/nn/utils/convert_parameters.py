@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from ...errors import KindError
-from ...tensor import Tensor, cat
-from ..errors import kind
+from badak.errors import KindError
+from badak.nn.errors import kind
+from badak.tensor import Tensor, cat
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import ArgumentError, KindError
-from ...tensor import Tensor, from_numpy
-from ...tensor.join import cat
+from badak.errors import ArgumentError, KindError
+from badak.tensor import Tensor, from_numpy
+from badak.tensor.join import cat
 
 
 class _Packed(NamedTuple):

@@ -8,11 +8,11 @@ in the state_dict is `parametrizations.<name>.original`.
 
 from contextlib import contextmanager
 
-from ...errors import ArgumentError, KindError
-from ...tensor import Tensor
-from ..containers import ModuleDict, ModuleList
-from ..module import Module
-from ..parameter import Parameter
+from badak.errors import ArgumentError, KindError
+from badak.nn.containers import ModuleDict, ModuleList
+from badak.nn.module import Module
+from badak.nn.parameter import Parameter
+from badak.tensor import Tensor
 
 _cache: dict[tuple[int, str], Tensor] | None = None
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from ...errors import ArgumentError
-from ...tensor import Tensor, full
-from .packing import PackedSequence as PackedSequence
-from .packing import pack_padded_sequence as pack_padded_sequence
-from .packing import pad_packed_sequence as pad_packed_sequence
+from badak.errors import ArgumentError
+from badak.nn.utils.packing import PackedSequence as PackedSequence
+from badak.nn.utils.packing import pack_padded_sequence as pack_padded_sequence
+from badak.nn.utils.packing import pad_packed_sequence as pad_packed_sequence
+from badak.tensor import Tensor, full
 
 
 def pad_sequence(

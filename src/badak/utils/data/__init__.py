@@ -1,28 +1,28 @@
 """PyTorch's `utils.data`: every name stands in `badak.data`."""
 
-from ...data import BatchSampler as BatchSampler
-from ...data import ChainDataset as ChainDataset
-from ...data import ConcatDataset as ConcatDataset
-from ...data import DataLoader as DataLoader
-from ...data import Dataset as Dataset
-from ...data import DistributedSampler as DistributedSampler
-from ...data import IterableDataset as IterableDataset
-from ...data import RandomSampler as RandomSampler
-from ...data import Sampler as Sampler
-from ...data import SequentialSampler as SequentialSampler
-from ...data import StackDataset as StackDataset
-from ...data import Subset as Subset
-from ...data import SubsetRandomSampler as SubsetRandomSampler
-from ...data import TensorDataset as TensorDataset
-from ...data import WeightedRandomSampler as WeightedRandomSampler
-from ...data import default_collate as default_collate
-from ...data import default_convert as default_convert
-from ...data import get_worker_info as get_worker_info
-from ...data import random_split as random_split
-from ...naming import door as _door
-from . import dataloader as dataloader
-from . import dataset as dataset
-from . import distributed as distributed
-from . import sampler as sampler
+from badak.data import BatchSampler as BatchSampler
+from badak.data import ChainDataset as ChainDataset
+from badak.data import ConcatDataset as ConcatDataset
+from badak.data import DataLoader as DataLoader
+from badak.data import Dataset as Dataset
+from badak.data import DistributedSampler as DistributedSampler
+from badak.data import IterableDataset as IterableDataset
+from badak.data import RandomSampler as RandomSampler
+from badak.data import Sampler as Sampler
+from badak.data import SequentialSampler as SequentialSampler
+from badak.data import StackDataset as StackDataset
+from badak.data import Subset as Subset
+from badak.data import SubsetRandomSampler as SubsetRandomSampler
+from badak.data import TensorDataset as TensorDataset
+from badak.data import WeightedRandomSampler as WeightedRandomSampler
+from badak.data import default_collate as default_collate
+from badak.data import default_convert as default_convert
+from badak.data import get_worker_info as get_worker_info
+from badak.data import random_split as random_split
+from badak.naming import door as _door
+from badak.utils.data import dataloader as dataloader
+from badak.utils.data import dataset as dataset
+from badak.utils.data import distributed as distributed
+from badak.utils.data import sampler as sampler
 
 __getattr__ = _door(__name__)

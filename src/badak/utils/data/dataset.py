@@ -1,10 +1,10 @@
 """PyTorch's module of the datasets."""
 
-from ...data import ChainDataset as ChainDataset
-from ...data import ConcatDataset as ConcatDataset
-from ...data import Dataset as Dataset
-from ...data import IterableDataset as IterableDataset
-from ...data import StackDataset as StackDataset
-from ...data import Subset as Subset
-from ...data import TensorDataset as TensorDataset
-from ...data import random_split as random_split
+from badak.data import ChainDataset as ChainDataset
+from badak.data import ConcatDataset as ConcatDataset
+from badak.data import Dataset as Dataset
+from badak.data import IterableDataset as IterableDataset
+from badak.data import StackDataset as StackDataset
+from badak.data import Subset as Subset
+from badak.data import TensorDataset as TensorDataset
+from badak.data import random_split as random_split

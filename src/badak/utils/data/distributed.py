@@ -1,3 +1,3 @@
 """PyTorch's module of the sampler that parts the data among processes."""
 
-from ...data import DistributedSampler as DistributedSampler
+from badak.data import DistributedSampler as DistributedSampler

@@ -1,8 +1,8 @@
 """PyTorch's module of the samplers."""
 
-from ...data import BatchSampler as BatchSampler
-from ...data import RandomSampler as RandomSampler
-from ...data import Sampler as Sampler
-from ...data import SequentialSampler as SequentialSampler
-from ...data import SubsetRandomSampler as SubsetRandomSampler
-from ...data import WeightedRandomSampler as WeightedRandomSampler
+from badak.data import BatchSampler as BatchSampler
+from badak.data import RandomSampler as RandomSampler
+from badak.data import Sampler as Sampler
+from badak.data import SequentialSampler as SequentialSampler
+from badak.data import SubsetRandomSampler as SubsetRandomSampler
+from badak.data import WeightedRandomSampler as WeightedRandomSampler
