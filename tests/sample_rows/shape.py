@@ -5,6 +5,8 @@ import torch
 import torch.nn.functional as F
 
 from badak.ops import cast as c
+from badak.ops import complex as z
+from badak.ops import join, pad, triangles
 from badak.ops import rearrange as r
 from badak.ops import shape as s
 from tests.samples import Sample, case
@@ -70,20 +72,20 @@ ROWS = [
             case((0, 3), axis=1, size=2, step=1),
         ],
     ),
-    Sample(s.ViewAsComplex, lambda x: torch.complex(x[..., 0], x[..., 1]), [(3, 2), (0, 2), (1, 2), (2,)]),
-    Sample(s.ViewAsReal, lambda x: torch.stack([x.real, x.imag], -1), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
+    Sample(z.ViewAsComplex, lambda x: torch.complex(x[..., 0], x[..., 1]), [(3, 2), (0, 2), (1, 2), (2,)]),
+    Sample(z.ViewAsReal, lambda x: torch.stack([x.real, x.imag], -1), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(
         r.Reshape,
         lambda x, shape: x.reshape(shape),
         [case((2, 6), shape=(3, 4)), case((0, 2), shape=(0,)), case((), shape=(1, 1))],
     ),
     Sample(
-        r.Cat,
+        join.Cat,
         lambda *xs, axis: torch.cat(xs, axis),
         [case((2, 3), (1, 3), axis=0), case((2, 1), (2, 0), (2, 3), axis=1), case((1,), (1,), axis=0)],
     ),
     Sample(
-        r.Stack,
+        join.Stack,
         lambda *xs, axis: torch.stack(xs, axis),
         [case((2, 3), (2, 3), axis=1), case((), (), axis=0), case((0, 2), (0, 2), axis=2)],
     ),
@@ -104,17 +106,17 @@ ROWS = [
             case((0, 3), times=2, axis=0),
         ],
     ),
-    Sample(r.Tril, lambda x, k: x.tril(k), SHAPES, k=[0, 1, -1]),
-    Sample(r.Triu, lambda x, k: x.triu(k), SHAPES, k=[0, 1, -1]),
+    Sample(triangles.Tril, lambda x, k: x.tril(k), SHAPES, k=[0, 1, -1]),
+    Sample(triangles.Triu, lambda x, k: x.triu(k), SHAPES, k=[0, 1, -1]),
     Sample(
-        r.Pad,
+        pad.Pad,
         lambda x, pads, value: F.pad(x, [n for pair in reversed(pads) for n in pair], value=value),
         SHAPES,
         pads=[((0, 0), (1, 2), (3, 0)), ((0, 0), (-1, 1), (2, -1))],
         value=[0, 2.5],
     ),
     Sample(
-        r.PadBy,
+        pad.PadBy,
         padded_by,
         [case((3, 2, 4), takes=TAKES), case((3, 0, 4), takes=TAKES), case((1,), takes=((0, np.zeros(3, np.int64)),))],
     ),
@@ -123,9 +125,9 @@ ROWS = [
     ),
     Sample(c.Clone, lambda x, contiguous=False: x.clone(), [*SHAPES, ()]),
     # for r < 0 PyTorch's dr has the wrong sign
-    Sample(c.Polar, torch.polar, [((3,), (3,)), ((1,), (1,)), ((0,), (0,))], domain=(0.2, 2.0)),
-    Sample(c.Complex, torch.complex, [((3,), (3,)), ((1,), (1,)), ((0,), (0,))]),
-    Sample(c.Real, torch.real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
-    Sample(c.Imag, torch.imag, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
-    Sample(c.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
+    Sample(z.Polar, torch.polar, [((3,), (3,)), ((1,), (1,)), ((0,), (0,))], domain=(0.2, 2.0)),
+    Sample(z.Complex, torch.complex, [((3,), (3,)), ((1,), (1,)), ((0,), (0,))]),
+    Sample(z.Real, torch.real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
+    Sample(z.Imag, torch.imag, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
+    Sample(z.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
 ]

@@ -10,7 +10,7 @@ from badak.nn import init
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, empty
-from badak.tensor.join import pad
+from badak.tensor.pad import pad
 
 MODES = ("zeros", "reflect", "replicate", "circular")
 

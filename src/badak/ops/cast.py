@@ -1,6 +1,4 @@
-"""From one dtype to another, between real and complex, and into new memory."""
-
-import numpy as np
+"""From one dtype to another, and into new memory."""
 
 from badak.graph import Op
 from badak.ops._broadcast import quiet
@@ -33,72 +31,3 @@ class Clone(Op):
     @staticmethod
     def backward(saved, dy):
         return dy
-
-
-class Polar(Op):
-    """y = r (cos t + i sin t);   dr = Re(dy conj(e^(it))), dt = r Im(dy conj(e^(it)))."""
-
-    @staticmethod
-    def forward(save, r, t):
-        save.r, save.t = r, t
-        return (r * (np.cos(t) + 1j * np.sin(t))).astype(np.result_type(r.dtype, np.complex64))
-
-    @staticmethod
-    def backward(saved, dy):
-        r, t = saved.r, saved.t
-        g = dy * (np.cos(t) - 1j * np.sin(t))
-        return g.real.astype(r.dtype), (r * g.imag).astype(t.dtype)
-
-
-class Complex(Op):
-    """y = a + i b;   da = Re dy, db = Im dy."""
-
-    @staticmethod
-    def forward(save, a, b):
-        y = np.empty(a.shape, np.result_type(a.dtype, np.complex64))
-        y.real, y.imag = a, b
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        return dy.real, dy.imag
-
-
-class Real(Op):
-    """y = Re x;   dx = dy + 0i."""
-
-    view = True
-
-    @staticmethod
-    def forward(save, x):
-        return x.real
-
-    @staticmethod
-    def backward(saved, dy):
-        return dy.astype(np.result_type(dy.dtype, np.complex64))
-
-
-class Imag(Op):
-    """y = Im x;   dx = i dy."""
-
-    view = True
-
-    @staticmethod
-    def forward(save, x):
-        return x.imag
-
-    @staticmethod
-    def backward(saved, dy):
-        return dy * np.result_type(dy.dtype, np.complex64).type(1j)
-
-
-class Conj(Op):
-    """y = the complex conjugate of x;   dx = the conjugate of dy."""
-
-    @staticmethod
-    def forward(save, x):
-        return x.conj()
-
-    @staticmethod
-    def backward(saved, dy):
-        return dy.conj()

@@ -205,37 +205,3 @@ class Unfold(Op):
             if n:
                 dx[(*before, slice(j, j + (n - 1) * step + 1, step))] += dy[..., j]
         return dx
-
-
-class ViewAsReal(Op):
-    """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
-
-    view = True
-
-    @staticmethod
-    def forward(save, x):
-        return x[..., None].view(x.real.dtype)
-
-    @staticmethod
-    def backward(saved, dy):
-        return to_complex(dy)
-
-
-class ViewAsComplex(Op):
-    """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
-
-    view = True
-
-    @staticmethod
-    def forward(save, x):
-        return to_complex(x)
-
-    @staticmethod
-    def backward(saved, dy):
-        return ViewAsReal.forward(saved, dy)
-
-
-def to_complex(x):
-    """Pairs on the last axis as complex numbers, without a copy where the pairs lie side by side."""
-    x = x if x.strides[-1] == x.itemsize else x.copy()
-    return x.view(np.result_type(x.dtype, np.complex64))[..., 0]

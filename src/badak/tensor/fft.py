@@ -13,8 +13,8 @@ from badak.ops import fourier as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
-from badak.tensor.join import roll
 from badak.tensor.promote import into
+from badak.tensor.rearrange import roll
 from badak.tensor.tensor import Tensor
 
 __all__ = [

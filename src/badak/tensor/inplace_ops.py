@@ -9,9 +9,10 @@ from badak import kernels
 from badak.errors import DTypeError, GraphError, ShapeError
 from badak.graph import changes, live_in_place, live_kernels, modes
 from badak.ops._check import axis_of
-from badak.tensor import arithmetic, compare, elementwise, index, join, products, reduce, shape
+from badak.tensor import arithmetic, compare, elementwise, index, reduce, shape, triangles
 from badak.tensor.index import check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.linalg import products
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
 
@@ -162,7 +163,7 @@ _FAMILIES = {
     compare: "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not "
     "bitwise_left_shift bitwise_right_shift eq ne lt le gt ge",
     index: "scatter scatter_add index_fill index_add index_put masked_scatter",
-    join: "tril triu",
+    triangles: "tril triu",
     reduce: "cumsum cumprod",
     products: "addmm addmv addbmm baddbmm addr",
 }

@@ -3,22 +3,22 @@
 from badak.tensor import (
     arithmetic,
     compare,
+    complex,
     convert,
     create,
     elementwise,
     getset,
-    grids,
     index,
     inplace_ops,
-    join,
-    matrices,
     operators,
-    products,
     random,
+    rearrange,
     reduce,
     shape,
     sort,
+    triangles,
 )
+from badak.tensor.linalg import older, products
 from badak.tensor.tensor import Tensor
 
 _SAME_NAME = {
@@ -35,22 +35,23 @@ _SAME_NAME = {
     "cumsum cumprod diff",
     shape: "view reshape view_as reshape_as flatten ravel unflatten transpose swapaxes swapdims t permute movedim moveaxis "
     "unsqueeze squeeze expand expand_as broadcast_to split split_with_sizes chunk tensor_split unbind diagonal unfold T mT",
-    join: "flip fliplr flipud roll repeat tile repeat_interleave tril triu diag diag_embed diagflat adjoint H",
+    rearrange: "flip fliplr flipud roll repeat tile repeat_interleave",
+    triangles: "tril triu diag diag_embed diagflat",
     index: "gather take_along_dim scatter scatter_add index_select index_add index_copy index_fill index_put masked_select "
     "masked_scatter take nonzero argwhere select narrow",
     products: "matmul mm bmm mv dot vdot inner outer ger addmm addmv addbmm baddbmm addr trace kron",
     sort: "sort msort argsort topk argmax argmin kthvalue median quantile mode unique unique_consecutive bincount histc",
-    matrices: "cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd",
+    older: "cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd",
     create: "new_zeros new_ones new_empty new_full new_tensor new",
-    grids: "conj conj_physical resolve_conj resolve_neg is_conj angle",
+    complex: "conj conj_physical resolve_conj resolve_neg is_conj angle adjoint H",
 }
 
 METHODS = {name: getattr(family, name) for family, names in _SAME_NAME.items() for name in names.split()}
 METHODS |= convert.METHODS | random.METHODS | inplace_ops.METHODS | operators.METHODS
 METHODS |= {
     "where": elementwise.where_method,
-    "real": grids.Real,
-    "imag": grids.Imag,
+    "real": complex.Real,
+    "imag": complex.Imag,
     "__getitem__": getset.getitem,
     "__setitem__": getset.setitem,
     "__delitem__": getset.delitem,

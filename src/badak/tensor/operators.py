@@ -3,8 +3,9 @@
 import numpy as np
 
 from badak.ops.arithmetic import Add, Mul, Scale, Shift
-from badak.tensor import arithmetic, compare, elementwise, inplace_ops, products
+from badak.tensor import arithmetic, compare, elementwise, inplace_ops
 from badak.tensor.apply import apply
+from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import binary
 from badak.tensor.tensor import Tensor
 
@@ -30,7 +31,7 @@ def _left(function):
 
 
 def _matmul_left(self, other):
-    return products.matmul(Tensor._of(other), self) if isinstance(other, np.ndarray) else NotImplemented
+    return matmul(Tensor._of(other), self) if isinstance(other, np.ndarray) else NotImplemented
 
 
 def _same(function):
@@ -76,7 +77,7 @@ METHODS = {
     "__rmod__": _left(arithmetic.remainder),
     "__pow__": _right(arithmetic.pow),
     "__rpow__": _left(arithmetic.pow),
-    "__matmul__": _right(products.matmul),
+    "__matmul__": _right(matmul),
     "__rmatmul__": _matmul_left,
     "__neg__": arithmetic.neg,
     "__pos__": arithmetic.positive,

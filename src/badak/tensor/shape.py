@@ -5,7 +5,7 @@ from operator import index as as_int
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.errors import ArgumentError, RangeError, ShapeError
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._check import axis_of
@@ -353,23 +353,5 @@ def _lift(x: Tensor, ndim: int) -> Tensor:
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 
-def view_as_real(input) -> Tensor:
-    """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
-    if input._array.dtype.kind != "c":
-        raise KindError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
-    return see(ops.ViewAsReal, input)
 
 
-def view_as_complex(input) -> Tensor:
-    """Pairs (real, imaginary) on the last dim as complex numbers; a view."""
-    array = input._array
-    if array.dtype.kind != "f" or array.ndim == 0 or array.shape[-1] != 2:
-        raise ShapeError(
-            f"view_as_complex: expected a floating tensor with a last dim of size 2; got {input.dtype} of shape {array.shape}",
-            "x.float().reshape(*x.shape[:-1], -1, 2)",
-        )
-    if array.strides[-1] != array.itemsize or any(s % (2 * array.itemsize) for s in array.strides[:-1]):
-        raise ShapeError(
-            "Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()"
-        )
-    return see(ops.ViewAsComplex, input)

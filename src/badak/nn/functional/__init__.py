@@ -87,6 +87,6 @@ from badak.nn.functional.vision import pixel_shuffle as pixel_shuffle
 from badak.nn.functional.vision import pixel_unshuffle as pixel_unshuffle
 from badak.nn.functional.vision import unfold as unfold
 from badak.nn.functional.vision import upsample as upsample
-from badak.tensor.join import pad as pad
+from badak.tensor.pad import pad as pad
 
 __getattr__ = _door(__name__)

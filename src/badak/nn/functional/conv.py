@@ -5,7 +5,7 @@ from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import Conv, ConvTranspose
 from badak.tensor import Tensor, apply
-from badak.tensor.join import pad
+from badak.tensor.pad import pad
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:

@@ -1,13 +1,13 @@
 """torch.linalg's functions under their older names, which are also methods of a tensor."""
 
 from badak.errors import MissingError
-from badak.tensor import decompose as _linalg
 from badak.tensor import returns
-from badak.tensor.decompose import cross as _cross
-from badak.tensor.decompose import det as det
-from badak.tensor.decompose import logdet as logdet
-from badak.tensor.decompose import matrix_power as matrix_power
-from badak.tensor.decompose import slogdet as slogdet
+from badak.tensor.linalg import decompose as _linalg
+from badak.tensor.linalg.decompose import det as det
+from badak.tensor.linalg.decompose import logdet as logdet
+from badak.tensor.linalg.decompose import matrix_power as matrix_power
+from badak.tensor.linalg.decompose import slogdet as slogdet
+from badak.tensor.linalg.products import cross as _cross
 from badak.tensor.tensor import Tensor
 
 

@@ -6,12 +6,11 @@ from badak.errors import ArgumentError
 from badak.ops import linalg as ops
 from badak.tensor import returns
 from badak.tensor.apply import apply
-from badak.tensor.arithmetic import div, mul, sub
-from badak.tensor.join import stack, tril, triu
-from badak.tensor.products import matmul
+from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
 from badak.tensor.shape import squeeze, unsqueeze
 from badak.tensor.tensor import Tensor
+from badak.tensor.triangles import tril, triu
 
 
 def inv(A, *, out=None) -> Tensor:  # noqa: N803
@@ -158,25 +157,3 @@ def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
         n >>= 1
         square = matmul(square, square) if n else square
     return into(out, made)
-
-
-def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
-    """The largest singular value divided by the smallest. Parity: p=None and p=2 only."""
-    if p not in (None, 2):
-        raise ArgumentError(f"linalg.cond: expected p=None or 2; got {p!r}", "linalg.norm(A, p) * linalg.norm(linalg.inv(A), p)")
-    s = svdvals(A)
-    return into(out, div(s[..., 0], s[..., -1]))
-
-
-def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
-    """The vector product along `dim`, of size 3."""
-    a, b = input.unbind(dim), other.unbind(dim)
-    if len(a) != 3 or len(b) != 3:
-        raise ArgumentError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {len(a)} and {len(b)}", None)
-    parts = [sub(mul(a[i], b[j]), mul(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
-    return into(out, stack(parts, dim))
-
-
-def vecdot(x, y, *, dim=-1, out=None) -> Tensor:
-    """The sum of products along `dim`."""
-    return into(out, mul(x, y).sum(dim))

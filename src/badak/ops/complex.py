@@ -1,0 +1,108 @@
+"""Complex numbers: made of two real arrays, taken apart, conjugated."""
+
+import numpy as np
+
+from badak.graph import Op
+
+
+class Polar(Op):
+    """y = r (cos t + i sin t);   dr = Re(dy conj(e^(it))), dt = r Im(dy conj(e^(it)))."""
+
+    @staticmethod
+    def forward(save, r, t):
+        save.r, save.t = r, t
+        return (r * (np.cos(t) + 1j * np.sin(t))).astype(np.result_type(r.dtype, np.complex64))
+
+    @staticmethod
+    def backward(saved, dy):
+        r, t = saved.r, saved.t
+        g = dy * (np.cos(t) - 1j * np.sin(t))
+        return g.real.astype(r.dtype), (r * g.imag).astype(t.dtype)
+
+
+class Complex(Op):
+    """y = a + i b;   da = Re dy, db = Im dy."""
+
+    @staticmethod
+    def forward(save, a, b):
+        y = np.empty(a.shape, np.result_type(a.dtype, np.complex64))
+        y.real, y.imag = a, b
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy.real, dy.imag
+
+
+class Real(Op):
+    """y = Re x;   dx = dy + 0i."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x):
+        return x.real
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy.astype(np.result_type(dy.dtype, np.complex64))
+
+
+class Imag(Op):
+    """y = Im x;   dx = i dy."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x):
+        return x.imag
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy * np.result_type(dy.dtype, np.complex64).type(1j)
+
+
+class Conj(Op):
+    """y = the complex conjugate of x;   dx = the conjugate of dy."""
+
+    @staticmethod
+    def forward(save, x):
+        return x.conj()
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy.conj()
+
+
+class ViewAsReal(Op):
+    """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x):
+        return x[..., None].view(x.real.dtype)
+
+    @staticmethod
+    def backward(saved, dy):
+        return to_complex(dy)
+
+
+class ViewAsComplex(Op):
+    """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
+
+    view = True
+
+    @staticmethod
+    def forward(save, x):
+        return to_complex(x)
+
+    @staticmethod
+    def backward(saved, dy):
+        return ViewAsReal.forward(saved, dy)
+
+
+def to_complex(x):
+    """Pairs on the last axis as complex numbers, without a copy where the pairs lie side by side."""
+    x = x if x.strides[-1] == x.itemsize else x.copy()
+    return x.view(np.result_type(x.dtype, np.complex64))[..., 0]

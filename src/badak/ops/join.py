@@ -1,0 +1,40 @@
+"""Several arrays become one: along an axis, or along a new one."""
+
+import numpy as np
+
+from badak import kernels
+from badak.graph import Op
+
+
+class Cat(Op):
+    """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
+
+    by_kernels = True
+
+    @staticmethod
+    def forward(save, *xs, axis):
+        save.axis, save.sizes = axis, [x.shape[axis] for x in xs]
+        return kernels.of(xs[0]).concatenate(xs, axis)
+
+    @staticmethod
+    def backward(saved, dy):
+        before, at, dxs = (slice(None),) * saved.axis, 0, []
+        for n, need in zip(saved.sizes, saved.needs):
+            dxs.append(dy[(*before, slice(at, at + n))] if need else None)
+            at += n
+        return tuple(dxs)
+
+
+class Stack(Op):
+    """y[k] = x_k along a new `axis`;   dx_k = dy[k]."""
+
+    @staticmethod
+    def forward(save, *xs, axis):
+        save.axis = axis
+        key = (slice(None),) * axis + (None,)
+        return np.concatenate([x[key] for x in xs], axis)
+
+    @staticmethod
+    def backward(saved, dy):
+        before = (slice(None),) * saved.axis
+        return tuple([dy[(*before, k)] if need else None for k, need in enumerate(saved.needs)])

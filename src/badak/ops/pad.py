@@ -1,0 +1,60 @@
+"""Arrays with entries around them."""
+
+import numpy as np
+
+from badak.graph import Op
+
+
+def _windows(shape, pads):
+    """Where the input and its padded output overlap: (slices of the input, slices of the output)."""
+    inside, outside = [], []
+    for n, (before, after) in zip(shape, pads):
+        inside.append(slice(max(0, -before), max(0, n - max(0, -after))))
+        outside.append(slice(max(0, before), max(0, n + before + min(0, after))))
+    return tuple(inside), tuple(outside)
+
+
+class Pad(Op):
+    """y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, pads, value=0.0):
+        save.shape, save.pads = x.shape, pads
+        inside, outside = _windows(x.shape, pads)
+        y = np.full([n + before + after for n, (before, after) in zip(x.shape, pads)], value, x.dtype)
+        y[outside] = x[inside]
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        inside, outside = _windows(saved.shape, saved.pads)
+        dx = np.zeros(saved.shape, dy.dtype)
+        dx[inside] = dy[outside]
+        return dx
+
+
+class PadBy(Op):
+    """y = x with entries of its own around it: for each (axis, rows) of `takes`, y[i] = x[rows[i]] along that axis.
+
+    dx[rows[i]] += dy[i]. `rows` mirror, repeat or wrap around the edge.
+    """
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, takes):
+        save.takes, save.shapes = takes, []
+        for axis, rows in takes:
+            save.shapes.append(x.shape)
+            x = x.take(rows, axis)
+        return x
+
+    @staticmethod
+    def backward(saved, dy):
+        for (axis, rows), shape in zip(reversed(saved.takes), reversed(saved.shapes)):
+            dx = np.zeros(shape, dy.dtype)
+            np.add.at(dx, (slice(None),) * axis + (rows,), dy)
+            dy = dx
+        return dy

@@ -1,0 +1,35 @@
+"""The triangles of matrices."""
+
+import numpy as np
+
+from badak.graph import Op
+
+
+class Tril(Op):
+    """y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, k=0):
+        save.k = k
+        return np.tril(x, k)
+
+    @staticmethod
+    def backward(saved, dy):
+        return np.tril(dy, saved.k)
+
+
+class Triu(Op):
+    """y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, k=0):
+        save.k = k
+        return np.triu(x, k)
+
+    @staticmethod
+    def backward(saved, dy):
+        return np.triu(dy, saved.k)

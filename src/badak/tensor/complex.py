@@ -1,0 +1,106 @@
+"""Complex numbers: made from their parts, taken apart, conjugated."""
+
+import numpy as np
+
+from badak.errors import KindError, ShapeError
+from badak.ops import complex as ops
+from badak.tensor import dtypes
+from badak.tensor.apply import apply, see
+from badak.tensor.elementwise import atan2
+from badak.tensor.promote import into, same
+from badak.tensor.shape import t, transpose
+from badak.tensor.tensor import Tensor
+
+
+def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
+    """abs (cos angle + i sin angle), complex."""
+    y = apply(ops.Polar, *same(abs, angle))
+    return y if out is None else into(out, y)
+
+
+def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
+    """real + i imag."""
+    y = apply(ops.Complex, *same(real, imag))
+    return y if out is None else into(out, y)
+
+
+def real(input) -> Tensor:
+    """The real part; a view."""
+    return apply(ops.Real, input) if input._array.dtype.kind == "c" else input
+
+
+def imag(input) -> Tensor:
+    """The imaginary part; a view."""
+    if input._array.dtype.kind != "c":
+        raise KindError(f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", None)
+    return apply(ops.Imag, input)
+
+
+def conj(input) -> Tensor:
+    """The complex conjugate; of a real tensor the tensor itself."""
+    return apply(ops.Conj, input) if input._array.dtype.kind == "c" else input
+
+
+def conj_physical(input) -> Tensor:
+    """The complex conjugate, as conj: badak computes it at once, PyTorch's conj only notes it."""
+    return conj(input)
+
+
+def resolve_conj(input) -> Tensor:
+    """The tensor itself: a conjugate is computed at once here."""
+    return input
+
+
+def resolve_neg(input) -> Tensor:
+    """The tensor itself: a negative is computed at once here."""
+    return input
+
+
+def is_conj(input) -> bool:
+    """False: a conjugate is computed at once here."""
+    return False
+
+
+def angle(input, *, out=None) -> Tensor:
+    """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
+    x = input._array
+    if x.dtype.kind != "c":
+        kind = input.dtype if input.is_floating_point() else dtypes.default_dtype()
+        return into(out, Tensor._of(np.where(x != x, x, np.where(x < 0, np.pi, 0)).astype(kind.numpy)))
+    return into(out, atan2(imag(input), real(input)))
+
+
+Real = property(real, doc="The real part; a view.")
+
+
+Imag = property(imag, doc="The imaginary part; a view.")
+
+
+def view_as_real(input) -> Tensor:
+    """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
+    if input._array.dtype.kind != "c":
+        raise KindError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
+    return see(ops.ViewAsReal, input)
+
+
+def view_as_complex(input) -> Tensor:
+    """Pairs (real, imaginary) on the last dim as complex numbers; a view."""
+    array = input._array
+    if array.dtype.kind != "f" or array.ndim == 0 or array.shape[-1] != 2:
+        raise ShapeError(
+            f"view_as_complex: expected a floating tensor with a last dim of size 2; got {input.dtype} of shape {array.shape}",
+            "x.float().reshape(*x.shape[:-1], -1, 2)",
+        )
+    if array.strides[-1] != array.itemsize or any(s % (2 * array.itemsize) for s in array.strides[:-1]):
+        raise ShapeError(
+            "Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()"
+        )
+    return see(ops.ViewAsComplex, input)
+
+
+def adjoint(input) -> Tensor:
+    """The last two dims exchanged, conjugated if complex."""
+    return transpose(input.conj(), -2, -1)
+
+
+H = property(lambda x: t(x.conj()), doc="A matrix transposed and conjugated.")

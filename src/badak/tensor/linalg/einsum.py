@@ -1,0 +1,130 @@
+"""Sums of products whose dims are named: einsum and tensordot."""
+
+from badak.errors import ArgumentError, ShapeError
+from badak.ops import einsum as ops
+from badak.ops._check import axis_of
+from badak.tensor import dtypes
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.promote import into, same
+from badak.tensor.shape import diagonal, squeeze
+from badak.tensor.tensor import Tensor
+
+HALF_PRECISION = (dtypes.float16, dtypes.bfloat16)  # multiplied in float32 and rounded once
+
+
+def tensordot(a, b, dims=2, out=None) -> Tensor:
+    """Products summed over the last `dims` dims of a and the first of b, or over the pairs dims = (dims of a, of b)."""
+    if a.dtype in HALF_PRECISION:
+        y = cast(tensordot(cast(a, dtypes.float32), cast(b, dtypes.float32), dims), a.dtype)
+        return y if out is None else into(out, y)
+    na, nb = a._array.ndim, b._array.ndim
+    if isinstance(dims, int):
+        over_a, over_b = list(range(na - dims, na)), list(range(dims))
+    else:
+        over_a, over_b = ([axis_of(int(d), n) for d in ds] for ds, n in zip(dims, (na, nb)))
+    letters = [chr(0x100 + i) for i in range(na + nb)]
+    ta, tb = letters[:na], letters[na:]
+    for i, j in zip(over_a, over_b):
+        if a._array.shape[i] != b._array.shape[j]:
+            raise ShapeError(
+                f"contracted dimensions need to match, but first has size {a._array.shape[i]} in dim {i} and second has size "
+                f"{b._array.shape[j]} in dim {j}",
+                None,
+            )
+        tb[j] = ta[i]
+    ty = [c for i, c in enumerate(ta) if i not in over_a] + [c for j, c in enumerate(tb) if j not in over_b]
+    y = apply(ops.Contract, *same(a, b), ta="".join(ta), tb="".join(tb), ty="".join(ty))
+    return y if out is None else into(out, y)
+
+
+def einsum(equation: str, *operands) -> Tensor:
+    """The sum of products that `equation` names: one letter for each dim, "bij,bjk->bik" is the batched matrix product.
+
+    Letters that the right side lacks are summed over; "..." stands for any leading dims, which broadcast; a letter that
+    occurs twice in one operand takes the diagonal. Without "->" the result has the letters that occur once, in
+    alphabetical order. Operands are multiplied from left to right.
+    """
+    if len(operands) == 1 and not isinstance(operands[0], Tensor):
+        operands = tuple(operands[0])
+    if operands[0].dtype in HALF_PRECISION:
+        return cast(einsum(equation, *[cast(x, dtypes.float32) for x in operands]), operands[0].dtype)
+    inputs, output = _subscripts(equation, operands)
+    size: dict[str, int] = {}
+    for letters, x in zip(inputs, operands):
+        for c, n in zip(letters, x._array.shape):
+            if size.get(c, 1) == 1:
+                size[c] = n
+            elif n not in (1, size[c]):
+                raise ShapeError(
+                    f"einsum(): operands do not broadcast: subscript {_show(c)} has size {size[c]} and {n} in {equation!r} "
+                    f"with shapes {', '.join(str(o._array.shape) for o in operands)}",
+                    "one letter, one size",
+                )
+    terms = [_plain(letters, x, size) for letters, x in zip(inputs, operands)]
+    (letters, y), rest = terms[0], terms[1:]
+    if not rest:
+        return y if letters == output else apply(ops.SumTo, y, tx=letters, ty=output)
+    for k, (next_letters, x) in enumerate(rest):
+        needed = output + "".join(t for t, _ in rest[k + 1 :])
+        made = (
+            output if k == len(rest) - 1 else "".join(dict.fromkeys(c for c in letters + next_letters if c in needed))
+        )
+        y, letters = apply(ops.Contract, y, x, ta=letters, tb=next_letters, ty=made), made
+    return y
+
+
+def _show(c: str) -> str:
+    return c if c.isascii() else "..."
+
+
+def _subscripts(equation: str, operands):
+    """(letters of each operand, letters of the result), with "..." written out as letters of their own."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    parts = left.split(",")
+    if len(parts) != len(operands):
+        raise ArgumentError(
+            f"einsum(): {equation!r} names {len(parts)} operands, and {len(operands)} were given",
+            "one term for each tensor",
+        )
+    inputs: list[tuple] = []
+    widest = 0
+    for part, x in zip(parts, operands):
+        named, ndim = len(part.replace("...", "")), x._array.ndim
+        if "..." not in part and named != ndim:
+            raise ShapeError(
+                f"einsum(): the number of subscripts in the equation ({named}) does not match the number of dimensions "
+                f"({ndim}) for the operand {len(inputs)} of {equation!r}, of shape {x._array.shape}",
+                "one letter for each dim",
+            )
+        if named > ndim:
+            raise ShapeError(f"einsum(): {part!r} names more dims than the operand of shape {x._array.shape} has", None)
+        widest = max(widest, ndim - named)
+        inputs.append((part, ndim - named))
+    dots = "".join(chr(0x100 + i) for i in range(widest))
+    terms = [part.replace("...", dots[widest - n :]) for part, n in inputs]
+    if arrow:
+        output = right.replace("...", dots)
+    else:
+        all_letters = "".join(terms)
+        output = dots + "".join(sorted(c for c in set(all_letters) if all_letters.count(c) == 1 and c not in dots))
+    for c in output:
+        if output.count(c) > 1 or not any(c in t for t in terms):
+            why = "more than once" if output.count(c) > 1 else "but no operand has it"
+            raise ArgumentError(
+                f"einsum(): output subscript {_show(c)} appears in the output {why}: {equation!r}", None
+            )
+    return terms, output
+
+
+def _plain(letters: str, x: Tensor, size):
+    """(letters, x) with every letter once and no dim that broadcasts."""
+    for c in dict.fromkeys(letters):
+        while letters.count(c) > 1:
+            a = letters.index(c)
+            b = letters.index(c, a + 1)
+            x, letters = diagonal(x, 0, a, b), letters[:a] + letters[a + 1 : b] + letters[b + 1 :] + c
+    for a in range(len(letters) - 1, -1, -1):
+        if x._array.shape[a] == 1 != size[letters[a]]:
+            x, letters = squeeze(x, a), letters[:a] + letters[a + 1 :]
+    return letters, x

@@ -1,0 +1,61 @@
+"""Norms of vectors and matrices, distances, and the condition of a matrix."""
+
+from badak.errors import ArgumentError, MissingError, ShapeError
+from badak.tensor import reduce
+from badak.tensor.arithmetic import div, sub
+from badak.tensor.convert import cast
+from badak.tensor.dtypes import to_dtype
+from badak.tensor.linalg.decompose import svdvals
+from badak.tensor.promote import into
+from badak.tensor.shape import unsqueeze
+from badak.tensor.tensor import Tensor
+
+
+def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002
+    """(sum |x|^ord)^(1/ord) over dim, or over all."""
+    return reduce.norm(x, float(ord), dim, keepdim, out, dtype)
+
+
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002, N803
+    """Norm of matrices: "fro"; the largest sum of absolute values in a column (1) or a row (inf); of singular values the
+    largest (2), smallest (-2) or sum ("nuc")."""
+    A = A if dtype is None else cast(A, to_dtype(dtype))
+    if ord in ("fro", None):
+        return reduce.norm(A, 2, dim, keepdim, out)
+    if ord in (1, float("inf")):
+        rows, columns = (d % A._array.ndim for d in dim)
+        first, second = (rows, columns) if ord == 1 else (columns, rows)
+        y = reduce.amax(reduce.sum(A.abs(), first, True), second, True)
+        return into(out, y if keepdim else y.squeeze(tuple(dim)))
+    if ord in (2, -2, "nuc") and tuple(d % A._array.ndim for d in dim) == (A._array.ndim - 2, A._array.ndim - 1):
+        s = svdvals(A)
+        y = s.sum(-1) if ord == "nuc" else reduce.amax(s, -1) if ord == 2 else reduce.amin(s, -1)
+        return into(out, y.unsqueeze(-1).unsqueeze(-1) if keepdim else y)
+    raise MissingError(f"linalg.matrix_norm: ord={ord!r} is not there", "ord='fro', 'nuc', 1, inf, 2 or -2")
+
+
+def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803
+    """vector_norm of order 2 without ord; matrix_norm for "fro" and for two dims; vector_norm otherwise."""
+    pair = dim is not None and not isinstance(dim, int) and len(dim) == 2
+    if ord is not None and (pair or isinstance(ord, str) or (dim is None and A._array.ndim == 2)):
+        return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype, out=out)
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
+    """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
+    if x1._array.shape[-1] != x2._array.shape[-1]:
+        raise ShapeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}", None
+        )
+    return reduce.norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, dim=-1)
+
+
+def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
+    """The largest singular value divided by the smallest. Parity: p=None and p=2 only."""
+    if p not in (None, 2):
+        raise ArgumentError(
+            f"linalg.cond: expected p=None or 2; got {p!r}", "linalg.norm(A, p) * linalg.norm(linalg.inv(A), p)"
+        )
+    s = svdvals(A)
+    return into(out, div(s[..., 0], s[..., -1]))

@@ -1,0 +1,57 @@
+"""Tensors with entries around them."""
+
+import numpy as np
+
+from badak.errors import ArgumentError, ShapeError
+from badak.ops import pad as ops
+from badak.tensor.apply import apply
+from badak.tensor.tensor import Tensor
+
+
+def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
+    """x with entries around it: pad = (before, after) of the last dim, then of the one before it, and so on.
+
+    mode "constant" adds `value` (0), and a negative number cuts off; "reflect" mirrors without repeating the edge,
+    "replicate" repeats the edge, "circular" wraps around: these three need every size given to fit.
+    dx = dy inside, plus what the entries that are used twice collect.
+    """
+    pad, shape = [int(p) for p in pad], input._array.shape
+    if len(pad) % 2 or len(pad) // 2 > len(shape):
+        raise ShapeError(
+            f"pad: expected two numbers for each of at most {len(shape)} dims, from the last one on; got {pad}",
+            "(left, right)",
+        )
+    pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    if mode == "constant":
+        _not_below_zero(shape, pairs)
+        return apply(ops.Pad, input, pads=tuple(pairs), value=0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
+        raise ArgumentError(f"pad: expected mode constant, reflect, replicate or circular; got {mode!r}", None)
+    takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
+    return apply(ops.PadBy, input, takes=tuple(takes)) if takes else input.clone()
+
+
+def _not_below_zero(shape, pairs) -> None:
+    for a, (n, (before, after)) in enumerate(zip(shape, pairs)):
+        if n + before + after < 0:
+            raise ShapeError(
+                f"pad: the input size {n}, plus negative padding {before} and {after}, resulted in a negative output size "
+                f"at dimension {a}",
+                None,
+            )
+
+
+def _rows(n: int, before: int, after: int, mode: str):
+    """Which of the n entries stands at each place of the padded dim."""
+    most = {"reflect": n - 1, "circular": n, "replicate": max(before, after) if n else 0}[mode]
+    if max(before, after) > most:
+        raise ShapeError(
+            f"pad: padding ({before}, {after}) is too large for a dim of size {n} in mode {mode}: at most {most}",
+            "mode='constant'",
+        )
+    at = np.arange(-before, n + after)
+    if mode == "circular":
+        return at % n
+    if mode == "replicate":
+        return at.clip(0, n - 1)
+    return n - 1 - np.abs(n - 1 - np.abs(at))

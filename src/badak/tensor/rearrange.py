@@ -1,0 +1,79 @@
+"""The same values in other places of new memory: turned, moved around the end, repeated."""
+
+import numpy as np
+
+from badak.errors import ArgumentError, KindError, ShapeError
+from badak.ops import rearrange as ops
+from badak.ops._check import axis_of
+from badak.tensor.apply import apply
+from badak.tensor.shape import reshape, sizes
+from badak.tensor.tensor import Tensor
+
+
+def flip(input, *dims) -> Tensor:
+    """The order along these dims reversed, as a copy."""
+    axes = tuple(axis_of(d, input._array.ndim) for d in sizes(dims))
+    return apply(ops.Flip, input, axes=axes)
+
+
+def fliplr(input) -> Tensor:
+    """Columns in reverse order."""
+    return flip(input, 1)
+
+
+def flipud(input) -> Tensor:
+    """Rows in reverse order."""
+    return flip(input, 0)
+
+
+def roll(input, shifts, dims=None) -> Tensor:
+    """Entries moved by `shifts` along `dims`, around the end; without dims as if flat."""
+    shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if dims is None or dims == ():
+        return reshape(apply(ops.Roll, reshape(input, -1), shifts=shifts, axes=(0,)), input._array.shape)
+    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    if len(dims) != len(shifts):
+        raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}", None)
+    return apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims))
+
+
+def repeat(input, *repeats) -> Tensor:
+    """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
+    if not repeats:
+        raise KindError('repeat() missing 1 required positional arguments: "repeats"', None)
+    times = sizes(repeats)
+    if len(times) < input._array.ndim:
+        raise ShapeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor; got "
+            f"{list(times)} for a tensor of shape {input._array.shape}",
+            "give a number for every dim, 1 for those that stay",
+        )
+    return apply(ops.Repeat, input, times=times)
+
+
+def tile(input, *dims) -> Tensor:
+    """repeat, with 1 for leading dims that are left out."""
+    times = sizes(dims)
+    return repeat(input, (1,) * (input._array.ndim - len(times)) + times)
+
+
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Tensor:
+    """Each entry along dim several times in a row: `repeats` a number, or one for each entry. Without dim as if flat."""
+    if repeats is None:  # how often each index occurs: 2, 0, 1 -> 0, 0, 2
+        return Tensor._of(np.repeat(np.arange(input._array.size), input._array))
+    if dim is None:
+        input, dim = reshape(input, -1), 0
+    dim = axis_of(dim, input._array.ndim)
+    if isinstance(repeats, Tensor):
+        repeats = int(repeats) if repeats._array.size == 1 else repeats._array
+    if not isinstance(repeats, int):
+        repeats = np.asarray(repeats)
+        if repeats.size == 1:
+            repeats = int(repeats.reshape(()))
+        elif repeats.shape != input._array.shape[dim : dim + 1]:
+            raise ShapeError(
+                f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.size} and "
+                f"input.size({dim}) = {input._array.shape[dim]}",
+                None,
+            )
+    return apply(ops.RepeatInterleave, input, times=repeats, axis=dim)
