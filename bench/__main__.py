@@ -1,7 +1,6 @@
 """`python -m bench`: every workload with every peer, in turns, as a table and as JSON. See README.md."""
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -17,10 +16,9 @@ from badak.measure.peer import Peer, interleave
 from bench import table
 from bench.bounds import bound_ms
 from bench.peers import LIBRARIES, Library, chosen, command, missing
+from bench.places import keep, place
 from bench.rates import best, rates
 from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
-
-RESULTS = Path(__file__).parent / "results" / "bench.json"
 
 
 def options() -> argparse.Namespace:
@@ -34,7 +32,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of each peer")
     parser.add_argument("--timeout", type=float, default=900, help="seconds that building and compiling may take")
     parser.add_argument("--tiny", action="store_true", help="shrink every workload, to try the machinery")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the JSON file")
+    parser.add_argument("--out", type=Path, default=place("bench"), help="the JSON file")
     return parser.parse_args()
 
 
@@ -63,17 +61,22 @@ def main() -> int:
         document["rates"], document["rates_in_turn"] = best(taken), taken
         for other, found in document["workloads"].items():  # the rates get surer with every workload
             sizes = shrunk(WORKLOADS[other]) if wanted.tiny else WORKLOADS[other]
-            found["bound_ms"] = round(bound_ms(sizes, document["rates"]), 4)
-            found["own_bound_ms"] = round(bound_ms(sizes, document["rates"], "own_gflops"), 4)
-        wanted.out.parent.mkdir(parents=True, exist_ok=True)
-        wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            found["bound_ms"] = round(bound_ms(sizes, document["rates"] | found["rates"]), 4)
+        keep(wanted.out, document)
     print(table.details(document), "\n")
     print(table.markdown(document))
     return 0 if all(row.agrees for row in table.rows_of(document)) else 1
 
 
-def measured_rates(wanted: argparse.Namespace) -> dict[str, float]:
-    return rates(wanted.threads, repeats=2 if wanted.tiny else 15)
+def measured_rates(wanted: argparse.Namespace, **sizes: int) -> dict[str, float]:
+    return rates(wanted.threads, repeats=2 if wanted.tiny else 15, **sizes)
+
+
+def reading_rate(work: Workload, wanted: argparse.Namespace) -> dict[str, float]:
+    """How fast as many bytes as this model has weights are read again and again: some of them may stay in a cache."""
+    if work.family != "write":
+        return {}
+    return {"read_gb_s": measured_rates(wanted, floats=parameter_count(work))["read_gb_s"]}
 
 
 def commit() -> str:
@@ -110,7 +113,10 @@ def measure(work: Workload, wanted: argparse.Namespace) -> dict:
         label: {**peer.timing.as_dict(), "values": values[label], "apart": apart(values, label)}
         for label, peer in peers.items()
     }
-    return {"title": work.title, "parameters": parameter_count(work), "peers": found, "missing": absent}
+    return {
+        "title": work.title, "parameters": parameter_count(work), "rates": reading_rate(work, wanted),
+        "peers": found, "missing": absent,
+    }  # fmt: skip
 
 
 def start(library: Library, work: Workload, wanted: argparse.Namespace) -> Peer:

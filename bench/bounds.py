@@ -1,11 +1,10 @@
-"""How fast a step could be at best: its matrix products at the rate of the machine's SGEMM, and the bytes it cannot avoid.
+"""How fast a step could be at best: its matrix products at the best rate that anybody reaches here, and the bytes it must move.
 
     bound = useful GEMM FLOPs / (GFLOP/s measured in the same run) + unavoidable bytes / (GB/s measured in the same run)
 
 Useful means that causal attention counts as the triangle. The bytes are those of AdamW (28 per parameter: weight, gradient
 and both moments are read, weight and moments written), or of a model that writes (each weight once for each token); weights
-that fit into the last-level cache count nothing. SGEMM is the better of NumPy's and PyTorch's; where badak's own products are
-faster, a step can be below that bound, and the stricter one at badak's rate says what is left.
+that fit into the last-level cache count nothing. The rates are the best of NumPy's, PyTorch's and badak's own (`rates.py`).
 """
 
 from bench.workloads import Workload, parameter_count
@@ -49,7 +48,7 @@ def traffic(work: Workload) -> tuple[str, float]:
     return "read", 0.0
 
 
-def bound_ms(work: Workload, rates: dict[str, float], products: str = "gflops") -> float:
-    """The bound in milliseconds, at the rates of `rates.py`; products "own_gflops": those of badak."""
+def bound_ms(work: Workload, rates: dict[str, float]) -> float:
+    """The bound in milliseconds, at the rates of `rates.py`."""
     kind, moved = traffic(work)
-    return flops(work) / (1e6 * rates[products]) + moved / (1e6 * rates[f"{kind}_gb_s"])
+    return flops(work) / (1e6 * rates["gflops"]) + moved / (1e6 * rates[f"{kind}_gb_s"])

@@ -5,7 +5,6 @@ threads wait for each other by spinning takes many times as long.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -16,9 +15,9 @@ from badak.measure.machine import describe
 from badak.measure.peer import Peer, interleave
 from badak.measure.timing import Timing
 from bench.peers import chosen, command, missing
+from bench.places import keep, place
 from bench.workloads import WORKLOADS, shrunk
 
-RESULTS = Path(__file__).parent / "results" / "crowded.json"
 LABELS = ["badak blocks", "torch blocks"]
 BUSY = [sys.executable, "-c", "while True: pass"]
 
@@ -56,14 +55,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--secs", type=float, default=0.7)
     parser.add_argument("--tiny", action="store_true", help="shrink the workloads, to try the machinery")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=place("crowded"))
     wanted = parser.parse_args()
     document = {"machine": describe(), "workloads": {name: slowdown(name, wanted) for name in wanted.workloads}}
     for name, found in document["workloads"].items():
         for label, each in found.items():
             print(f"{name:<5}{label:<40}{each['ms']:>10.2f} ms   ({each['p10']:.2f} .. {each['p90']:.2f})")
-    wanted.out.parent.mkdir(parents=True, exist_ok=True)
-    wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    keep(wanted.out, document)
 
 
 if __name__ == "__main__":

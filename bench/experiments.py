@@ -91,9 +91,9 @@ def digits(preset: str, **sections: dict) -> Setup:
 
 
 CASES = {
-    "gpt-sentences": Case("GPT, ten sentences, the seed's settings, 50 epochs", PRESETS["gpt"]["sentences"],
+    "gpt-sentences": Case("GPT, ten sentences, `--preset sentences`, 50 epochs", PRESETS["gpt"]["sentences"],
                           "each sentence from its first two words", completions),
-    "bert-proverbs": Case("BERT, thirty proverbs, the seed's settings, 100 epochs", PRESETS["bert"]["proverbs"],
+    "bert-proverbs": Case("BERT, thirty proverbs, `badak train bert`, 100 epochs", PRESETS["bert"]["proverbs"],
                           "think first", masked_word, seeds=(0, 1, 2)),
     "gpt-topics": Case("GPT, Python's help texts, `badak train gpt`", PRESETS["gpt"]["topics"],
                        "readable after about two minutes", held_out_loss),
@@ -138,7 +138,7 @@ def run_case(name: str, case: Case) -> dict[str, Any]:
 
 def write_page(results: dict[str, Any]) -> None:
     """Put the table into docs/experiments.md, between its two marks."""
-    lines = ["| experiment | asked | badak | PyTorch, same seeds | seconds |", "|---|---|---|---|---|"]
+    lines = ["| experiment | expected | badak | PyTorch, same seeds | seconds |", "|---|---|---|---|---|"]
     for name in CASES:
         if name in results:
             row = results[name]

@@ -5,7 +5,6 @@ came after the imports.
 """
 
 import argparse
-import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 from badak.measure.machine import describe
 from badak.measure.peer import Peer
 from bench.peers import chosen, command, missing
+from bench.places import keep, place
 from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
 
-RESULTS = Path(__file__).parent / "results" / "memory.json"
 LABELS = ["badak blocks", "badak layers", "torch blocks", "torch layers"]
 STEPS = 4
 
@@ -36,7 +35,7 @@ def main() -> None:
     parser.add_argument("workloads", nargs="*", default=["W5", "W7"])
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--tiny", action="store_true", help="shrink the workloads, to try the machinery")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=place("memory"))
     wanted = parser.parse_args()
     document = {"machine": describe(wanted.threads), "workloads": {}}
     labels = [each.label for each in chosen([]) if each.label in LABELS and not missing(each)]
@@ -51,8 +50,7 @@ def main() -> None:
             print(
                 f"{name + ' ' + label:<40}{weights:>10.0f}{each['imported_mb']:>10.0f}{each['peak_mb']:>10.0f}{ratio:>12}"
             )
-    wanted.out.parent.mkdir(parents=True, exist_ok=True)
-    wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    keep(wanted.out, document)
 
 
 if __name__ == "__main__":

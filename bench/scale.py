@@ -15,10 +15,11 @@ from badak.measure.machine import describe
 from badak.measure.peer import Peer, interleave
 from badak.measure.timing import Timing
 from bench.peers import chosen, command, missing
+from bench.places import keep, place
 from bench.workloads import Workload
 
 ROOT = Path(__file__).parent
-RESULTS, PICTURE = ROOT / "results" / "scale.json", ROOT.parent / "docs" / "img" / "scale.png"
+PICTURE = ROOT.parent / "docs" / "img" / "scale.png"
 LABELS = ["badak blocks", "torch blocks"]
 BASE = Workload("scale", "a small GPT", "gpt", d=128, heads=4, layers=2, batch=8, T=64, vocab=65)
 ATTENTION = Workload("scale", "attention alone", "attention", d=128, heads=4, layers=0, batch=1, T=64)
@@ -132,13 +133,12 @@ def main() -> None:
         "--points", type=int, default=None, help="only so many sizes of each sweep, to try the machinery"
     )
     parser.add_argument("--draw", action="store_true", help="only draw")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=place("scale"))
     parser.add_argument("--picture", type=Path, default=PICTURE)
     wanted = parser.parse_args()
     if not wanted.draw:
         document = {"machine": describe(), "times": times(wanted), "memory": memories(wanted)}
-        wanted.out.parent.mkdir(parents=True, exist_ok=True)
-        wanted.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        keep(wanted.out, document)
     elif not wanted.out.exists():
         raise StateError(f"{wanted.out}: no such file", "python -m bench.scale measures first")
     draw(json.loads(wanted.out.read_text(encoding="utf-8")), wanted.picture)

@@ -5,7 +5,6 @@ the process; and compiling every kernel on a machine that has none of them yet.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -18,11 +17,10 @@ from time import perf_counter
 import numpy as np
 
 from badak.measure.machine import describe, version
+from bench.places import keep, place
 
-RESULTS = Path(__file__).parent / "results" / "start.json"
 IMPORT = "from time import perf_counter as now; start = now(); import {}; print(now() - start)"
 PROMPT = "The early bird"
-GOALS = {"import badak": 0.2, "first token, fast kernels": 0.7, "first token, plain kernels": 0.4, "cold compile": 60.0}
 
 
 def import_seconds(package: str) -> float:
@@ -73,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.start", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--skip-cold", action="store_true", help="do not compile everything anew")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=place("start"))
     wanted = parser.parse_args()
     found = {f"import {name}": repeated(partial(import_seconds, name), wanted.runs)
              for name in ("numpy", "badak", "torch") if version(name) or name == "badak"}  # fmt: skip
@@ -85,10 +83,8 @@ def main() -> None:
             seconds = cold_compile_seconds(Path(folder))
             found["cold compile"] = {"seconds": seconds, "best": seconds, "worst": seconds}
     for name, each in found.items():
-        goal = f"   goal {GOALS[name]:g} s" if name in GOALS else ""
-        print(f"{name:<28}{each['seconds']:>8.3f} s   ({each['best']:.3f} .. {each['worst']:.3f}){goal}")
-    wanted.out.parent.mkdir(parents=True, exist_ok=True)
-    wanted.out.write_text(json.dumps({"machine": describe(), "seconds": found}, indent=1) + "\n", encoding="utf-8")
+        print(f"{name:<28}{each['seconds']:>8.3f} s   ({each['best']:.3f} .. {each['worst']:.3f})")
+    keep(wanted.out, {"machine": describe(), "seconds": found})
 
 
 if __name__ == "__main__":

@@ -1,20 +1,17 @@
-"""The figures of one run as a table: `python -m bench.table FILE.json` prints it again."""
+"""The figures of one run as a table: `python -m bench.table [FILE.json]` prints it again."""
 
 import json
 import sys
 from pathlib import Path
 
+from bench.places import place
 from bench.workloads import WORKLOADS
 
 AGREE = 1e-4  # how far the losses of two libraries may be apart in any of the checked steps
 OWN = "badak blocks", "badak compile"
-GOALS = {  # ratio of the best of PyTorch to badak, and the part of the bound, that badak is to reach
-    "W1": (3.0, 0.55), "W1b": (1.2, 0.9), "W2": (1.3, 0.85), "W3": (1.9, 0.68), "W4": (1.5, 0.82), "W5": (1.25, 0.92),
-    "W6": (1.22, 0.9), "W7": (1.2, 0.91), "I1": (2.6, 0.84), "I2": (1.75, 0.85), "I3": (1.1, 0.96),
-}  # fmt: skip
 HEADS = (
-    "workload", "badak eager", "compile", "layers", "PyTorch eager", "compile", "JAX", "CTranslate2", "bound",
-    "ratio eager", "ratio", "goal", "of the bound", "goal", "of the stricter", "spread", "losses apart",
+    "", "workload", "badak", "badak.compile", "PyTorch", "torch.compile", "JAX", "CTranslate2", "PyTorch / badak",
+    "of the bound", "spread", "losses apart",
 )  # fmt: skip
 
 
@@ -47,19 +44,9 @@ class Row:
         return quotient(self.ms("torch"), self.ms(self.own))
 
     @property
-    def eager_ratio(self) -> float | None:
-        """The best of PyTorch, eager or compiled / badak eager."""
-        return quotient(self.ms("torch"), self.ms("badak blocks"))
-
-    @property
     def of_bound(self) -> float | None:
         """How much of what the machine could do at best."""
         return quotient(self.found["bound_ms"], self.ms(self.own))
-
-    @property
-    def of_own_bound(self) -> float | None:
-        """The same where matrix products count at badak's own rate."""
-        return quotient(self.found["own_bound_ms"], self.ms(self.own))
 
     @property
     def apart(self) -> float | None:
@@ -78,17 +65,12 @@ class Row:
 
     def cells(self) -> list[str]:
         """The row of the table."""
-        ratio_goal, bound_goal = GOALS[self.name]
         spread = self.peers.get(self.own, {}).get("spread")
+        times = (self.ms("badak blocks"), self.ms("badak compile"), self.eager, self.ms("torch compile"), self.ms("jax"))
         return [
-            f"{self.name} {self.found['title']}",
-            number(self.ms("badak blocks")), number(self.ms("badak compile")), number(self.ms("badak layers")), number(self.eager),
-            number(self.ms("torch compile")), number(self.ms("jax")), number(self.ms("ctranslate2")),
-            number(self.found["bound_ms"]),
-            number(self.eager_ratio),
-            f"{number(self.ratio)}{mark(self.ratio, ratio_goal)}", f"≥ {ratio_goal}",
-            f"{number(self.of_bound)}{mark(self.of_bound, bound_goal)}", f"≥ {bound_goal}",
-            number(self.of_own_bound),
+            self.name, WORKLOADS[self.name].title,
+            *map(number, times), number(self.ms("ctranslate2")),
+            number(self.ratio), number(self.of_bound),
             "-" if spread is None else f"{spread:.0%}",
             ("-" if self.apart is None else f"{self.apart:.0e}") + ("" if self.agrees else " NOT THE SAME"),
         ]  # fmt: skip
@@ -103,10 +85,6 @@ def number(x: float | None) -> str:
     return "-" if x is None else f"{x:.2f}" if x < 100 else f"{x:.0f}"
 
 
-def mark(x: float | None, goal: float) -> str:
-    return "" if x is None else " ✓" if x >= goal else " ✗"
-
-
 def rows_of(document: dict) -> list[Row]:
     """In the order of the table of workloads."""
     return [Row(name, document["workloads"][name]) for name in WORKLOADS if name in document["workloads"]]
@@ -114,7 +92,7 @@ def rows_of(document: dict) -> list[Row]:
 
 def markdown(document: dict) -> str:
     """The table, what it was measured on, and what must be known to read it."""
-    lines = [" | ".join(HEADS), " | ".join(["---"] + ["---:"] * (len(HEADS) - 1))]
+    lines = [" | ".join(HEADS), " | ".join(["---", "---"] + ["---:"] * (len(HEADS) - 2))]
     rows = rows_of(document)
     lines += [" | ".join(row.cells()) for row in rows]
     return "\n".join([*(f"| {line} |" for line in lines), "", *about(document, rows)])
@@ -123,16 +101,18 @@ def markdown(document: dict) -> str:
 def about(document: dict, rows: list[Row]) -> list[str]:
     """Machine, versions, rates, and warnings."""
     rates, settings = document["rates"], document["settings"]
+    facts = {name: fact for name, fact in document["machine"].items() if name not in ("cpu", "vectors", "load_before")}
+    products = {name.removesuffix("_gflops"): rate for name, rate in rates.items() if name.endswith("_gflops")}
+    named = ", ".join(f"{library} {rate:g}" for library, rate in sorted(products.items(), key=lambda item: -item[1]))
     lines = [
         "Milliseconds per step, the median of "
-        f"{settings['rounds']} rounds of {settings['seconds']} s in turns; measured {document['date']} at {document['commit']}.",
-        "Machine: " + ", ".join(f"{name} {fact}" for name, fact in document["machine"].items()) + ".",
-        f"SGEMM {rates['gflops']} GFLOP/s, badak's products {rates['own_gflops']}; memory read {rates['read_gb_s']} GB/s, read and "
-        f"written {rates['update_gb_s']}, in the same run.",
-    ]
-    for label, rival in (("badak", "jax"), ("badak", "ctranslate2"), ("badak blocks", "torch"), ("badak layers", "torch")):
-        mine = lambda row: row.ms(row.own if label == "badak" else label)  # noqa: B023
-        behind = [row.name for row in rows if (quotient(row.ms(rival), mine(row)) or 1) < 1]
+        f"{settings['rounds']} rounds of {settings['seconds']} s in turns; measured {document['date']} at {document['commit']}; "
+        + ", ".join(f"{name} {fact}" for name, fact in facts.items()) + ".",
+        f"In the same run, products of matrices: {named} GFLOP/s; memory: read {rates['read_gb_s']} GB/s, read and written "
+        f"{rates['update_gb_s']}.",
+    ]  # fmt: skip
+    for label, rival in (("badak", "torch"), ("badak", "jax"), ("badak", "ctranslate2")):
+        behind = [row.name for row in rows if (quotient(row.ms(rival), row.ms(row.own)) or 1) < 1]
         if behind:
             lines.append(f"{label} is behind {rival} in {', '.join(behind)}.")
     disturbed = [row.name for row in rows if row.disturbed]
@@ -162,6 +142,6 @@ def details(document: dict) -> str:
 
 
 if __name__ == "__main__":
-    run = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    run = json.loads((Path(sys.argv[1]) if sys.argv[1:] else place("bench")).read_text(encoding="utf-8"))
     print(details(run), "\n")
     print(markdown(run))

@@ -1,7 +1,6 @@
 """The workloads: what is trained and what is asked, on which data, from which weights. No library enters here.
 
-W1 and W1b read pictures row by row, W2, W4, W5 and W7 are GPTs, W3 is a BERT, W6 translates; I1 and I2 write 128 tokens with
-a cache, I3 encodes sentences. Every peer gets these arrays, so the losses of two peers can be compared step by step.
+Every peer gets these arrays, so the losses of two peers can be compared step by step.
 Every training step is forward, backward and AdamW; there is no dropout and no clipping.
 """
 
@@ -50,18 +49,18 @@ class Workload:
 WORKLOADS = {
     each.name: each
     for each in [
-        Workload("W1", "MNIST rows, encoder, d 32", "rows", 32, 4, 2, 64, 28),
-        Workload("W1b", "the same, d 256", "rows", 256, 4, 2, 64, 28),
-        Workload("W2", "GPT, d 256, 3 layers, 10 x 16", "gpt", 256, 4, 3, 10, 16, vocab=80, tied=False),
-        Workload("W3", "BERT, d 128, 2 layers, 10 x 24", "bert", 128, 8, 2, 10, 24, vocab=100),
-        Workload("W4", "GPT, d 128, 4 layers, 12 x 64", "gpt", 128, 4, 4, 12, 64, vocab=65),
-        Workload("W5", "GPT, d 384, 6 layers, 8 x 256", "gpt", 384, 6, 6, 8, 256, vocab=65),
-        Workload("W6", "encoder-decoder, d 256, 3+3 layers, 32 x 32", "translate", 256, 8, 3, 32, 32, vocab=8000),
-        Workload("W7", "GPT-2 124M, 1 x 256", "gpt", 768, 12, 12, 1, 256, vocab=50257, context=1024, lr=1e-4,
+        Workload("W1", "train an encoder on MNIST's rows, width 32, 64 x 28", "rows", 32, 4, 2, 64, 28),
+        Workload("W1b", "the same, width 256", "rows", 256, 4, 2, 64, 28),
+        Workload("W2", "train a GPT, width 256, 3 layers, 10 x 16", "gpt", 256, 4, 3, 10, 16, vocab=80, tied=False),
+        Workload("W3", "train a BERT, width 128, 2 layers, 10 x 24", "bert", 128, 8, 2, 10, 24, vocab=100),
+        Workload("W4", "train a GPT, width 128, 4 layers, 12 x 64", "gpt", 128, 4, 4, 12, 64, vocab=65),
+        Workload("W5", "train a GPT, width 384, 6 layers, 8 x 256", "gpt", 384, 6, 6, 8, 256, vocab=65),
+        Workload("W6", "train an encoder-decoder, width 256, 3 + 3 layers, 32 x 32", "translate", 256, 8, 3, 32, 32, vocab=8000),
+        Workload("W7", "train GPT-2 (124 M parameters), 1 x 256", "gpt", 768, 12, 12, 1, 256, vocab=50257, context=1024, lr=1e-4,
                  checked_steps=3),
-        Workload("I1", "write 128 tokens, 10.8 M parameters", "write", 384, 6, 6, 1, 136, vocab=65, context=256),
-        Workload("I2", "write 128 tokens, 124 M parameters", "write", 768, 12, 12, 1, 136, vocab=50257, context=1024),
-        Workload("I3", "encode sentences, 32 x 64, d 384, 6 layers", "encode", 384, 12, 6, 32, 64, vocab=30522,
+        Workload("I1", "write 128 tokens with a GPT of 10.8 M parameters", "write", 384, 6, 6, 1, 136, vocab=65, context=256),
+        Workload("I2", "write 128 tokens with GPT-2 (124 M parameters)", "write", 768, 12, 12, 1, 136, vocab=50257, context=1024),
+        Workload("I3", "encode 32 sentences of 64 tokens, width 384, 6 layers", "encode", 384, 12, 6, 32, 64, vocab=30522,
                  context=512),
     ]
 }  # fmt: skip

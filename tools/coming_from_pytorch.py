@@ -118,7 +118,7 @@ DIFFERENT = [  # what, PyTorch, badak, why
     ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are only stored"),
     ("`backward(create_graph=True)`", "second derivatives", "an error that says so", "the graph knows arrays"),
     ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "kernels are compiled; calls without gradient are replayed"),
-    ("`torch.compile(step)`", "graphs, broken at `backward()`", "the whole step is replayed", "see [performance](performance.md)"),
+    ("`torch.compile(step)`", "graphs, broken at `backward()`", "the whole step is replayed", "see [compile](compile.md)"),
     ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
     ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),
     ("CUDA tensors, more than one process", "work", "an error that says so", "one machine's processor"),

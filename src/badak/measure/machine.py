@@ -6,6 +6,7 @@ from importlib import metadata
 from pathlib import Path
 
 PACKAGES = ("numpy", "numba", "torch", "jax", "ctranslate2")
+VECTORS = {"avx2": "AVX2", "avx512f": "AVX-512", "amx_tile": "AMX", "asimd": "NEON", "sve": "SVE"}  # as /proc/cpuinfo says
 _THREADS = ("BADAK", "OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
 
 
@@ -13,6 +14,7 @@ def describe(threads: int | None = None) -> dict:
     """The machine and the versions, as a JSON file keeps them; by default a thread on every core."""
     return {
         "cpu": processor(),
+        "vectors": vectors(),
         "cores": os.cpu_count(),
         "threads": threads or os.cpu_count() or 1,
         "system": f"{platform.system()} {platform.machine()}",
@@ -24,13 +26,27 @@ def describe(threads: int | None = None) -> dict:
 
 def processor() -> str:
     """Its name, family and model number, as far as the system says (virtual machines call many by one name)."""
-    info = Path("/proc/cpuinfo")
-    if not info.exists():
+    facts = _first_core()
+    if not facts:
         return platform.processor() or platform.machine()
-    pairs = (line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line)
-    facts = {name.strip(): value.strip() for name, value in pairs}
     numbers = " ".join(facts[name] for name in ("cpu family", "model") if name in facts).replace(" ", "/")
     return f"{facts.get('model name', platform.machine())} {numbers}".strip()
+
+
+def vectors() -> str:
+    """The vector and matrix instructions that decide how fast products are, as far as the system says."""
+    facts = _first_core()
+    flags = facts.get("flags", facts.get("Features", "")).split()
+    return " ".join(name for flag, name in VECTORS.items() if flag in flags)
+
+
+def _first_core() -> dict[str, str]:
+    """What the system says of the first core."""
+    info = Path("/proc/cpuinfo")
+    if not info.exists():
+        return {}
+    pairs = (line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line)
+    return {name.strip(): value.strip() for name, value in pairs}
 
 
 def load_average() -> tuple[float, ...]:

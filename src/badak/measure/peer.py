@@ -1,4 +1,4 @@
-"""The other end of `worker`: processes that take turns, so that all see the same weather of the machine."""
+"""The other end of `worker`: processes that take turns, so that a machine that slows down slows them all."""
 
 import json
 import os

@@ -96,7 +96,7 @@ class Compiled:
         if self.strict:
             raise GraphError(cause, "fullgraph=False runs it as it is")
         if self.told:
-            warn_once(("compile", name, why), f"{cause}; it runs as it is", "docs/performance.md says what can be replayed")
+            warn_once(("compile", name, why), f"{cause}; it runs as it is", "docs/compile.md says what can be replayed")
 
 
 class _Plan:

@@ -121,7 +121,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
             model=ClassifierConfig(d_model=64, feedforward_ratio=2),
             train=TrainConfig(epochs=6, lr=2e-3, beta2=0.99),
         ),
-        "small": ClassifySetup(  # protocol A: 5,000 and 1,000 pictures, post-norm, hidden 32
+        "small": ClassifySetup(  # 5,000 and 1,000 pictures, post-norm, hidden 32
             model=ClassifierConfig(norm_first=False),
             train=TrainConfig(epochs=10, batch_size=64, **PLAIN),
             data=PictureData(train_images=5_000, test_images=1_000),
