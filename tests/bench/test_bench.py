@@ -113,7 +113,9 @@ def document() -> dict:
         "rates": {},
     }
     return {
-        "date": "today", "commit": "abc", "machine": {"cpu": "fast", "vectors": "AVX2", "cores": 2}, "settings": {"rounds": 1, "seconds": 1, "tiny": False},
+        "date": "today", "commit": "abc",
+        "machine": {"cpu": "fast", "vectors": "AVX2", "cores": 2},
+        "settings": {"rounds": 1, "seconds": 1, "tiny": False},
         "rates": {"gflops": 2, "numpy_gflops": 1, "badak_gflops": 2, "read_gb_s": 1, "update_gb_s": 1},
         "workloads": {"W2": row},
     }  # fmt: skip
