@@ -11,6 +11,8 @@ from badak.tensor.tensor import Tensor
 
 
 def _comparison(name: str, ufunc, symbol: str):
+    ordered = name not in ("eq", "ne")
+
     def function(input, other, *, out=None) -> Tensor:
         try:
             a = input._array
@@ -31,6 +33,8 @@ def _comparison(name: str, ufunc, symbol: str):
                 return function(input, b, out=out)
             x, b = number(input, b)
             a = x._array
+        if ordered and a.dtype.kind == "c":
+            raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
         try:
             y = Tensor._of(ufunc(a, b))
         except ValueError:

@@ -7,6 +7,7 @@ import numpy as np
 from badak.errors import ArgumentError, KindError, ShapeError, warn_once
 from badak.graph import changes, modes
 from badak.tensor import dtypes
+from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import check_device, default_dtype, to_dtype
 from badak.tensor.tensor import Tensor
 
@@ -26,73 +27,10 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
             "x.detach().clone().requires_grad_(True), rather than badak.tensor(x).",
             "x.detach().clone()",
         )
-    array = as_array(data)
-    wanted = None if dtype is None else to_dtype(dtype).numpy
-    made = Tensor._of(np.array(array, wanted, order="C"))
+    made = Tensor._of(np.array(as_array(data, None if dtype is None else to_dtype(dtype).numpy), order="C"))
     if modes.tape is not None and not isinstance(data, Tensor | np.ndarray):
         modes.tape.constant(made._array)
     return made.requires_grad_() if requires_grad else made
-
-
-def as_array(data) -> np.ndarray:
-    """`data` as an array of the dtype that PyTorch infers; arrays and tensors come back uncopied."""
-    if isinstance(data, Tensor):
-        return data._array
-    if isinstance(data, np.ndarray | np.generic):
-        return _known(np.asarray(data))
-    if isinstance(data, str | bytes) or data is None:
-        raise KindError(
-            f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first"
-        )
-    if isinstance(data, list | tuple) and _holds_arrays(data):
-        return _stacked(data)
-    try:
-        array = np.array(data)
-    except ValueError as problem:
-        raise ShapeError(
-            f"tensor: expected lists of equal lengths; got ragged data ({str(problem).split('.')[0]})",
-            "pad the rows to one length, as nn.utils.rnn.pad_sequence does",
-        ) from problem
-    if array.dtype.kind == "O":
-        raise KindError(f"tensor: expected numbers; got {_odd_one(array)}", "convert the data to numbers first")
-    if array.dtype.kind in "US":
-        raise KindError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
-    if array.size == 0 or array.dtype == np.float64:
-        return array.astype(default_dtype().numpy)
-    if array.dtype == np.complex128:
-        return array.astype(default_dtype().to_complex().numpy)
-    return _known(array.astype(np.int64) if array.dtype.kind == "u" else array)
-
-
-def _known(array: np.ndarray) -> np.ndarray:
-    if array.dtype in (np.uint16, np.uint32, np.uint64):
-        return array.astype(np.int64)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    dtypes.of_numpy(array.dtype)
-    return array
-
-
-def _holds_arrays(data) -> bool:
-    first = data[0] if data else None
-    while isinstance(first, list | tuple) and first:
-        first = first[0]
-    return isinstance(first, Tensor | np.ndarray | np.generic)
-
-
-def _stacked(data) -> np.ndarray:
-    """Lists of arrays or tensors as one array, in their own dtype; a list of 0-d tensors as in PyTorch."""
-    parts = [as_array(part) for part in data]
-    if len({part.shape for part in parts}) > 1:
-        raise ShapeError(
-            f"tensor: expected items of one shape; got {sorted({tuple(part.shape) for part in parts})}",
-            "pad them to one length, as nn.utils.rnn.pad_sequence does",
-        )
-    return _known(np.stack(parts))
-
-
-def _odd_one(array: np.ndarray) -> str:
-    return next((type(v).__name__ for v in array.ravel() if not isinstance(v, int | float | bool)), "objects")
 
 
 def as_tensor(data, dtype=None, device=None) -> Tensor:
@@ -100,8 +38,7 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
     check_device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(to_dtype(dtype))
-    array = as_array(data)
-    return Tensor._of(array if dtype is None else array.astype(to_dtype(dtype).numpy, copy=False))
+    return Tensor._of(as_array(data, None if dtype is None else to_dtype(dtype).numpy))
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = False) -> Tensor:
@@ -139,7 +76,7 @@ def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
     """The number s as a 0-d tensor of the default dtype."""
-    return tensor(s, dtype=dtype or default_dtype(), device=device, requires_grad=requires_grad)
+    return full((), s, dtype=dtype or default_dtype(), device=device, requires_grad=requires_grad)
 
 
 def is_tensor(obj) -> bool:
@@ -218,7 +155,7 @@ def full(size, fill_value, **options) -> Tensor:
             if type(value) in (bool, int, float)
             else dtypes.of_numpy(as_array(value).dtype)
         )
-    return _new(np.full, (size,), options, value)
+    return _new(np.full, (size,), options, fit(value, to_dtype(options["dtype"]).numpy, "full"))
 
 
 def _like(make, x: Tensor, options, *value) -> Tensor:
@@ -245,7 +182,8 @@ def empty_like(input: Tensor, **options) -> Tensor:
 
 def full_like(input: Tensor, fill_value, **options) -> Tensor:
     """fill_value in input's shape and dtype."""
-    return _like(np.full, input, options, fill_value)
+    wanted = input.dtype if options.get("dtype") is None else to_dtype(options["dtype"])
+    return _like(np.full, input, options, fit(_number(fill_value), wanted.numpy, "full_like"))
 
 
 def _new_of(x: Tensor, options):

@@ -66,6 +66,7 @@ complex128 = dtype("complex128", "complex", 128)
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
 _names = {one.name: one for one in ALL}
 _of_numpy = {one.numpy: one for one in ALL}
+_LARGEST = {one.numpy: float(ml_dtypes.finfo(one.numpy).max) for one in (float16, bfloat16, float32, float64)}
 _of_python = {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
@@ -94,6 +95,40 @@ def to_dtype(wanted) -> dtype:
     if isinstance(wanted, np.dtype) or (isinstance(wanted, type) and issubclass(wanted, np.generic)):
         return of_numpy(np.dtype(wanted))
     raise KindError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", "dtype=badak.float32")
+
+
+CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
+_together: dict[tuple[dtype, dtype], dtype] = {}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both convert to: badak.promote_types(int64, float16) is float16, as in PyTorch."""
+    if type1 is type2:
+        return type1
+    found = _together.get((type1, type2))
+    if found is None:
+        found = _together[type1, type2] = _promote(type1, type2)
+    return found
+
+
+def _promote(a: dtype, b: dtype) -> dtype:
+    ca, cb = CATEGORY[a.kind], CATEGORY[b.kind]
+    if ca != cb and max(ca, cb) >= 2:
+        high, low = (a, b) if ca > cb else (b, a)
+        return promote_types(high, low.to_complex()) if min(ca, cb) == 2 else high
+    if ca != cb:
+        return a if ca else b
+    if ca == 2 and a.itemsize == b.itemsize:
+        return float32  # float16 with bfloat16
+    if a.kind != b.kind:  # uint8 with a signed integer
+        signed = a if a.kind == "int" else b
+        return int16 if signed.itemsize == 1 else signed
+    return a if a.itemsize > b.itemsize else b
+
+
+def largest(kind: np.dtype) -> float:
+    """The largest finite number of NumPy's float dtype `kind`."""
+    return _LARGEST[kind]
 
 
 _default = float32

@@ -9,6 +9,7 @@ from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
 from badak.tensor.convert import cast
+from badak.tensor.data import fit
 from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 
@@ -153,7 +154,8 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
         bounds = [None if b is None else operand(b, "clamp") for b in (min, max)]
         wanted = result_type(input, *[b for b in bounds if b is not None])
         bounds = [
-            b if b is None else cast(b, wanted) if isinstance(b, Tensor) else tensor_of(b, wanted) for b in bounds
+            b if b is None else cast(b, wanted) if isinstance(b, Tensor) else tensor_of(b, wanted, "clamp")
+            for b in bounds
         ]
         y = apply(select.ClampBetween, cast(input, wanted), *bounds)
     else:
@@ -161,7 +163,11 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
         for bound in (min, max):
             if bound is not None:
                 x, _ = number(x, operand(bound, "clamp"))
-        lo, hi = (None if b is None else number(x, operand(b, "clamp"))[1] for b in (min, max))
+        if x._array.dtype.kind == "c":
+            raise DTypeError("clamp is not supported for complex types", "clamp the real and the imaginary part")
+        lo, hi = (
+            None if b is None else number(x, fit(operand(b, "clamp"), x._array.dtype, "clamp"))[1] for b in (min, max)
+        )
         y = apply(select.Clamp, x, lo=lo, hi=hi)
     return y if out is None else into(out, y)
 
@@ -208,7 +214,7 @@ def where(condition, input=None, other=None, *, out=None):
         condition = cast(condition, dtypes.bool_)
     a, b = operand(input, "where"), operand(other, "where")
     wanted = result_type(a, b)
-    a, b = (cast(x, wanted) if isinstance(x, Tensor) else tensor_of(x, wanted) for x in (a, b))
+    a, b = (cast(x, wanted) if isinstance(x, Tensor) else tensor_of(x, wanted, "where") for x in (a, b))
     try:
         y = apply(select.Where, condition, a, b)
     except ValueError:
@@ -235,7 +241,8 @@ def masked_fill(input, mask, value) -> Tensor:
             return where(mask, cast(value, input.dtype), input)
         value = value.item()
     try:
-        return apply(select.MaskedFill, input, mask, c=operand(value, "masked_fill"))
+        value = fit(operand(value, "masked_fill"), input._array.dtype, "masked_fill")
+        return apply(select.MaskedFill, input, mask, c=value)
     except ValueError:
         stretched(input._array.shape, mask._array.shape)
         raise

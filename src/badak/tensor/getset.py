@@ -9,6 +9,7 @@ from badak.errors import ArgumentError, KindError, RangeError, ShapeError
 from badak.graph import live_check, live_in_place, modes
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
+from badak.tensor.data import as_array, fit
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.tensor import Tensor
 
@@ -35,16 +36,32 @@ def setitem(x: Tensor, key, value) -> None:
     if not basic:
         _check(x, key)
         x, key = _after_basic(x, key)
+    if not isinstance(value, Tensor):
+        value = _values(value, x._array.dtype)
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
         _assign(x, key, value)
         return
     if not isinstance(value, Tensor):
-        value = Tensor._of(np.asarray(value, x._array.dtype))
+        value = Tensor._of(np.asarray(value))
     if basic:
         part = getitem(x, key)
         write_(part, _drop_leading_ones(value, part._array.ndim), "__setitem__")
     else:
         write_(x, apply(IndexPut, x, value.to(x.dtype), key=key, accumulate=False), "__setitem__")
+
+
+def _values(value, kind):
+    """What is assigned, as a number or an array that fits `kind`: a number, lists of them, an array."""
+    one = type(value)
+    if one is float and kind == np.float64 or one is int and kind == np.int64 and -(2**63) <= value < 2**63:
+        return value
+    if isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        return fit(value.item() if isinstance(value, np.generic) else value, kind, "__setitem__")
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, list | tuple | range):
+        return as_array(list(value) if one is range else value, kind)
+    raise KindError(f"can't assign a {one.__name__} to a tensor", "a number, a list of numbers, or a tensor of them")
 
 
 def _after_basic(x: Tensor, key):

@@ -12,6 +12,7 @@ from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.data import fit
 from badak.tensor.elementwise import check_mask
 from badak.tensor.promote import into, operand
 from badak.tensor.tensor import Tensor
@@ -89,7 +90,7 @@ def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Ten
     if reduce is not None:
         return _scatter_reduced(input, dim, index, src, reduce)
     if not isinstance(src, Tensor):
-        return apply(ops.ScatterFill, input, index, c=operand(src, "scatter"), dim=dim)
+        return apply(ops.ScatterFill, input, index, c=fit(operand(src, "scatter"), input._array.dtype, "scatter"), dim=dim)
     _same_dtype("scatter", input, src)
     _inside("scatter", index, src._array.shape, -1, "src")
     return apply(ops.Scatter, input, index, src, dim=dim)
@@ -186,6 +187,7 @@ def index_fill(input, dim: int, index, value) -> Tensor:
     """x with the slices `index` along dim = value.   dx = dy, 0 there."""
     dim, index = _rows("index_fill", input, dim, index)
     value = value.item() if isinstance(value, Tensor) else operand(value, "index_fill")
+    value = fit(value, input._array.dtype, "index_fill")
     if not input._array.ndim:
         return input.masked_fill(Tensor._of(np.asarray(index._array.size > 0)), value)
     return apply(ops.IndexFill, input, index, c=value, dim=dim)

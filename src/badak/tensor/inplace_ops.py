@@ -10,6 +10,7 @@ from badak.errors import DTypeError, GraphError, ShapeError
 from badak.graph import changes, live_in_place, live_kernels, modes
 from badak.ops._check import axis_of
 from badak.tensor import arithmetic, compare, elementwise, index, reduce, shape, triangles
+from badak.tensor.data import fit
 from badak.tensor.index import check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.linalg import products
@@ -77,7 +78,7 @@ def fill_(input, value) -> Tensor:
                 "x.copy_(value)",
             )
         return write_(input, value.to(input.dtype), "fill_")
-    value = operand(value, "fill_")
+    value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
     if input.requires_grad:  # with the history, so that the gradient is 0 and not absent
         everywhere = Tensor._of(np.ones((), np.bool_))
         return write_(input, elementwise.masked_fill(input, everywhere, value), "fill_")

@@ -4,7 +4,8 @@ import numpy as np
 
 from badak.errors import DTypeError
 from badak.tensor import dtypes
-from badak.tensor.create import as_array, empty
+from badak.tensor.create import empty
+from badak.tensor.data import as_array
 from badak.tensor.dtypes import check_device
 from badak.tensor.tensor import Tensor
 
@@ -19,7 +20,7 @@ class _Legacy(type):
         if len(data) == 1 and not (isinstance(data[0], int) and not isinstance(data[0], bool)):
             if isinstance(data[0], dtypes.Size):
                 return empty(data[0], dtype=cls.kind)
-            return Tensor._of(np.array(as_array(data[0]), cls.kind.numpy))
+            return Tensor._of(np.array(as_array(data[0], cls.kind.numpy)))
         return empty(*(data or (0,)), dtype=cls.kind)
 
     def __instancecheck__(cls, x) -> bool:

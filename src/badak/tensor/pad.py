@@ -5,6 +5,8 @@ import numpy as np
 from badak.errors import ArgumentError, ShapeError
 from badak.ops import pad as ops
 from badak.tensor.apply import apply
+from badak.tensor.data import fit
+from badak.tensor.promote import operand
 from badak.tensor.tensor import Tensor
 
 
@@ -24,7 +26,8 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
     if mode == "constant":
         _not_below_zero(shape, pairs)
-        return apply(ops.Pad, input, pads=tuple(pairs), value=0 if value is None else value)
+        value = fit(operand(0 if value is None else value, "pad"), input._array.dtype, "pad")
+        return apply(ops.Pad, input, pads=tuple(pairs), value=value)
     if mode not in ("reflect", "replicate", "circular"):
         raise ArgumentError(f"pad: expected mode constant, reflect, replicate or circular; got {mode!r}", None)
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]

@@ -7,43 +7,19 @@ its category is higher still. NumPy's scalars count as Python numbers.
 
 import numpy as np
 
-from badak.errors import DTypeError, KindError
+from badak.errors import DTypeError, KindError, RangeError
 from badak.graph import changes, modes
 from badak.ops._broadcast import stretched
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.data import fit, short
+from badak.tensor.dtypes import CATEGORY as _CATEGORY
 from badak.tensor.dtypes import dtype as DType
+from badak.tensor.dtypes import promote_types as promote_types
 from badak.tensor.tensor import Tensor
 
-_CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 _PYTHON = (bool, int, float, complex)
-_known: dict[tuple[DType, DType], DType] = {}
-
-
-def promote_types(type1: DType, type2: DType) -> DType:
-    """The smallest dtype that both convert to: badak.promote_types(int64, float16) is float16, as in PyTorch."""
-    if type1 is type2:
-        return type1
-    found = _known.get((type1, type2))
-    if found is None:
-        found = _known[type1, type2] = _promote(type1, type2)
-    return found
-
-
-def _promote(a: DType, b: DType) -> DType:
-    ca, cb = _CATEGORY[a.kind], _CATEGORY[b.kind]
-    if ca != cb and max(ca, cb) >= 2:
-        high, low = (a, b) if ca > cb else (b, a)
-        return promote_types(high, low.to_complex()) if min(ca, cb) == 2 else high
-    if ca != cb:
-        return a if ca else b
-    if ca == 2 and a.itemsize == b.itemsize:
-        return dtypes.float32  # float16 with bfloat16
-    if a.kind != b.kind:  # uint8 with a signed integer
-        signed = a if a.kind == "int" else b
-        return dtypes.int16 if signed.itemsize == 1 else signed
-    return a if a.itemsize > b.itemsize else b
 
 
 def _of_number(x) -> DType:
@@ -111,15 +87,27 @@ def number(x: Tensor, c):
         return x, c
     wanted = result_type(x, c)
     x = cast(x, wanted)
-    if wanted.kind == "uint" or (wanted.kind == "int" and wanted.itemsize < 8):
-        return x, int(np.int64(c).astype(wanted.numpy))  # around the end, as in PyTorch
-    return (x, wanted.numpy.type(c)) if wanted is dtypes.bfloat16 else (x, c)
+    if wanted.kind in ("int", "uint"):
+        return x, _around(c, wanted)
+    return (x, wanted.numpy.type(float(c))) if wanted is dtypes.bfloat16 else (x, c)
 
 
-def tensor_of(c, like: DType) -> Tensor:
-    """The number c as a 0-d tensor; a whole number goes around the end of a small dtype, as in PyTorch."""
-    whole = like.kind in ("int", "uint")
-    array = np.asarray(c, np.int64).astype(like.numpy) if whole else np.asarray(c, like.numpy)
+def _around(c, like: DType):
+    """The number c in dtype `like`; a whole number goes around the end of a small dtype, as in PyTorch."""
+    if like.kind not in ("int", "uint"):
+        return c
+    if not -(2**63) <= c < 2**64:
+        raise RangeError(
+            f"int too big to convert: {short(c)} does not fit into int64", "a float: the tensor then is one too"
+        )
+    bits = 8 * like.itemsize
+    c = int(c) % 2**bits
+    return c - 2**bits if like.kind == "int" and c >= 2 ** (bits - 1) else c
+
+
+def tensor_of(c, like: DType, where: str = "") -> Tensor:
+    """The number c as a 0-d tensor; one too large for it is refused in `where`, or goes around the end, as in PyTorch."""
+    array = np.asarray(fit(c, like.numpy, where) if where else _around(c, like), like.numpy)
     if modes.tape is not None:
         modes.tape.constant(array)
     return Tensor._of(array)
