@@ -54,7 +54,7 @@ print(fast.describe()["cache"])
 """
     out, _ = run(code, XDG_CACHE_HOME=str(tmp_path))
     assert Path(out.strip()).parent == tmp_path / "badak"
-    assert list(tmp_path.rglob("*.nbi"))
+    assert list(tmp_path.rglob("*.kernel"))
 
 
 def test_the_fast_set_describes_itself():

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from badak.errors import ArgumentError
+from badak.interrupt import uninterrupted
 from badak.kernels import plain as plain
 
 __all__ = ["LARGE", "active", "info", "of", "plain", "use"]
@@ -86,7 +87,7 @@ def _decide() -> ModuleType:
         _active, _reason = _load(asked, "BADAK_KERNELS"), f"BADAK_KERNELS={asked}"
         return _active
     try:
-        _active, _reason = importlib.import_module("badak.kernels.fast"), "default"
+        _active, _reason = _import_fast(), "default"
     except ImportError as error:
         _active, _reason = plain, f"fast kernels not available: {error}"
         sys.stderr.write(
@@ -96,6 +97,11 @@ def _decide() -> ModuleType:
     return _active
 
 
+def _import_fast() -> ModuleType:
+    with uninterrupted():  # half imported, Numba is of no use to the process any more
+        return importlib.import_module("badak.kernels.fast")
+
+
 def _load(name: str, where: str) -> ModuleType:
     if name not in SETS:
         fix = "BADAK_KERNELS=plain or fast" if where == "BADAK_KERNELS" else 'use("plain") or use("fast")'
@@ -103,7 +109,7 @@ def _load(name: str, where: str) -> ModuleType:
     if name == "plain":
         return plain
     try:
-        return importlib.import_module("badak.kernels.fast")
+        return _import_fast()
     except ImportError as error:
         raise ArgumentError(
             f"{where}: the fast kernels cannot be imported ({error})", f'{INSTALL}, or choose "plain"'

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError
+from badak.interrupt import interruptible
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment, score_of
-from badak.train.interrupt import interruptible
 from badak.train.learner import Learner
 from badak.train.metrics import Row
 from badak.train.run import Run

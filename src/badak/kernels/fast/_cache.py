@@ -1,34 +1,54 @@
-"""Where compiled kernels are kept between processes."""
+"""Where compiled kernels are kept between processes, and how: a file that is not as it was written is never run."""
 
+import hashlib
 import os
+import sys
 import time
 import zlib
+from contextlib import suppress
 from pathlib import Path
+
+_HASH = 32  # bytes of SHA-256 before what a file holds
 
 
 def choose_folder(version):
     """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder, else None.
 
-    `version` names the compiler. Numba only watches the file that a kernel stands in, so the folder's name changes with
-    every source of the fast set but the table of contents.
+    `version` names the compiler. The folder's name changes with it and with every source of the fast set but the table of
+    contents.
     """
     asked = os.environ.get("NUMBA_CACHE_DIR")
     if asked:
         return Path(asked)
+    name = f"jit-{source_stamp(version):08x}"
+    for folder in (Path(__file__).parent / "__pycache__", _users()):
+        try:
+            if folder is None:
+                continue
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder / name, os.W_OK):
+            _drop_stale(folder / name)
+            return folder / name
+    return None
+
+
+def source_stamp(version):
+    """A number that changes with the compiler and the sources of the fast set."""
     stamp = zlib.crc32(version.encode())
     for path in sorted(Path(__file__).parent.glob("[!_]*.py")) + sorted(Path(__file__).parent.glob("_[!_]*.py")):
         stamp = zlib.crc32(path.read_bytes(), stamp)
-    own = Path(__file__).parent / "__pycache__"
-    home = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache")
-    for folder in (own / f"jit-{stamp:08x}", home / "badak" / f"jit-{stamp:08x}"):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            _drop_stale(folder)
-            return folder
-    return None
+    return stamp
+
+
+def _users():
+    """The user's cache folder; None for a user without a home."""
+    asked = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        return Path(asked or Path.home() / ".cache") / "badak"
+    except RuntimeError:
+        return None
 
 
 def _drop_stale(folder):
@@ -41,3 +61,55 @@ def _drop_stale(folder):
                 other.rmdir()
         except OSError:  # another process is at the same work
             continue
+
+
+class Shelf:
+    """Bytes by name in a folder, each with its SHA-256. Nothing that goes wrong here stops a program: it is said once."""
+
+    def __init__(self, folder):
+        self.folder, self._said = folder, set()
+
+    def get(self, name):
+        """What was put there; None where there is nothing, or not what was put there."""
+        try:
+            data = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self.refuse(name, error.strerror)
+            return None
+        if hashlib.sha256(data[_HASH:]).digest() != data[:_HASH]:
+            self.refuse(name, "it is damaged")
+            return None
+        return data[_HASH:]
+
+    def put(self, name, data):
+        """Keep `data`: a reader finds all of it or nothing."""
+        neighbour = self.folder / f"{name}.{os.getpid()}.partial"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            neighbour.write_bytes(hashlib.sha256(data).digest() + data)
+            os.replace(neighbour, self.folder / name)
+        except OSError as error:
+            self._say("put", f"kernels cannot be kept in {self.folder} ({error.strerror}), each process compiles them anew")
+        finally:
+            with suppress(OSError):
+                neighbour.unlink()
+
+    def refuse(self, name, why):
+        """Throw away what cannot be used."""
+        with suppress(OSError):
+            (self.folder / name).unlink()
+        self._say("get", f"a kept kernel cannot be used ({why}) and is compiled anew: {self.folder / name}")
+
+    def _say(self, kind, line):
+        if kind not in self._said:
+            self._said.add(kind)
+            say(line)
+
+
+def say(line):
+    """One line on stderr, where there is one."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"badak: {line}\n")
+        sys.stderr.flush()

@@ -5,19 +5,25 @@ Kernels are written with `parallel` of `_parallel.py`; functions that they call,
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
-import contextlib
 import ctypes
+import hashlib
+import pickle
 import platform
+import sys
+from functools import cache
+from pathlib import Path
 
 import llvmlite.binding as llvm
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, event
+from numba.core import caching, ccallback, cgutils, compiler, event, serialize
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic, overload
 
-from badak.kernels.fast._cache import choose_folder
+from badak.interrupt import uninterrupted
+from badak.kernels.fast._cache import Shelf, choose_folder, source_stamp
 
 __all__ = [
     "FOLDER",
@@ -49,7 +55,8 @@ __all__ = [
 ]
 
 JIT = not numba.config.DISABLE_JIT
-FOLDER = choose_folder(numba.__version__) if JIT else None  # of the disk cache; None: compiled anew every time
+_VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
+FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: compiled anew every time
 
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 _FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
@@ -66,21 +73,56 @@ def kernel(function):
     return numba.njit(fastmath=_FLAGS, **_OPTIONS)(function)
 
 
-@contextlib.contextmanager
-def _our_folder():
-    """Numba's cache folder is a global setting; the caller's own Numba code gets it back."""
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(FOLDER)
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
+class _Kept(caching.NullCache):
+    """What Numba asks for a compiled function before it compiles, and gives it to afterwards: a file for each signature.
+
+    Numba's own cache believes its files: a damaged one ends every program that meets it, and so does a full disk.
+    """
+
+    shelf = FOLDER and Shelf(FOLDER)
+
+    def __init__(self, function):
+        self.function = function
+
+    def _name(self, signature, codegen):
+        code, where = self.function.__code__, _source_of(self.function.__code__.co_filename)
+        known = (_VERSION, where, code.co_firstlineno, code.co_code, str(signature), codegen.magic_tuple())
+        return f"{code.co_name}-{hashlib.sha256(repr(known).encode()).hexdigest()[:24]}.kernel"
+
+    def load_overload(self, signature, context):
+        context.refresh()
+        name = self._name(signature, context.codegen())
+        data = self.shelf.get(name)
+        try:
+            return data and compiler.CompileResult._rebuild(context, *pickle.loads(data))
+        except Exception as error:  # whatever a Numba with other insides makes of it
+            self.shelf.refuse(name, f"{type(error).__name__}")
+            return None
+
+    def save_overload(self, signature, compiled):
+        if not compiled.library.has_dynamic_globals:
+            name = self._name(signature, compiled.codegen)
+            self.shelf.put(name, serialize.dumps(compiled._reduce()))
+
+
+def _kept(compilable, function):
+    """`compilable`, made of `function`, which from now on looks for what it compiles on disk first."""
+    if FOLDER is not None and Path(function.__code__.co_filename).is_file():
+        compilable._cache = _Kept(function)
+    return compilable
+
+
+@cache
+def _source_of(path):
+    """What a kernel is made of: the fast set, and the file that it stands in."""
+    return source_stamp(""), hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def compile_function(function, words):
     """Compile a function of numbers ("i", "f", ...) that returns nothing, or load it from disk."""
-    with _our_folder():
-        compiled = numba.njit(cache=FOLDER is not None, **_OPTIONS)(function)
-    compiled.compile(types.void(*(_type_of(word, types.float64) for word in words.split())))
+    compiled = _kept(numba.njit(**_OPTIONS)(function), function)
+    with uninterrupted():  # Ctrl-C within leaves Numba's tables half filled
+        compiled.compile(types.void(*(_type_of(word, types.float64) for word in words.split())))
     compiled.disable_compile()
     return compiled
 
@@ -92,8 +134,10 @@ _linked: dict = {}
 def compile_callback(name, function, words, dtype=np.float64):
     """Compile a function that kernels reach under `name`, as C code would."""
     kinds = [_type_of(word, numba.from_dtype(np.dtype(dtype))) for word in words.split()]
-    with _our_folder():
-        compiled = numba.cfunc(types.void(*kinds), cache=FOLDER is not None, **_OPTIONS)(function)
+    signature = normalize_signature(types.void(*kinds))
+    compiled = _kept(ccallback.CFunc(function, signature, locals={}, options=_OPTIONS), function)
+    with uninterrupted():
+        compiled.compile()
     llvm.add_symbol(name, compiled.address)
     return compiled  # the caller keeps it alive
 
@@ -116,10 +160,9 @@ def compile_driver(function, words, dtype, exact, on_compiling):
     source = f"def {name}(tasks, threads, team, keep, {names}): run_tasks(body, ({names},), tasks, threads, team, keep)"
     scope = {"run_tasks": _run_tasks, "body": body, "__name__": function.__module__}
     exec(compile(source, function.__code__.co_filename, "exec"), scope)
-    with _our_folder():
-        driver = numba.njit(cache=FOLDER is not None, **_OPTIONS)(scope[name])
+    driver = _kept(numba.njit(**_OPTIONS)(scope[name]), function)
     kinds = [_type_of(word, numba.from_dtype(dtype)) for word in words]
-    with event.install_listener("numba:compile", _Compiling(on_compiling)):
+    with uninterrupted(), event.install_listener("numba:compile", _Compiling(on_compiling)):
         _link_callbacks(dtype)
         driver.compile(types.void(types.int64, types.int64, types.int64, types.int64, *kinds))
     driver.disable_compile()  # another type of argument is our mistake, not a reason to compile again

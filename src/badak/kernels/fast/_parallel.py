@@ -15,13 +15,13 @@ Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, a
 """
 
 import atexit
-import sys
 import threading
 import time
 from typing import ClassVar
 
 import numpy as np
 
+from badak.kernels.fast._cache import say
 from badak.kernels.fast._jit import FOLDER, JIT, compile_driver
 from badak.kernels.fast._team import team
 
@@ -110,7 +110,7 @@ class _Report:
         """A kernel, or a function in it, was not on disk."""
         if self.count == 0 and not self.compiling:
             kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
-            _say(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
+            say(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
             atexit.register(self.total)
         self.compiling = True
 
@@ -122,14 +122,9 @@ class _Report:
     def total(self):
         """Say how many were compiled, and forget them."""
         if self.count:
-            _say(f"compiled {self.count} kernels in {self.seconds:.1f} s")
+            say(f"compiled {self.count} kernels in {self.seconds:.1f} s")
         self.count, self.seconds = 0, 0.0
         atexit.unregister(self.total)
-
-
-def _say(line):
-    sys.stderr.write(f"badak: {line}\n")
-    sys.stderr.flush()
 
 
 _report = _Report()

@@ -19,6 +19,7 @@ import threading
 import numpy as np
 
 from badak.errors import ArgumentError
+from badak.kernels.fast._cache import say
 from badak.kernels.fast._jit import (
     JIT,
     atomic_add,
@@ -118,10 +119,18 @@ def _link_semaphores():
 
 def _default_size():
     """BADAK_NUM_THREADS or OMP_NUM_THREADS where set, else the cores that this process may use."""
-    for name in ("BADAK_NUM_THREADS", "OMP_NUM_THREADS"):
-        asked = os.environ.get(name, "")
-        if asked.isdigit() and int(asked) > 0:
-            return min(int(asked), _MOST)
+    asked = os.environ.get("BADAK_NUM_THREADS", "").strip()
+    if asked:
+        count = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
+        if not 1 <= count <= _MOST:
+            raise ArgumentError(
+                f"BADAK_NUM_THREADS: expected a number of threads from 1 to {_MOST}; got {asked[:40]!r}",
+                "BADAK_NUM_THREADS=2, or leave it unset: then there are as many as cores",
+            )
+        return count
+    others = os.environ.get("OMP_NUM_THREADS", "")  # of other libraries too: what they alone understand is left to them
+    if others.isascii() and others.isdigit() and int(others) > 0:
+        return min(int(others), _MOST)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -153,7 +162,12 @@ class _Team:
                     member = threading.Thread(
                         target=self._served, args=(self.address,), name="badak-kernel", daemon=True
                     )
-                    member.start()
+                    try:
+                        member.start()
+                    except (RuntimeError, MemoryError):  # the system gives no more: the bits are the same with fewer
+                        say(f"{self.size} threads were asked for, the system gives {len(self.members) + 1}")
+                        self.size = len(self.members) + 1
+                        break
                     self.members.append(member)
         return self.address
 

@@ -1,0 +1,155 @@
+"""The cache of compiled kernels: what is damaged, full, read-only or nowhere costs time and stops nothing."""
+
+import errno
+import os
+import pickle
+import sys
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+from tests.kernels.twin import fast_kernels
+
+fast = fast_kernels()
+
+from badak.kernels.fast import _cache, _jit, _team  # noqa: E402
+from badak.kernels.fast._cache import Shelf, choose_folder  # noqa: E402
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A cache of its own for what a test compiles."""
+    monkeypatch.setattr(_jit._Kept, "shelf", Shelf(tmp_path / "kept"))
+    monkeypatch.setattr(_jit, "FOLDER", tmp_path / "kept")
+    return _jit._Kept.shelf
+
+
+@pytest.fixture
+def compile_one(tmp_path, shelf):
+    """Compile a function, or load it from the cache, as a new process would."""
+    path = tmp_path / "one.py"
+    path.write_text("def write_7(address):\n    atomic_store(address, 7)\n")
+
+    def load():
+        spec = util.spec_from_file_location("one", path)
+        module = util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module.atomic_store = _jit.atomic_store
+        compiled = _jit.compile_function(module.write_7, "i")
+        import ctypes
+
+        place = ctypes.c_int64(0)
+        compiled(ctypes.addressof(place))
+        assert place.value == 7
+        return sum(compiled.stats.cache_hits.values())
+
+    return load
+
+
+def cut(share):
+    return lambda path: path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+
+def flip(place):
+    def flipped(path):
+        data = bytearray(path.read_bytes())
+        data[int(place * (len(data) - 1))] ^= 1
+        path.write_bytes(data)
+
+    return flipped
+
+
+def forge(payload):
+    """A file whose hash is right and whose content is not what this Numba wrote."""
+    return lambda path: Shelf(path.parent).put(path.name, payload)
+
+
+def make_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGE = {
+    "gone": Path.unlink,
+    "empty": lambda path: path.write_bytes(b""),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"x"),
+    "text": lambda path: path.write_text("not a kernel"),
+    "a folder": make_folder,
+    **{f"cut to {share}": cut(share) for share in (0.001, 0.1, 0.5, 0.9, 0.9999)},
+    **{f"a bit at {place}": flip(place) for place in (0, 0.001, 0.01, 0.2, 0.5, 0.8, 1)},
+    "no pickle": forge(b"not a pickle"),
+    "another value": forge(pickle.dumps(3)),
+    "another table": forge(pickle.dumps((1, 2, 3))),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_compiled_anew_and_said_once(compile_one, shelf, capfd, damage):
+    assert compile_one() == 0 and compile_one() == 1
+    (path,) = shelf.folder.iterdir()
+    DAMAGE[damage](path)
+    assert compile_one() == 0
+    said = capfd.readouterr().err
+    assert said.count("\n") == {"gone": 0, "a folder": 2}.get(damage, 1), said
+    assert damage == "gone" or said.startswith("badak: a kept kernel cannot be used (") and str(path) in said
+    if damage != "a folder":
+        assert compile_one() == 1 and capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("problem", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
+def test_a_cache_that_cannot_be_written_is_said_once(compile_one, shelf, capfd, monkeypatch, problem):
+    def refuse(path, data):
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    assert compile_one() == compile_one() == 0
+    said = capfd.readouterr().err
+    assert said == (
+        f"badak: kernels cannot be kept in {shelf.folder} ({os.strerror(problem)}), each process compiles them anew\n"
+    )
+    assert not list(shelf.folder.iterdir())
+
+
+def test_a_folder_that_is_a_file_is_said_once(compile_one, shelf, capfd):
+    shelf.folder.write_text("not a folder")
+    assert compile_one() == compile_one() == 0
+    assert capfd.readouterr().err.count("kernels cannot be kept") == 1
+
+
+def test_a_user_without_a_home_has_the_packages_folder_or_none(monkeypatch, tmp_path):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", staticmethod(homeless))
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "fast" / "_cache.py"))
+    assert choose_folder("1").parent == tmp_path / "fast" / "__pycache__"
+    (tmp_path / "other").write_text("")
+    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "other" / "_cache.py"))
+    assert choose_folder("1") is None
+
+
+@pytest.mark.parametrize("asked", ["99999", "0", "-1", "two", "1.5", "1e3", "٣", "9" * 5000])
+def test_a_number_of_threads_that_means_nothing_is_refused(monkeypatch, asked):
+    monkeypatch.setenv("BADAK_NUM_THREADS", asked)
+    with pytest.raises(ValueError, match=r"^BADAK_NUM_THREADS: expected a number of threads from 1 to 1024; got .*\nfix: "):
+        _team._default_size()
+
+
+def test_threads_that_the_system_does_not_give_are_done_without(monkeypatch, capfd):
+    team = _team._Team()
+    team.size, team.address = 5, 1
+    monkeypatch.setattr(_team, "JIT", True)
+    monkeypatch.setattr(_team.threading.Thread, "start", lambda thread: (_ for _ in ()).throw(RuntimeError("can't start")))
+    team._served = None
+    team.start()
+    assert team.size == 1
+    assert capfd.readouterr().err == "badak: 5 threads were asked for, the system gives 1\n"
+
+
+def test_a_line_for_a_stream_that_is_gone_is_dropped(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    _cache.say("nobody hears this")
