@@ -649,3 +649,45 @@ def test_what_a_hook_keeps_is_not_written_to_later():
         badak.nn.functional.scaled_dot_product_attention(*heads).square().sum().backward()
     assert badak.equal(kept[0], kept[1])
     assert badak.allclose(x.grad[..., :8], kept[0] + kept[1])
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda: badak.ones(2, requires_grad=True).register_hook,
+        lambda: badak.ones(2, requires_grad=True).register_post_accumulate_grad_hook,
+        lambda: badak.nn.Linear(2, 2).register_forward_pre_hook,
+        lambda: badak.nn.Linear(2, 2).register_forward_hook,
+        lambda: badak.nn.Linear(2, 2).register_full_backward_hook,
+        lambda: badak.nn.Linear(2, 2).register_state_dict_pre_hook,
+        lambda: badak.nn.Linear(2, 2).register_load_state_dict_post_hook,
+        lambda: badak.optim.SGD([badak.ones(2, requires_grad=True)]).register_step_pre_hook,
+    ],
+)
+def test_a_hook_is_a_function_and_its_handle_is_one_class(register):
+    handle = register()(print)
+    assert type(handle) is badak.utils.hooks.RemovableHandle
+    with handle:
+        assert list(handle._hooks) == [handle.id]
+    handle.remove()
+    assert not handle._hooks
+    with pytest.raises(TypeError, match=r"hook: expected a function; got int\nfix: pass the function itself, without calling it"):
+        register()(1)
+
+
+def test_a_step_is_recorded_anew_when_a_hook_comes_or_goes():
+    layer, seen = badak.nn.Linear(2, 2), []
+    step = badak.compile(layer)
+    x = badak.ones(3, 2)
+    for _ in range(4):
+        step(x)
+    handle = layer.register_forward_hook(lambda module, args, output: seen.append(1))
+    step(x)
+    assert seen == [1]
+    for _ in range(4):
+        step(x)
+    seen.clear()
+    handle.remove()
+    for _ in range(5):
+        step(x)
+    assert not seen

@@ -9,6 +9,8 @@ from badak.ops import complex as z
 from badak.ops import join, pad, triangles
 from badak.ops import rearrange as r
 from badak.ops import shape as s
+from badak.ops.observe import Observe
+from badak.ops.write import WriteView
 from tests.samples import Sample, case
 
 SHAPES = [(2, 3, 4), (1, 1, 1), (0, 3, 2)]
@@ -22,6 +24,18 @@ def padded_by(x, takes):
 
 
 TAKES = ((0, np.array([1, 0, 1, 2, 1])), (2, np.array([0, 0, 1, 3])))
+
+
+class Unchanged:
+    """Looks at gradients and leaves them as they are."""
+
+    def __call__(self, *dys):
+        return dys
+
+    def __repr__(self) -> str:
+        return "unchanged"
+
+
 ROWS = [
     Sample(
         s.View,
@@ -130,4 +144,11 @@ ROWS = [
     Sample(z.Real, torch.real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Imag, torch.imag, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
+    Sample(Observe, lambda x, observer: x.clone(), [*SHAPES, ()], observer=Unchanged()),
+    Sample(
+        WriteView,
+        lambda base, value, steps: base.clone().t().copy_(value).t(),
+        [((3, 4), (4, 3)), ((1, 1), (1, 1)), ((0, 2), (2, 0))],
+        steps=((s.Transpose, {"a": 0, "b": 1}, 0),),
+    ),
 ]

@@ -3,6 +3,7 @@
 Nothing here knows what a tensor is. `badak.autograd` is the PyTorch-named face over it.
 """
 
+from badak.graph.hooks import RemovableHandle as RemovableHandle
 from badak.graph.modes import changes as changes
 from badak.graph.modes import live as live
 from badak.graph.modes import live_check as live_check

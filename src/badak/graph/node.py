@@ -37,7 +37,7 @@ class Leaf:
     def __init__(self, accumulate: Callable[[Any, bool], None]):
         self.accumulate = accumulate
         self.order = next(_order)
-        self.hooks: dict[int, list[Callable]] | None = None
+        self.hooks: dict[int, dict[int, Callable]] | None = None
 
 
 class Node:
@@ -48,7 +48,7 @@ class Node:
     input, or None for an output.
     """
 
-    hooks: dict[int, list[Callable]] | None = None
+    hooks: dict[int, dict[int, Callable]] | None = None
     watched: list[tuple[Version, int, int | None]] | None = None
     line = ""  # the user's, in debug mode
 

@@ -76,7 +76,7 @@ def _run_hooks(node, gradients) -> None:
     if modes.tape is not None:
         modes.tape.refuse("a gradient has a hook")
     for slot, hooks in node.hooks.items():
-        for hook in list(hooks):
+        for hook in list(hooks.values()):
             if gradients[2 * slot] is not None:
                 changed = hook(gradients[2 * slot])
                 if changed is not None:

@@ -31,6 +31,7 @@ PLACES = {
     "badak.torch_version": "badak.naming.version",
     "badak.types": "badak.face.types",
     "badak.utils._pytree": "badak.face.pytree",
+    "badak.utils.hooks": "badak.graph.hooks",
     "badak.utils.checkpoint": "badak.face.checkpoint",
     "badak.utils.tensorboard": "badak.face.tensorboard",
     "badak.version": "badak.face.version",

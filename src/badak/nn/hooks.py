@@ -8,7 +8,6 @@
 A module without hooks pays four dictionary tests per call and nothing else.
 """
 
-import itertools
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
@@ -16,28 +15,11 @@ from typing import NamedTuple
 
 from badak.autograd import is_grad_enabled
 from badak.errors import BadakWarning, GraphError, KindError
-from badak.graph import Op, changes
+from badak.graph import RemovableHandle
+from badak.graph.hooks import function
 from badak.nn.members import Members
+from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply
-
-_ids = itertools.count()
-
-
-class RemovableHandle:
-    """What registering gives back: `remove()` takes the hook away; as a context manager it does so at the end."""
-
-    def __init__(self, hooks: OrderedDict):
-        self.id, self._hooks = next(_ids), hooks
-
-    def remove(self) -> None:
-        """Take the hook away; a second call does nothing."""
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self) -> "RemovableHandle":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
 
 
 class Hook(NamedTuple):
@@ -48,16 +30,6 @@ class Hook(NamedTuple):
     always_call: bool = False
 
 
-def add_hook(hooks: OrderedDict, hook: object, prepend: bool = False) -> RemovableHandle:
-    """Register `hook` in `hooks`, last, or first with `prepend`."""
-    handle = RemovableHandle(hooks)
-    changes.count += 1
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
-
-
 class Hooks(Members):
     """The part of Module that registers hooks and runs them."""
 
@@ -66,7 +38,7 @@ class Hooks(Members):
 
         with_kwargs: `hook(module, args, kwargs)`, which returns None or the pair (args, kwargs).
         """
-        return add_hook(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
+        return RemovableHandle(self._forward_pre_hooks, Hook(function(hook), with_kwargs), prepend)
 
     def register_forward_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -75,11 +47,11 @@ class Hooks(Members):
 
         with_kwargs: `hook(module, args, kwargs, output)`. always_call: also after a forward that raised, with output None.
         """
-        return add_hook(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
+        return RemovableHandle(self._forward_hooks, Hook(function(hook), with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_output)` when the gradients of the outputs are there; what it returns replaces them."""
-        return add_hook(self._backward_pre_hooks, Hook(hook), prepend)
+        return RemovableHandle(self._backward_pre_hooks, Hook(function(hook)), prepend)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
@@ -87,7 +59,7 @@ class Hooks(Members):
         What it returns replaces grad_input. Both are tuples with one entry for each positional argument (output), None for
         what is no tensor or has no gradient. It also runs when no input needs a gradient, with Nones for grad_input.
         """
-        return add_hook(self._backward_hooks, Hook(hook), prepend)
+        return RemovableHandle(self._backward_hooks, Hook(function(hook)), prepend)
 
     def register_backward_hook(self, hook: Callable) -> RemovableHandle:
         """As `register_full_backward_hook`.
@@ -191,27 +163,17 @@ class BackwardWatch:
         return tuple(grad_input[i] for i in self._inputs)
 
 
-class Observe(Op):
-    """y = x for each input; dx = what `observer` makes of dy, called once with all of them."""
-
-    @staticmethod
-    def forward(save, *arrays, observer):
-        save.observer = observer
-        return tuple(x.copy() for x in arrays)  # copies, so that an in-place change of y leaves x alone
-
-    @staticmethod
-    def backward(saved, *dys):
-        grads = saved.observer(tuple(None if dy is None else Tensor._of(dy) for dy in dys))
-        dxs = tuple(None if grad is None else grad._array for grad in grads)
-        return dxs[0] if len(dxs) == 1 else dxs
-
-
 def _observed(values: tuple, observer: Callable) -> tuple[tuple, tuple[int, ...]]:
     """`values` with those that require grad led through `Observe`, and the places of these."""
     places = tuple(i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad)
     if not places or not is_grad_enabled():
         return values, ()
-    seen = apply(Observe, *(values[i] for i in places), observer=observer)
+
+    def on_arrays(*dys) -> tuple:
+        grads = observer(tuple(None if dy is None else Tensor._of(dy) for dy in dys))
+        return tuple(None if grad is None else grad._array for grad in grads)
+
+    seen = apply(Observe, *(values[i] for i in places), observer=on_arrays)
     changed = list(values)
     for i, tensor in zip(places, seen if isinstance(seen, tuple) else (seen,), strict=True):
         changed[i] = tensor

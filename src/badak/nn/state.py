@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError, KindError, MissingError, StateError
+from badak.graph import RemovableHandle
+from badak.graph.hooks import function
 from badak.nn.errors import kind
-from badak.nn.hooks import RemovableHandle, add_hook
 from badak.nn.members import Members
 from badak.nn.parameter import Parameter
 from badak.nn.state_report import diagnose
@@ -181,7 +182,7 @@ class State(Members):
 
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Run `hook(module, prefix, keep_vars)` before `state_dict` collects."""
-        return add_hook(self._state_dict_pre_hooks, hook)
+        return RemovableHandle(self._state_dict_pre_hooks, function(hook))
 
     def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Run `hook(module, state_dict, prefix, local_metadata)` after collecting; it may change the dict in place."""
@@ -190,11 +191,11 @@ class State(Members):
             if hook(*args) is not None:
                 raise ArgumentError("state_dict post-hook must return None", "change state_dict in place")
 
-        return add_hook(self._state_dict_hooks, (post_hook, False))
+        return RemovableHandle(self._state_dict_hooks, (post_hook, False))
 
     def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:
         """As `register_state_dict_post_hook`, but what the hook returns replaces the dict."""
-        return add_hook(self._state_dict_hooks, (hook, True))
+        return RemovableHandle(self._state_dict_hooks, (function(hook), True))
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Run `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
@@ -202,11 +203,12 @@ class State(Members):
 
     def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
         """As `register_load_state_dict_pre_hook`; without `with_module`, the hook does not get the module."""
-        return add_hook(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
+        hook = function(hook)
+        return RemovableHandle(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Run `hook(module, incompatible_keys)` after loading; it may change the two lists in place."""
-        return add_hook(self._load_state_dict_post_hooks, hook)
+        return RemovableHandle(self._load_state_dict_post_hooks, function(hook))
 
 
 class _WithModule:

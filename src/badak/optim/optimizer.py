@@ -23,9 +23,9 @@ import numpy as np
 
 from badak.errors import ArgumentError, MissingError, warn_once
 from badak.graph import live, modes
+from badak.graph.hooks import RemovableHandle, function
 from badak.optim.groups import group_of, groups_of
 from badak.optim.groups import required as required
-from badak.optim.hooks import RemovableHandle
 from badak.optim.state import load_groups, load_state, pack
 from badak.tensor import Tensor
 
@@ -122,7 +122,7 @@ class Optimizer:
         return self._register("load_state_dict post", hook, prepend)
 
     def _register(self, moment: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        return RemovableHandle(self._hooks.setdefault(moment, {}), hook, prepend)
+        return RemovableHandle(self._hooks.setdefault(moment, {}), function(hook), prepend)
 
     def _hooked(self, moment: str) -> list[Callable]:
         """The hooks of one moment; none where a subclass has not called super().__init__ or came from a pickle."""

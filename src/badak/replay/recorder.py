@@ -151,7 +151,7 @@ class Recorder:
         self.words.append(("gradient", self.origins.describe(leaf._array), words))
         if leaf._backward_hooks_after:
             self.refuse("a parameter has a hook")
-            for hook in leaf._backward_hooks_after:
+            for hook in tuple(leaf._backward_hooks_after.values()):
                 hook(leaf)
 
     def set_grad(self, leaf, grad) -> None:

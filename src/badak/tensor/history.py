@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.errors import DTypeError, GraphError, KindError, ShapeError
-from badak.graph import Leaf, Version, changes, modes
+from badak.graph import Leaf, RemovableHandle, Version, changes, modes
+from badak.graph.hooks import function
 from badak.tensor.backward import backward
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class History:
     _made_at = 0  # which rewriting its own history belongs to
     _retains = False
     _replayed = False  # whether a recording has met it as a tensor from outside
-    _backward_hooks_after: list | None = None
+    _backward_hooks_after: dict | None = None
 
     if TYPE_CHECKING:
 
@@ -153,7 +154,7 @@ class History:
         else:
             self._grad._array += dy
         if self._backward_hooks_after:
-            for hook in self._backward_hooks_after:
+            for hook in tuple(self._backward_hooks_after.values()):
                 hook(self)
 
     def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
@@ -168,7 +169,7 @@ class History:
 
     def register_hook(self, hook):
         """Call hook(grad) when the gradient of this tensor is there; what it returns (not None) replaces it."""
-        edge = self._edge()
+        edge, hook = self._edge(), function(hook)
         if edge is None:
             raise GraphError(
                 "cannot register a hook on a tensor that doesn't require gradient", "x.requires_grad_() first"
@@ -178,20 +179,15 @@ class History:
             changed = hook(self._of(array))
             return None if changed is None else changed._array
 
-        if self._replayed:
-            changes.count += 1
-        return _Handle(edge, on_array)
+        return _hook_edge(edge, on_array, self._replayed)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(self) each time this leaf's .grad has been added to."""
         if self._node is not None:
             raise GraphError("post accumulate grad hooks cannot be registered on non-leaf tensors", "register_hook(fn)")
         if self._backward_hooks_after is None:
-            self._backward_hooks_after = []
-        self._backward_hooks_after.append(hook)
-        if self._replayed:
-            changes.count += 1
-        return _ListHandle(self._backward_hooks_after, hook)
+            self._backward_hooks_after = {}
+        return RemovableHandle(self._backward_hooks_after, function(hook), replayed=self._replayed)
 
     def retain_grad(self) -> None:
         """Keep .grad for this tensor although it is no leaf."""
@@ -208,7 +204,7 @@ class History:
             if tensor is not None:
                 tensor._grad = tensor._of(array.copy() if tensor._grad is None else tensor._grad._array + array)
 
-        _Handle(edge, keep)
+        _hook_edge(edge, keep, False)
 
     @property
     def retains_grad(self) -> bool:
@@ -244,32 +240,11 @@ class History:
         changes.count += 1
 
 
-class _Handle:
-    """Takes a gradient hook away again: handle.remove(), or leaving `with handle:`."""
-
-    def __init__(self, edge, hook):
-        node, slot = edge
-        if node.hooks is None:
-            node.hooks = {}
-        self._hooks, self._hook = node.hooks.setdefault(slot, []), hook
-        self._hooks.append(hook)
-
-    def remove(self) -> None:
-        if self._hook in self._hooks:
-            self._hooks.remove(self._hook)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.remove()
-
-
-class _ListHandle(_Handle):
-    """The same for hooks that are kept in a list of their own."""
-
-    def __init__(self, hooks, hook):
-        self._hooks, self._hook = hooks, hook
+def _hook_edge(edge, hook, replayed: bool) -> RemovableHandle:
+    node, slot = edge
+    if node.hooks is None:
+        node.hooks = {}
+    return RemovableHandle(node.hooks.setdefault(slot, {}), hook, replayed=replayed)
 
 
 def _accumulator(reference):

@@ -7,33 +7,9 @@ the base gets a node that replaces the slice, and every view of that memory take
 import numpy as np
 
 from badak.errors import GraphError, ShapeError, user_line
-from badak.graph import Node, Op, Saved, modes
+from badak.graph import Node, Saved, modes
+from badak.ops.write import WriteView
 from badak.tensor.tensor import Tensor
-
-
-class WriteView(Op):
-    """base with the part that `steps` lead to replaced by value.
-
-    y = base, y[steps] = value         dbase = dy, dbase[steps] = 0        dvalue = dy[steps]
-    """
-
-    fresh = True
-
-    @staticmethod
-    def backward(saved, dy):
-        dbase = np.empty_like(saved.base)  # the strides of the base, so that the same views of it exist
-        dbase[...] = dy
-        part = _see(dbase, saved.steps)
-        dvalue = part.copy()
-        part[...] = 0
-        return dbase, dvalue
-
-
-def _see(array, steps):
-    for op, attributes, slot in steps:
-        made = op.forward(Saved((False,)), array, **attributes)
-        array = made[slot] if type(made) is tuple else made
-    return array
 
 
 def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
