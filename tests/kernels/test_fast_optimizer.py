@@ -4,36 +4,67 @@ import numpy as np
 import pytest
 
 from badak.kernels import plain
+from badak.optim import SGD, Adagrad, Adam, RMSprop
+from badak.tensor import Tensor
 from tests.kernels.twin import fast_kernels, normal
 
 fast = fast_kernels()
 
 SHAPES = [(4, 3), (), (0, 2), (40_000,), (5,), (129, 130)]
-ADAM = (1e-2, 0.9, 0.99, 1e-8, 0.1)  # lr, beta1, beta2, eps, weight_decay
-SGD = (0.1, 0.9, 0.2, 0.1, False)  # lr, momentum, dampening, weight_decay, nesterov
+BOTH = pytest.mark.parametrize("kernels", [plain, fast], ids=["plain", "fast"])
+RULES = [
+    (Adam, {"lr": 1e-2, "weight_decay": 0.1, "amsgrad": True, "maximize": True}),
+    (Adam, {"lr": 1e-2, "weight_decay": 0.1, "decoupled_weight_decay": True, "betas": (0.9, 0.99)}),
+    (Adam, {"lr": 1e-2, "betas": (0.3, 0.4)}),
+    (SGD, {"lr": 0.1, "weight_decay": 0.1}),
+    (SGD, {"lr": 0.1, "momentum": 0.9, "dampening": 0.2, "maximize": True}),
+    (SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    (RMSprop, {"lr": 0.1, "alpha": 0.8, "weight_decay": 0.1}),
+    (RMSprop, {"lr": 0.1, "momentum": 0.9, "maximize": True}),
+    (RMSprop, {"lr": 0.1, "centered": True}),
+    (RMSprop, {"lr": 0.1, "centered": True, "momentum": 0.9}),
+    (Adagrad, {"lr": 0.1, "lr_decay": 0.2, "weight_decay": 0.1}),
+]
+EACH_RULE = pytest.mark.parametrize("rule, options", RULES, ids=lambda x: getattr(x, "__name__", str(x)))
 
 
-def columns(count, seed=0, dtype=np.float32):
-    """`count` lists of arrays of every shape, not negative."""
-    return [
-        [np.asarray(abs(normal(seed + 10 * c + i, *shape, dtype=dtype)), dtype) for i, shape in enumerate(SHAPES)]
-        for c in range(count)
-    ]
+class Work:
+    """An update with its settings on arrays of every shape: params, grads, and a column for each slot in use."""
+
+    def __init__(self, rule, options, dtype=np.float32):
+        self.rule = rule
+        self.group = rule([plain_leaf()], **options).param_groups[0]
+        self.used = [not slot.when or bool(self.group[slot.when]) for slot in rule.SLOTS.values()]
+        count = 2 + sum(self.used)
+        self.start = [
+            [np.asarray(abs(normal(10 * c + i, *shape, dtype=dtype)), dtype) for i, shape in enumerate(SHAPES)]
+            for c in range(count)
+        ]
+        if rule is RMSprop:  # a mean square above the square of the mean
+            self.start[2] = [np.asarray(x + 30, dtype) for x in self.start[2]]
+
+    def slots(self, lists):
+        columns = iter(lists[2:])
+        return [next(columns) if used else None for used in self.used]
+
+    def together(self, kernels, lists, steps, memo):
+        scalars = [self.rule.scalars(self.group, step) for step in steps]
+        kernels.update_all(self.rule.UPDATE, lists[0], lists[1], self.slots(lists), scalars, memo)
+
+    def each(self, kernels, lists, steps):
+        for row, step in enumerate(steps):
+            self.together(kernels, [[column[row]] for column in lists], [step], {})
+
+
+def plain_leaf():
+    return Tensor._of(np.ones(1, np.float32)).requires_grad_()
+
+
+ADAM = Adam, {"lr": 1e-2, "betas": (0.9, 0.99), "weight_decay": 0.1, "decoupled_weight_decay": True}
 
 
 def copied(lists):
     return [[np.array(x, order="K") for x in column] for column in lists]
-
-
-def adam_each(kernels, lists, steps, *settings):
-    """`adam` of one parameter after the other; lists are params, grads, m, v and perhaps the largest v."""
-    for arrays in zip(*lists, *([] if len(lists) == 5 else [[None] * len(steps)]), steps):
-        kernels.adam(*arrays, *settings)
-
-
-def adam_together(kernels, lists, steps, *settings, memo):
-    params, grads, m, v, *maxima = lists
-    kernels.adam_all(params, grads, m, v, maxima[0] if maxima else None, steps, *settings, memo)
 
 
 def assert_same(found, expected):
@@ -42,29 +73,31 @@ def assert_same(found, expected):
             np.testing.assert_array_equal(one, other)
 
 
+@EACH_RULE
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("amsgrad, decoupled, maximize", [(False, True, False), (True, False, True)])
-@pytest.mark.parametrize("kernels", [plain, fast], ids=["plain", "fast"])
-def test_adam_of_all_is_adam_of_each_at_steps_of_their_own(kernels, dtype, amsgrad, decoupled, maximize):
-    mine, memo = columns(5 if amsgrad else 4, dtype=dtype), {}
-    theirs = copied(mine)
+@BOTH
+def test_one_call_for_all_is_a_call_for_each_at_steps_of_their_own(kernels, dtype, rule, options):
+    work, memo = Work(rule, options, dtype), {}
+    mine, theirs = copied(work.start), copied(work.start)
     for steps in ([1] * 6, [2] * 6, [3, 3, 3, 9, 1, 3]):
         mine[1] = [np.array(x) for x in theirs[1]]  # gradients are other arrays at every step
-        adam_together(kernels, mine, steps, *ADAM, decoupled, maximize, memo=memo)
-        adam_each(kernels, theirs, steps, *ADAM, decoupled, maximize)
+        work.together(kernels, mine, steps, memo)
+        work.each(kernels, theirs, steps)
     assert_same(mine, theirs)
+    assert all(x.size == 0 or not np.array_equal(x, before) for x, before in zip(mine[0], work.start[0]))
 
 
-@pytest.mark.parametrize("remembers", [False, True])
-@pytest.mark.parametrize("kernels", [plain, fast], ids=["plain", "fast"])
-def test_sgd_of_all_is_sgd_of_each_with_first_steps_of_their_own(kernels, remembers):
-    mine, memo = columns(3), {}
-    theirs = copied(mine)
-    for firsts in ([True] * 6, [False, True, False, False, False, True]):
-        kernels.sgd_all(mine[0], mine[1], mine[2] if remembers else None, firsts, *SGD, False, memo)
-        for param, grad, buffer, first in zip(*theirs, firsts):
-            kernels.sgd(param, grad, buffer if remembers else None, *SGD, False, first)
-    assert_same(mine, theirs)
+@EACH_RULE
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_and_plain_updates_agree(dtype, rule, options):
+    work = Work(rule, options, dtype)
+    mine, theirs = copied(work.start), copied(work.start)
+    for step in (1, 2, 3):
+        work.together(fast, mine, [step] * 6, {})
+        work.together(plain, theirs, [step] * 6, {})
+    for found, expected in zip(mine, theirs):
+        for one, other in zip(found, expected):
+            np.testing.assert_allclose(one, other, rtol=100 * np.finfo(dtype).eps, atol=10 * np.finfo(dtype).eps)
 
 
 def loose(lists):
@@ -78,35 +111,38 @@ def loose(lists):
 
 
 def test_what_compiled_code_cannot_take_is_done_as_before_and_the_rest_together():
-    start, memo = columns(4), {}
-    together, each = loose(start), loose(start)
+    work, memo = Work(*ADAM), {}
+    together, each = loose(work.start), loose(work.start)
     for step in (1, 2):
-        adam_together(fast, together, [step] * 6, *ADAM, True, False, memo=memo)
-        adam_each(fast, each, [step] * 6, *ADAM, True, False)
+        work.together(fast, together, [step] * 6, memo)
+        work.each(fast, each, [step] * 6)
     assert_same(together, each)
-    assert all(x.size == 0 or not np.array_equal(x, before) for x, before in zip(together[0], start[0]))
+    assert all(x.size == 0 or not np.array_equal(x, before) for x, before in zip(together[0], work.start[0]))
 
 
 def test_parameters_that_share_memory_are_updated_one_after_the_other():
+    work = Work(SGD, {"lr": 0.1, "weight_decay": 0.1})
     base, twin = normal(0, 50_000, dtype=np.float32), normal(0, 50_000, dtype=np.float32)
     grads = [normal(i, 40_000, dtype=np.float32) for i in (1, 2)]
-    fast.sgd_all([base[:40_000], base[10_000:]], grads, None, [False] * 2, *SGD, False, {})
+    work.together(fast, [[base[:40_000], base[10_000:]], grads], [1, 1], {})
     for param, grad in zip((twin[:40_000], twin[10_000:]), grads):
-        fast.sgd(param, grad, None, *SGD, False, False)
+        work.together(fast, [[param], [grad]], [1], {})
     np.testing.assert_array_equal(base, twin)
 
 
-def test_a_read_only_parameter_is_not_written_to():
+@BOTH
+def test_a_read_only_parameter_is_not_written_to(kernels):
     param = normal(0, 3, dtype=np.float32)
     before = param.copy()
     param.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
-        fast.sgd(param, np.ones(3, np.float32), None, *SGD, False, False)
+        Work(SGD, {}).together(kernels, [[param], [np.ones(3, np.float32)]], [1], {})
     np.testing.assert_array_equal(param, before)
 
 
 def test_the_table_is_made_anew_only_for_other_arrays():
-    lists, memo, tables = columns(4), {}, []
+    work, memo, tables = Work(*ADAM), {}, []
+    lists = copied(work.start)
     for change in (None, "gradients", "a parameter", "fewer"):
         if change == "gradients":
             lists[1] = [np.array(x) for x in lists[1]]
@@ -114,18 +150,17 @@ def test_the_table_is_made_anew_only_for_other_arrays():
             lists[0][3] = lists[0][3].copy()
         if change == "fewer":
             lists = [column[1:] for column in lists]
-        adam_together(fast, lists, [1] * len(lists[0]), *ADAM, True, False, memo=memo)
+        work.together(fast, lists, [1] * len(lists[0]), memo)
         tables.append(memo["table"])
     assert tables[0] is tables[1] and len(set(map(id, tables))) == 3
 
 
-def test_one_two_and_four_threads_update_all_to_the_same_bits(threads):
-    start = columns(4)
-    with threads(1):
-        expected = copied(start)
-        adam_together(fast, expected, [3, 3, 3, 5, 3, 3], *ADAM, True, False, memo={})
-    for count in (2, 4):
+@EACH_RULE
+def test_one_two_and_four_threads_update_all_to_the_same_bits(threads, rule, options):
+    work, steps, results = Work(rule, options), [3, 3, 3, 5, 3, 3], []
+    for count in (1, 2, 4):
         with threads(count):
-            found = copied(start)
-            adam_together(fast, found, [3, 3, 3, 5, 3, 3], *ADAM, True, False, memo={})
-        assert_same(found, expected)
+            results.append(copied(work.start))
+            work.together(fast, results[-1], steps, {})
+    assert_same(results[0], results[1])
+    assert_same(results[0], results[2])

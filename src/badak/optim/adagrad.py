@@ -1,16 +1,13 @@
 """Adagrad: steps that shrink with the gradients seen so far."""
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from badak.optim.optimizer import Optimizer, loss_of, next_step, step_tensor
-from badak.optim.settings import at_least_zero, check_lr, number, say_what_cannot_apply
-from badak.tensor import Tensor
+from badak.kernels.update import fma, sqrt
+from badak.optim.elementwise import Elementwise, Slot
+from badak.optim.settings import a_switch, at_least_zero, number
 
 
-class Adagrad(Optimizer):
+class Adagrad(Elementwise):
     """Adagrad: the gradient over the root of the sum of its squares.
 
         g = dp + weight_decay p                            (-dp where `maximize`)
@@ -21,6 +18,17 @@ class Adagrad(Optimizer):
     Remembers `step` (t) and `sum` (s) for each parameter, from the start on.
     Source: Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization".
     """
+
+    CHECKS = {
+        "lr": at_least_zero,
+        "lr_decay": at_least_zero,
+        "weight_decay": at_least_zero,
+        "initial_accumulator_value": at_least_zero,
+        "eps": at_least_zero,
+        "maximize": a_switch,
+    }
+    SLOTS = {"sum": Slot(start="initial_accumulator_value")}
+    REMEMBERS_AT_ONCE = True
 
     def __init__(
         self,
@@ -36,47 +44,15 @@ class Adagrad(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        check_lr("Adagrad", lr)
-        at_least_zero(
-            "Adagrad",
-            lr_decay=lr_decay,
-            weight_decay=weight_decay,
-            initial_accumulator_value=initial_accumulator_value,
-            eps=eps,
-        )
-        say_what_cannot_apply("Adagrad", foreach, fused, differentiable)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lr_decay": lr_decay,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "initial_accumulator_value": initial_accumulator_value,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        super().__init__(params, locals())
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        super().add_param_group(param_group)
-        group = self.param_groups[-1]
-        for p in group["params"]:
-            start = np.full_like(p._array, group["initial_accumulator_value"])
-            self.state[p].update(step=step_tensor(), sum=Tensor._of(start))
+    @staticmethod
+    def scalars(group: dict[str, Any], step: int) -> tuple[float, ...]:
+        rate = number(group["lr"]) / (1 + (step - 1) * number(group["lr_decay"]))
+        return -1.0 if group["maximize"] else 1.0, number(group["weight_decay"]), rate, number(group["eps"])
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One update of every parameter that has a gradient; returns what `closure` returned."""
-        loss = loss_of(closure)
-        for p, grad, group in self._trainable():
-            state = self.state[p]
-            param, total = p._array, state["sum"]._array
-            lr = number(group["lr"]) / (1 + (next_step(state) - 1) * group["lr_decay"])
-            g = -grad if group["maximize"] else grad
-            if group["weight_decay"] != 0:
-                g = g + group["weight_decay"] * param
-            total += g * g
-            param += -lr * g / (total**0.5 + group["eps"])
-        return loss
+    @staticmethod
+    def update(p, g, s, sign, decay, rate, eps):
+        g = fma(decay, p, sign * g)
+        s = s + g * g
+        return p + -rate * g / (sqrt(s) + eps), s

@@ -1,13 +1,13 @@
 """RMSprop: the gradient over the root of its recent mean square."""
 
-from collections.abc import Callable
 from typing import Any
 
-from badak.optim.optimizer import Optimizer, loss_of, next_step, step_tensor, zeros_like
-from badak.optim.settings import at_least_zero, check_lr, number, say_what_cannot_apply
+from badak.kernels.update import fma, sqrt
+from badak.optim.elementwise import Elementwise, Slot
+from badak.optim.settings import a_switch, at_least_zero, number
 
 
-class RMSprop(Optimizer):
+class RMSprop(Elementwise):
     """RMSprop, with momentum and centring where asked.
 
         g = dp + weight_decay p                            (-dp where `maximize`)
@@ -21,6 +21,17 @@ class RMSprop(Optimizer):
     Source: Hinton 2012, "Neural Networks for Machine Learning", lecture 6e; centred: Graves 2013, "Generating Sequences
     With Recurrent Neural Networks", equations 38 to 45, with eps outside the root as in PyTorch.
     """
+
+    CHECKS = {
+        "lr": at_least_zero,
+        "alpha": at_least_zero,
+        "eps": at_least_zero,
+        "weight_decay": at_least_zero,
+        "momentum": at_least_zero,
+        "centered": a_switch,
+        "maximize": a_switch,
+    }
+    SLOTS = {"square_avg": Slot(), "momentum_buffer": Slot(when="momentum"), "grad_avg": Slot(when="centered")}
 
     def __init__(
         self,
@@ -36,59 +47,25 @@ class RMSprop(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        check_lr("RMSprop", lr)
-        at_least_zero("RMSprop", eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        say_what_cannot_apply("RMSprop", foreach, None, differentiable, capturable)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "alpha": alpha,
-                "eps": eps,
-                "centered": centered,
-                "weight_decay": weight_decay,
-                "capturable": capturable,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-            },
-        )
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One update of every parameter that has a gradient; returns what `closure` returned."""
-        loss = loss_of(closure)
-        for p, grad, group in self._trainable():
-            state = self.state[p]
-            if not state:
-                state.update(step=step_tensor(), square_avg=zeros_like(p))
-                if group["momentum"] > 0:
-                    state["momentum_buffer"] = zeros_like(p)
-                if group["centered"]:
-                    state["grad_avg"] = zeros_like(p)
-            next_step(state)
-            self._update(p._array, grad, group, state)
-        return loss
+        super().__init__(params, locals())
 
     @staticmethod
-    def _update(param: Any, grad: Any, group: dict[str, Any], state: dict[str, Any]) -> None:
-        lr, alpha, momentum = number(group["lr"]), group["alpha"], group["momentum"]
-        g = -grad if group["maximize"] else grad
-        if group["weight_decay"] != 0:
-            g = g + group["weight_decay"] * param
-        v = state["square_avg"]._array
-        v *= alpha
-        v += (1 - alpha) * g * g
-        variance = v
-        if group["centered"]:
-            a = state["grad_avg"]._array
-            a += (1 - alpha) * (g - a)
-            variance = v - a * a
-        d = variance**0.5 + group["eps"]
-        if momentum > 0:
-            b = state["momentum_buffer"]._array
-            b *= momentum
-            b += g / d
-            param -= lr * b
+    def scalars(group: dict[str, Any], step: int) -> tuple[float, ...]:
+        alpha = number(group["alpha"])
+        sign = -1.0 if group["maximize"] else 1.0
+        decay, lr, momentum = number(group["weight_decay"]), number(group["lr"]), number(group["momentum"])
+        return sign, decay, lr, alpha, 1 - alpha, number(group["eps"]), momentum
+
+    @staticmethod
+    def update(p, g, v, b, a, sign, decay, lr, alpha, rest, eps, momentum):
+        g = fma(decay, p, sign * g)
+        v = v * alpha + rest * g * g
+        if a is None:
+            mean, d = None, sqrt(v) + eps
         else:
-            param += -lr * g / d
+            mean = fma(rest, g - a, a)
+            d = sqrt(v - mean * mean) + eps
+        if b is None:
+            return p + -lr * g / d, v, None, mean
+        buffer = b * momentum + g / d
+        return fma(-lr, buffer, p), v, buffer, mean

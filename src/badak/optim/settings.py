@@ -1,68 +1,95 @@
-"""Checks and common words of the optimizers' settings."""
+"""Checks of the optimizers' settings. Each check is a function (owner, name, value) that raises where the value has no meaning."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
-from badak.errors import ArgumentError, MissingError, warn_once
+import numpy as np
+
+from badak.errors import ArgumentError, KindError, MissingError, warn_once
 from badak.tensor import Tensor
 
+Check = Callable[[str, str, Any], None]
 
-def number(value: Any) -> float:
+
+def number(value: Any, owner: str = "optimizer", name: str = "a setting") -> float:
     """A setting as a Python number: settings may be one-element tensors."""
-    return value.item() if isinstance(value, Tensor) else value
-
-
-def check_lr(owner: str, lr: Any) -> None:
-    """A learning rate: a number >= 0, or a tensor with one element."""
-    if isinstance(lr, Tensor) and lr.numel() != 1:
+    if type(value) is float or type(value) is int:
+        return value
+    if isinstance(value, Tensor) and value.numel() != 1:
         raise ArgumentError(
-            f"{owner}: Tensor lr must be 1-element; got shape {tuple(lr.shape)}",
+            f"{owner}: Tensor {name} must be 1-element; got shape {tuple(value.shape)}",
             "use parameter groups for several learning rates",
         )
-    at_least_zero(owner, lr=lr)
+    found = value.item() if isinstance(value, Tensor | np.generic) else value
+    if not isinstance(found, int | float):
+        raise KindError(f"{owner}: {name} should be a number; got {shown(value)}", "a number, such as 0.1")
+    return found
 
 
-def at_least_zero(owner: str, **settings: Any) -> None:
-    """Raise ArgumentError for a setting below zero or not a number."""
-    for name, value in settings.items():
-        if not number(value) >= 0.0:
-            raise ArgumentError(
-                f"{owner}: expected {name} >= 0; got {value}",
-                f"{name}={abs(number(value)) if number(value) < 0 else 0.0}",
-            )
+def check_settings(owner: str, settings: dict[str, Any], checks: dict[str, Check], ranges: bool = True) -> None:
+    """Check every setting that has a check. Not `ranges`: a rate may lie below 0, as schedules and groups of one's own set it."""
+    for name, check in checks.items():
+        if name in settings:
+            (a_number if check is at_least_zero and not ranges else check)(owner, name, settings[name])
 
 
-def check_betas(owner: str, betas: Any) -> None:
-    """Decay rates of the moments: each in [0, 1)."""
-    for at, beta in enumerate(betas):
-        if not 0.0 <= number(beta) < 1.0:
-            raise ArgumentError(f"{owner}: expected 0 <= betas[{at}] < 1; got {beta}", "betas=(0.9, 0.999)")
+def a_number(owner: str, name: str, value: Any) -> None:
+    """A real number, or a tensor with one."""
+    if math.isnan(number(value, owner, name)):
+        raise ArgumentError(f"{owner}: expected a number as {name}; got nan", f"{name}=0.1")
 
 
-def say_what_cannot_apply(
-    owner: str,
-    foreach: bool | None = None,
-    fused: bool | None = None,
-    differentiable: bool = False,
-    capturable: bool = False,
-) -> None:
+def at_least_zero(owner: str, name: str, value: Any) -> None:
+    """A number >= 0."""
+    if not (found := number(value, owner, name)) >= 0.0:
+        raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={abs(found) if found < 0 else 0.0}")
+
+
+def two_decay_rates(owner: str, name: str, value: Any) -> None:
+    """Two decay rates of moments, each in [0, 1)."""
+    if not isinstance(value, list | tuple):
+        raise KindError(f"{owner}: {name} should be two numbers; got {shown(value)}", f"{name}=(0.9, 0.999)")
+    if len(value) != 2:
+        raise ArgumentError(f"{owner}: {name} should be two numbers; got {len(value)}", f"{name}=(0.9, 0.999)")
+    for at, beta in enumerate(value):
+        if not 0.0 <= number(beta, owner, f"{name}[{at}]") < 1.0:
+            raise ArgumentError(f"{owner}: expected 0 <= {name}[{at}] < 1; got {beta}", f"{name}=(0.9, 0.999)")
+
+
+def a_switch(owner: str, name: str, value: Any) -> None:
+    """True or False; 0 and 1 as in PyTorch."""
+    if not (isinstance(value, bool | np.bool_) or (type(value) is int and value in (0, 1))):
+        raise KindError(f"{owner}: {name} should be True or False; got {shown(value)}", f"{name}=True")
+
+
+def check_implementation(owner: str, settings: dict[str, Any]) -> None:
     """The switches that choose among PyTorch's implementations; badak has one, and it is fused.
 
     foreach and fused change no number there and nothing here. differentiable=True raises MissingError; capturable=True,
     which is about recording on a GPU, is told to be without effect.
     """
-    if foreach and fused:
+    if settings.get("foreach") and settings.get("fused"):
         raise ArgumentError(
             f"{owner}: `fused` and `foreach` cannot be `True` together",
             "leave both out: badak's update is always fused",
         )
-    if differentiable:
+    if settings.get("differentiable"):
         raise MissingError(
             f"{owner}: differentiable=True asks for gradients through the update, and badak has no second derivatives",
             "differentiable=False",
         )
-    if capturable:
+    if settings.get("capturable"):
         warn_once(
             (owner, "capturable"),
             f"{owner}: capturable=True is about recording graphs on a GPU and has no effect on the CPU.",
             "leave it out",
         )
+
+
+def shown(value: Any) -> str:
+    """A value in a message: itself where it is short."""
+    if isinstance(value, Tensor):
+        return f"a tensor of {value.dtype}"
+    short = isinstance(value, str | int | float | complex | None) and len(repr(value)) < 40
+    return repr(value) if short else f"a {type(value).__name__}"

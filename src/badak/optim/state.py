@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from copy import deepcopy
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -31,11 +31,7 @@ def pack(state: dict[Any, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
 
 def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str) -> list[dict[str, Any]]:
     """The loaded settings with our own parameters in them. Raises OptimizerStateError where the groups differ in number or size."""
-    if "state" not in loaded or "param_groups" not in loaded:
-        raise OptimizerStateError(
-            f"{owner}.load_state_dict: expected the keys 'state' and 'param_groups'; got {', '.join(map(repr, loaded)) or 'none'}",
-            "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict",
-        )
+    _check_form(loaded, owner)
     theirs = loaded["param_groups"]
     if len(theirs) != len(groups):
         raise OptimizerStateError(
@@ -63,8 +59,71 @@ def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str
     return merged
 
 
+def _check_form(loaded: Any, owner: str) -> None:
+    """Raise OptimizerStateError unless the outer form is that of `pack`."""
+    if not isinstance(loaded, dict):
+        _refuse(owner, f"expected a dict; got {type(loaded).__name__}")
+    if "state" not in loaded or "param_groups" not in loaded:
+        found = ", ".join(map(repr, [*loaded][:8])) or "none"
+        _refuse(owner, f"expected the keys 'state' and 'param_groups'; got {found}")
+    state, groups = loaded["state"], loaded["param_groups"]
+    if not isinstance(state, dict):
+        _refuse(owner, f"'state' should be a dict; got {type(state).__name__}")
+    if not isinstance(groups, list | tuple):
+        _refuse(owner, f"'param_groups' should be a list; got {type(groups).__name__}")
+    for at, group in enumerate(groups):
+        if not isinstance(group, dict):
+            _refuse(owner, f"param_groups[{at}] should be a dict; got {type(group).__name__}")
+        numbers = group.get("params")
+        if not isinstance(numbers, list | tuple) or not all(type(number) is int for number in numbers):
+            _refuse(owner, f"param_groups[{at}]['params'] should be a list of numbers of parameters")
+        if not all(isinstance(name, str) for name in group):
+            _refuse(owner, f"param_groups[{at}] has a setting whose name is no string")
+
+
+def _refuse(owner: str, cause: str) -> NoReturn:
+    raise OptimizerStateError(
+        f"{owner}.load_state_dict: {cause}", "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict"
+    )
+
+
+def check_memory(owner: str, memory: Any, p: Tensor, needed: list[str], known: list[str] | None) -> None:
+    """Raise OptimizerStateError unless `memory`, loaded for p, has what is needed, in p's shape, and nothing unknown.
+
+    known: the names of arrays of p's shape and dtype; None where there may be others, too.
+    """
+    of = f"the state of a parameter of shape {tuple(p.shape)}"
+    if not isinstance(memory, dict):
+        _refuse(owner, f"{of} should be a dict; got {type(memory).__name__}")
+    missing = [name for name in needed if memory.get(name) is None]
+    if missing:
+        _refuse(owner, f"{of} lacks {missing[0]!r}")
+    for name, value in memory.items():
+        if name == "step":
+            _check_step(owner, of, value)
+        elif known is not None and name not in known:
+            _refuse(owner, f"{of} has {str(name)[:40]!r}, which {owner} does not remember")
+        elif value is not None and (known is None or name in known) and (name in needed or known is not None):
+            found = tuple(value.shape) if isinstance(value, Tensor) else None
+            if found is None:
+                _refuse(owner, f"{name!r} in {of} should be a tensor; got {type(value).__name__}")
+            if found != tuple(p.shape):
+                _refuse(owner, f"{name!r} in {of} has shape {found}")
+            if value.dtype != p.dtype:
+                _refuse(owner, f"{name!r} in {of} has dtype {value.dtype}, the parameter {p.dtype}")
+
+
+def _check_step(owner: str, of: str, value: Any) -> None:
+    """A count of steps: a whole number, bare or in a tensor."""
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    if not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):
+        shown = value if isinstance(value, int | float) else f"a {type(value).__name__}"
+        _refuse(owner, f"'step' in {of} should be a count of steps; got {shown}")
+
+
 def load_state(
-    state: dict[Any, Any], loaded_groups: list[dict[str, Any]], groups: list[dict[str, Any]]
+    state: dict[Any, Any], loaded_groups: list[dict[str, Any]], groups: list[dict[str, Any]], owner: str
 ) -> defaultdict[Any, Any]:
     """The loaded memory, keyed by our own parameters, copied."""
     owners = {
@@ -73,6 +132,8 @@ def load_state(
     made: defaultdict[Any, Any] = defaultdict(dict)
     for key, value in state.items():
         p = owners.get(key)
+        if p is None and type(key) is int:
+            _refuse(owner, f"'state' has the memory of parameter {key}, which is in no group")
         made[key if p is None else p] = _copied(value, p)
     return made
 

@@ -40,11 +40,8 @@ from badak.kernels.fast.linear import linear_backward as linear_backward
 from badak.kernels.fast.losses import mse as mse
 from badak.kernels.fast.losses import mse_backward as mse_backward
 from badak.kernels.fast.matmul import matmul as matmul
-from badak.kernels.fast.optimizer import adam as adam
-from badak.kernels.fast.optimizer import adam_all as adam_all
-from badak.kernels.fast.optimizer import adam_kept as adam_kept
-from badak.kernels.fast.optimizer import sgd as sgd
-from badak.kernels.fast.optimizer import sgd_all as sgd_all
+from badak.kernels.fast.optimizer import update_all as update_all
+from badak.kernels.fast.optimizer import update_kept as update_kept
 from badak.kernels.fast.random import c_function as c_function
 from badak.kernels.fast.random import random_bernoulli as random_bernoulli
 from badak.kernels.fast.random import random_integers as random_integers

@@ -24,6 +24,7 @@ from numba.extending import intrinsic, overload
 
 from badak.interrupt import uninterrupted
 from badak.kernels.fast._cache import Shelf, choose_folder, source_stamp
+from badak.kernels.update import fma, largest
 
 __all__ = [
     "FOLDER",
@@ -37,6 +38,7 @@ __all__ = [
     "compile_callback",
     "compile_driver",
     "compile_function",
+    "exact",
     "extern",
     "fma",
     "held",
@@ -71,6 +73,11 @@ KEPT = 64  # bytes at the head of a kept call: the worker's address, tasks, thre
 def kernel(function):
     """Compile a function that kernels call."""
     return numba.njit(fastmath=_FLAGS, **_OPTIONS)(function)
+
+
+def exact(function):
+    """Compile a function that kernels call, every operation rounded on its own, into the place where it is called."""
+    return numba.njit(fastmath=False, forceinline=True, **_OPTIONS)(function)
 
 
 class _Kept(caching.NullCache):
@@ -313,19 +320,9 @@ def minus(a, b):
     return a - b
 
 
-def fma(a, b, c):
-    """a b + c, rounded once where the CPU can, and in every lane and remainder of a loop alike."""
-    return a * b + c
-
-
 def rint(x):
     """The nearest whole number, as a float."""
     return np.rint(x)
-
-
-def largest(a, b):
-    """The larger of two floats, NaN if one is. (A comparison would keep the loop over a row from vectorising.)"""
-    return np.maximum(a, b)
 
 
 def pow2(n):

@@ -1,172 +1,89 @@
-"""Updates of parameters: one pass over memory, one call for all. Rounded operation by operation in PyTorch's order, with its
-fused adds."""
-
-import math
+"""Updates of parameters: one pass over memory, one call for all. Rounded operation by operation, as PyTorch's are."""
 
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._blocks import NOTHING
-from badak.kernels.fast._jit import fma, largest
+from badak.kernels.fast._jit import exact
 from badak.kernels.fast._parallel import parallel_exact
 from badak.kernels.fast._tables import GRAD, PARAM, part, table_of
+from badak.kernels.update import Update, present
 
+_kernels: dict = {}  # (update, its slots in use): kernel
 
-@parallel_exact("R1 Ri2 Ri1 R?1 f f f f f ? ?")
-def sgd_block(task, like, rows, owner, firsts, sign, lr, momentum, rest, decay, nesterov, remembers):
-    """g = sign grad + decay param;  m = momentum m + rest g (g at the first step);  param -= lr (g + momentum m, or m, or g).
-
-    rows, owner: a `Table` of (param, m), m only if it `remembers`. firsts (P,): whether it is the first step of a parameter.
-    """
+_SOURCE = """
+def {name}(task, factors, rows, owner):
     row = owner[task]
     if rows[row, GRAD] == 0:
         return
-    param, grad = part(task, rows, row, PARAM, like), part(task, rows, row, GRAD, like)
-    if not remembers:
-        for i in range(param.size):
-            param[i] = fma(-lr, fma(decay, param[i], sign * grad[i]), param[i])
-        return
-    buffer, first = part(task, rows, row, PARAM + 1, like), firsts[row]
-    for i in range(param.size):
-        g = fma(decay, param[i], sign * grad[i])
-        m = g if first else fma(rest, g, buffer[i] * momentum)
-        buffer[i] = m
-        param[i] = fma(-lr, fma(momentum, m, g) if nesterov else m, param[i])
+    {scalars} = {factors}
+    g = part(task, rows, row, GRAD, factors)
+    {parts}
+    for i in range(p.size):
+        {results} = update({elements}, {scalars})
+"""
 
 
-@parallel_exact("R2 Ri2 Ri1 f f f f f f ?")
-def adam_block(task, factors, rows, owner, sign, decay, rest1, beta2, rest2, eps, amsgrad):
-    """g = sign grad + decay param;  param *= keep;  m += rest1 (g - m);  v = beta2 v + rest2 g^2;
-    param -= rate m / (sqrt(v) / root + eps), where amsgrad takes the largest v so far.
+def _kernel_of(update, used):
+    """The kernel that does an update on blocks of any parameters, for the slots that are in use.
 
-    rows, owner: a `Table` of (param, m, v, largest v). factors (P, 3): root, rate and keep of each parameter at this step.
+    rows, owner: a `Table` of (param, slots in use). factors (P, scalars): the scalars of each parameter at this step.
     """
-    row = owner[task]
-    if rows[row, GRAD] == 0:
-        return
-    root, rate, keep = factors[row, 0], factors[row, 1], factors[row, 2]
-    param, grad = part(task, rows, row, PARAM, factors), part(task, rows, row, GRAD, factors)
-    exp_avg, exp_avg_sq = part(task, rows, row, PARAM + 1, factors), part(task, rows, row, PARAM + 2, factors)
-    maxima = part(task, rows, row, PARAM + 3 if amsgrad else PARAM, factors)
-    half, one = param.dtype.type(0.5), param.dtype.type(1)
-    near = rest1 < half  # PyTorch interpolates from the nearer end
-    for i in range(param.size):
-        g = fma(decay, param[i], sign * grad[i])
-        d = g - exp_avg[i]
-        m = fma(rest1, d, exp_avg[i]) if near else g - d * (one - rest1)
-        v = exp_avg_sq[i] * beta2 + rest2 * g * g
-        exp_avg[i] = m
-        exp_avg_sq[i] = v
-        if amsgrad:
-            v = largest(maxima[i], v)
-            maxima[i] = v
-        param[i] = param[i] * keep + -rate * m / (np.sqrt(v) / root + eps)
+    if (update, used) not in _kernels:
+        names = [slot if there else None for slot, there in zip(update.slots, used)]
+        columns = ["p", *filter(None, names)]
+        parts = [f"{column} = part(task, rows, row, {PARAM + at}, factors)" for at, column in enumerate(columns)]
+        elements = [column and f"{column}[i]" for column in ("p", *names)]
+        name = "_".join([update.name, *columns[1:]])
+        source = _SOURCE.format(
+            name=name,
+            scalars=", ".join(update.scalars),
+            factors=", ".join(f"factors[row, {at}]" for at in range(len(update.scalars))),
+            parts="\n    ".join(parts),
+            results=", ".join(element or "_" for element in elements),
+            elements=", ".join([str(elements[0]), "g[i]", *map(str, elements[1:])]),
+        )
+        scope = {"GRAD": GRAD, "part": part, "update": exact(update.function), "__name__": update.function.__module__}
+        exec(compile(source, update.function.__code__.co_filename, "exec"), scope)  # its file says how old a compiled one may be
+        _kernels[update, used] = parallel_exact("R2 Ri2 Ri1")(scope[name])
+    return _kernels[update, used]
 
 
-def sgd(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first):
-    """One step of gradient descent, in place; the formula stands in `plain.sgd`."""
-    buffers = None if momentum_buffer is None else [momentum_buffer]
-    sgd_all([param], [grad], buffers, [first], lr, momentum, dampening, weight_decay, nesterov, maximize, {})
+for _update in Update.all:  # so that `warmup` finds them
+    for _used in _update.variants():
+        _kernel_of(_update, _used)
 
 
-def sgd_all(params, grads, momentum_buffers, firsts, lr, momentum, dampening, weight_decay, nesterov, maximize, memo):
-    """`sgd` of many parameters in one call; see `plain.sgd_all`."""
-    remembers = momentum_buffers is not None
-    table = table_of(memo, [params, momentum_buffers] if remembers else [params])
+def update_all(update, params, grads, slots, scalars, memo):
+    """All parameters of one dtype in one call; see `plain.update_all`."""
+    columns = [params, *(slot for slot in slots if slot is not None)]
+    table = table_of(memo, columns)
     left = table.take(grads)
-    sgd_block(
-        len(table.owner),
-        table.size // 4,
-        NOTHING[table.dtype],
-        table.rows,
-        table.owner,
-        np.array(firsts, bool),
-        -1.0 if maximize else 1.0,
-        lr,
-        momentum,
-        1 - dampening,
-        weight_decay,
-        bool(nesterov),
-        remembers,
-    )
-    one = sgd if len(params) > 1 else plain.sgd
-    for row in left:
-        buffer = momentum_buffers[row] if remembers else None
-        one(params[row], grads[row], buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, firsts[row])
-
-
-def adam(
-    param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize
-):
-    """One step of Adam, or of AdamW where `decoupled`, in place; the formula stands in `plain.adam`."""
-    maxima = None if max_exp_avg_sq is None else [max_exp_avg_sq]
-    settings = lr, beta1, beta2, eps, weight_decay, decoupled, maximize
-    adam_all([param], [grad], [exp_avg], [exp_avg_sq], maxima, [step], *settings, {})
-
-
-def adam_all(
-    params,
-    grads,
-    exp_avgs,
-    exp_avg_sqs,
-    max_exp_avg_sqs,
-    steps,
-    lr,
-    beta1,
-    beta2,
-    eps,
-    weight_decay,
-    decoupled,
-    maximize,
-    memo,
-):
-    """`adam` of many parameters in one call; see `plain.adam_all`."""
-    amsgrad = max_exp_avg_sqs is not None
-    columns = [params, exp_avgs, exp_avg_sqs]
-    table = table_of(memo, [*columns, max_exp_avg_sqs] if amsgrad else columns)
-    left = table.take(grads)
-    if len(memo.get("factors", ())) != len(params):
-        memo["factors"] = np.empty((len(params), 3), table.dtype)
-    factors = memo["factors"]  # one array at every step, so that a call can be kept
-    _set_factors(factors, steps, lr, beta1, beta2, weight_decay if decoupled else 0)
+    factors = memo.get("factors")
+    if factors is None or factors.shape != (len(params), len(update.scalars)) or factors.dtype != table.dtype:
+        factors = memo["factors"] = np.empty((len(params), len(update.scalars)), table.dtype)
+    _set(factors, scalars)
     memo["kept call fits"] = not left
-    adam_block(
-        len(table.owner),
-        table.size // 2,
-        factors,
-        table.rows,
-        table.owner,
-        -1.0 if maximize else 1.0,
-        0.0 if decoupled else weight_decay,
-        1 - beta1,
-        beta2,
-        1 - beta2,
-        eps,
-        amsgrad,
-    )
-    one = adam if len(params) > 1 else plain.adam
+    kernel = _kernel_of(update, present(slots))
+    kernel(len(table.owner), table.size // 4 * max(1, len(columns) - 1), factors, table.rows, table.owner)
     for row in left:
-        largest_sq = max_exp_avg_sqs[row] if amsgrad else None
-        arrays = params[row], grads[row], exp_avgs[row], exp_avg_sqs[row], largest_sq
-        one(*arrays, steps[row], lr, beta1, beta2, eps, weight_decay, decoupled, maximize)
+        alone = plain.update_all if len(params) == 1 else update_all  # in a table of its own it may fit
+        alone(update, [params[row]], [grads[row]], [slot and [slot[row]] for slot in slots], [scalars[row]], {})
 
 
-def _set_factors(factors, steps, lr, beta1, beta2, decoupled_decay):
-    """For every parameter's step t: the root sqrt(1 - beta2^t), the rate lr / (1 - beta1^t), and 1 - lr decay."""
-    keep = 1 - lr * decoupled_decay
-    of_step = {step: (math.sqrt(1 - beta2**step), lr / (1 - beta1**step), keep) for step in set(steps)}
-    factors[:] = of_step[steps[0]] if len(of_step) == 1 else [of_step[step] for step in steps]
+def _set(factors, scalars):
+    """Fill factors (P, scalars); most often all parameters have made as many steps."""
+    factors[:] = scalars[0] if scalars.count(scalars[0]) == len(scalars) else scalars
 
 
-def adam_kept(memo):
-    """A function that prepares the last call of `adam_all` for being played again; see `plain.adam_kept`."""
+def update_kept(memo):
+    """A function that prepares the last call of `update_all` for being played again; see `plain.update_kept`."""
     if not memo.get("kept call fits"):
         return None
     table, factors = memo["table"], memo["factors"]
     grads = table.rows[:, GRAD].copy()  # other calls on the same table have other gradients
 
-    def prepare(steps, lr, beta1, beta2, weight_decay, decoupled):
+    def prepare(scalars):
         table.rows[:, GRAD] = grads
-        _set_factors(factors, steps, lr, beta1, beta2, weight_decay if decoupled else 0)
+        _set(factors, scalars)
 
     return prepare

@@ -40,11 +40,8 @@ from badak.kernels.plain.losses import kl_div_backward as kl_div_backward
 from badak.kernels.plain.losses import mse as mse
 from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
-from badak.kernels.plain.optimizer import adam as adam
-from badak.kernels.plain.optimizer import adam_all as adam_all
-from badak.kernels.plain.optimizer import adam_kept as adam_kept
-from badak.kernels.plain.optimizer import sgd as sgd
-from badak.kernels.plain.optimizer import sgd_all as sgd_all
+from badak.kernels.plain.optimizer import update_all as update_all
+from badak.kernels.plain.optimizer import update_kept as update_kept
 from badak.kernels.plain.random import c_function as c_function
 from badak.kernels.plain.random import random_bernoulli as random_bernoulli
 from badak.kernels.plain.random import random_integers as random_integers
