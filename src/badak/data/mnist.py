@@ -25,6 +25,7 @@ MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 )
+LARGEST = 1 << 28  # bytes of a file's values; as float32 they take four times that
 _PLACES = ("", "MNIST/raw", "raw", "mnist")  # below the folder that the user names
 
 
@@ -42,7 +43,7 @@ def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str]
         files = [_download(name, log or (lambda text: None)) for name in names]
     else:
         files = [_find(Path(folder), name) for name in names]
-    pictures, labels = (read_idx(file) for file in files)
+    pictures, labels = (read_idx(file, LARGEST) for file in files)
     _check(pictures, labels, *files)
     shades = np.divide(pictures, np.float32(255), dtype=np.float32)
     return Tensor._of(shades), Tensor._of(labels.astype(np.int64))

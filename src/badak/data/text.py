@@ -12,6 +12,8 @@ import numpy as np
 
 from badak.errors import ArgumentError, FileError, RangeError
 from badak.io.atomic import unreadable, write_file
+from badak.io.config import parse_json
+from badak.io.errors import shown
 
 _RESTORE = "restore the file, or train anew"
 PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")
@@ -27,7 +29,7 @@ class Vocabulary:
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         if len(self.ids) < len(self.tokens):
             twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
-            raise ArgumentError(f"{type(self).__name__}: expected distinct tokens; {twice!r} stands there twice")
+            raise ArgumentError(f"{type(self).__name__}: expected distinct tokens; {shown(twice)} stands there twice")
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -51,7 +53,7 @@ class Vocabulary:
         """What `to_dict` gave; FileError for anything else."""
         found = saved.get("tokens") if isinstance(saved, dict) else None
         if not isinstance(found, list) or not all(isinstance(token, str) for token in found) or saved.get("kind") != cls.kind:
-            got = f"kind {saved.get('kind')!r}" if isinstance(saved, dict) else type(saved).__name__
+            got = f"kind {shown(saved.get('kind'))}" if isinstance(saved, dict) else type(saved).__name__
             raise FileError(f"not a vocabulary of {cls.kind}: expected kind and a list of tokens; got {got}")
         try:
             return cls(found)
@@ -67,13 +69,9 @@ class Vocabulary:
     def load(cls, path: str | os.PathLike) -> "Vocabulary":
         """What `save` wrote; FileError names the file and its damage."""
         try:
-            return cls.from_dict(json.loads(read_text(path)))
-        except json.JSONDecodeError as error:
-            raise FileError(f"{path}: damaged JSON at line {error.lineno}: {error.msg}", _RESTORE) from error
-        except RecursionError as error:
-            raise FileError(f"{path}: damaged JSON: nested too deeply", _RESTORE) from error
+            return cls.from_dict(parse_json(read_text(path), path))
         except FileError as error:
-            raise error if str(path) in error.cause else FileError(f"{path}: {error.cause}", error.fix) from error
+            raise error if str(path) in error.cause else FileError(f"{path}: {error.cause}", error.fix or _RESTORE) from error
 
 
 class CharVocabulary(Vocabulary):
@@ -85,7 +83,7 @@ class CharVocabulary(Vocabulary):
         super().__init__(tokens)
         long = next((token for token in self.tokens if len(token) != 1), None)
         if long is not None:
-            raise ArgumentError(f"CharVocabulary: expected single characters; got {long!r}")
+            raise ArgumentError(f"CharVocabulary: expected single characters; got {shown(long)}")
 
     @classmethod
     def from_text(cls, text: str) -> "CharVocabulary":
@@ -120,7 +118,7 @@ class WordVocabulary(Vocabulary):
     def __init__(self, tokens: Iterable[str]):
         super().__init__(tokens)
         if self.tokens[:5] != SPECIALS:
-            raise ArgumentError(f"WordVocabulary: expected the tokens {' '.join(SPECIALS)} first; got {self.tokens[:5]}")
+            raise ArgumentError(f"WordVocabulary: expected the tokens {' '.join(SPECIALS)} first; got {shown(self.tokens[:5])}")
 
     @classmethod
     def from_texts(cls, texts: Iterable[str]) -> "WordVocabulary":

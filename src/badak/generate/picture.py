@@ -4,6 +4,8 @@ MNIST's digits are white on black, 20 pixels in their longer side, with their ce
 pixels (LeCun et al. 1998). A photo or a drawing of any size and colour is brought to that form first.
 """
 
+import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,14 @@ from PIL import Image, ImageFilter, UnidentifiedImageError
 
 from badak.errors import ArgumentError, FileError
 from badak.generate.sampling import answering
+from badak.io.errors import reason
 from badak.nn import Module
 from badak.tensor import from_numpy
 
 SIDE, INK_SIDE = 28, 20
+FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP")  # whose decoders are in Pillow: others start programs, or are little tried
+MOST_PIXELS = 50_000_000  # a file of a few KB can hold any number; these take 600 MB for a moment
+ENOUGH_PIXELS = 4_000_000  # a larger picture is made smaller before it is looked at
 
 
 def read_picture(path: str | Path) -> np.ndarray:
@@ -34,18 +40,39 @@ def read_picture(path: str | Path) -> np.ndarray:
 
 
 def read_grey(path: Path) -> np.ndarray:
-    """Brightness (height, width) in [0, 1]; what is transparent counts as white."""
+    """Brightness (height, width) in [0, 1]; what is transparent counts as white. Large ones come smaller."""
     try:
-        with Image.open(path) as file:
-            picture = file.convert("RGBA")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow's about sizes: the limit here is lower
+            with Image.open(path, formats=FORMATS) as file:
+                _check_size(file, path)
+                if file.mode.startswith("I"):  # 16 bits, which a conversion would cut off at 255
+                    return np.asarray(file, np.float32) / 65535
+                picture = file.convert("RGBA")
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such picture", fix="check the path") from None
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except FileError:
+        raise
+    except Exception as error:  # Pillow's decoders raise whatever they stumble over
         raise FileError(
-            f"{path}: not a picture that can be read ({error})", fix="give a PNG, JPEG, GIF, BMP or WebP file"
+            f"{path}: not a picture that can be read ({_reason(error)})", fix="give a PNG, JPEG, GIF, BMP or WebP file"
         ) from None
+    if picture.width * picture.height > ENOUGH_PIXELS:
+        picture = picture.reduce(math.ceil(math.sqrt(picture.width * picture.height / ENOUGH_PIXELS)))
     ground = Image.new("RGBA", picture.size, "white")
     return np.asarray(Image.alpha_composite(ground, picture).convert("L"), dtype=np.float32) / 255
+
+
+def _check_size(file: Image.Image, path: Path) -> None:
+    if file.width * file.height > MOST_PIXELS:
+        raise FileError(
+            f"{path}: the picture has {file.width:,} x {file.height:,} pixels; the limit is {MOST_PIXELS:,}",
+            fix="make it smaller: 28 x 28 pixels are what the classifier sees",
+        )
+
+
+def _reason(error: Exception) -> str:
+    return "of none of the kinds below" if isinstance(error, UnidentifiedImageError) else reason(error)
 
 
 def background(grey: np.ndarray) -> float:

@@ -1,8 +1,11 @@
 """What a .pt file may name: the table of classes and functions from which badak builds values for a file.
 
 `weights_only=True` knows the first table: what PyTorch allows, and NumPy's scalars and arrays, rebuilt here from checked
-bytes. `weights_only=False` adds classes of the standard library that hold data, and, for files that badak wrote, classes
-that the running program has already imported (see `program.py`). `add_safe_globals` adds what the user vouches for.
+bytes. `weights_only=False` adds classes of the standard library that hold data, and plain classes of the running program (see
+`program.py`). `add_safe_globals` adds what the program vouches for.
+
+Each entry lists the very types that it takes, since a value of another class could answer `float(it)` or `for x in it` with
+code of its own.
 """
 
 import argparse
@@ -10,97 +13,112 @@ import datetime
 import pathlib
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from badak.errors import KindError
+from badak.io.errors import shown
+from badak.io.limits import KEYS, Keys
+from badak.io.program import fill
 from badak.io.storage import CLASSES, Storage
-from badak.io.unpickler import Name
+from badak.io.unpickler import Name, Vouched, anything, derived, exactly, named
 from badak.tensor import Tensor, dtypes
 
 MAX_ITEMS = 2**31  # of a range
-FACTORIES = {"list": list, "dict": dict, "set": set, "int": int, "float": float, "str": str, "tuple": tuple, "bool": bool}
+FACTORIES = (list, dict, set, int, float, str, tuple, bool)
+CODECS = ("latin1", "latin-1", "utf-8", "utf8", "ascii")  # others can unpack a bomb
+INT, TEXT, BYTES, TUPLE = (exactly(kind) for kind in (int, str, bytes, tuple))
+REAL, RAW, DTYPE = exactly(int, float), exactly(bytes, str), derived(np.dtype)
+DEVICES = ("cpu", "cuda", "mps", "meta", "xpu")
+MAX_ATTRIBUTES = 1000  # of a tensor
+PATHS = ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")
+DATES = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
+KEYS |= {dtypes.dtype, dtypes.device, Tensor, pathlib.PurePosixPath, pathlib.PureWindowsPath, *DATES}
 
 
-def _checked(kind: type, value: Any) -> Any:
-    if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}; got {type(value).__name__}")
-    return value
+def _ints(values: Iterable[Any]) -> tuple:
+    if not all(type(value) is int for value in values):
+        raise TypeError(f"expected whole numbers; got {shown(tuple(values))}")
+    return tuple(values)
 
 
 def _encode(text: str, codec: str = "latin1") -> bytes:
-    if codec not in ("latin1", "latin-1", "utf-8", "utf8", "ascii"):  # others can unpack a bomb
-        raise ValueError(f"the codec {str(codec)[:20]!r}")
-    return _checked(str, text).encode(codec)
-
-
-def _bytearray(data: Any = b"", codec: str = "latin1") -> bytearray:
-    return bytearray(data if type(data) is bytes else _encode(data, codec))
+    if codec not in CODECS:
+        raise ValueError(f"the codec {shown(codec)}")
+    return text.encode(codec)
 
 
 def _bytes(data: Any = b"", codec: str = "latin1") -> bytes:
-    return _checked(bytes, data) if type(data) is bytes else _encode(data, codec)
+    return data if type(data) is bytes else _encode(data, codec)
 
 
-def _complex(real: float = 0.0, imag: float = 0.0) -> complex:
-    return complex(float(real), float(imag))
+def _pairs(items: Any, table: Any) -> Any:
+    """`table` with the pairs of a dict, or of a list of pairs."""
+    keys = Keys()
+    for pair in items.items() if type(items) in (dict, OrderedDict) else items:
+        if not (type(pair) in (tuple, list) and len(pair) == 2):
+            raise TypeError("a pair that is none")
+        table[keys.check(pair[0], table)] = pair[1]
+    return table
 
 
-def _ordered(items: Any = ()) -> OrderedDict:
-    pairs = list(items.items() if type(items) is dict else items)
-    if not all(type(key) is str for key, _ in pairs):
-        raise TypeError("an OrderedDict of keys that are no texts")
-    return OrderedDict(pairs)
+def _members(kind: type) -> Callable[[Any], Any]:
+    def make(items: Any = ()) -> Any:
+        keys = Keys()
+        return kind([keys.check(item, items) for item in items])
 
-
-def _size(items: Any = ()) -> dtypes.Size:
-    return dtypes.Size(_checked(int, item) for item in items)
+    return make
 
 
 def _range(*bounds: int) -> range:
-    made = range(*(_checked(int, bound) for bound in bounds))
-    if len(made) > MAX_ITEMS:
+    made = range(*bounds)
+    if not -MAX_ITEMS < made.start < MAX_ITEMS or not -MAX_ITEMS < made.stop < MAX_ITEMS:
         raise ValueError("a range without end")
     return made
 
 
 def _default(factory: Any = None) -> defaultdict:
-    return defaultdict(None if factory is None else FACTORIES[factory.name.rpartition(".")[2]])
+    if not any(factory is one for one in (None, *FACTORIES)):
+        raise TypeError(f"a table that fills itself with {shown(factory)}")
+    return defaultdict(factory)
 
 
-def _members(kind: type) -> Callable:
-    def make(items: Any = ()) -> Any:
-        return kind(_checked(list, items) if items != () else ())
-
-    return make
+def _deque(items: Any = (), length: int | None = None) -> deque:
+    if length is not None and not 0 <= length < MAX_ITEMS:
+        raise ValueError("a deque of no length")
+    return deque(items, length)
 
 
 # tensors
 
 
-def _storage(value: Any) -> Storage:
-    if type(value) is not Storage:
-        raise TypeError(f"a storage is expected; got {type(value).__name__}")
-    return value
+def _device(kind: str, index: int | None = None) -> dtypes.device:
+    if kind.partition(":")[0] not in DEVICES or len(kind) > 10 or index is not None and not 0 <= index < 1000:
+        raise ValueError(f"the device {shown(kind)}, {shown(index)}")
+    return dtypes.device(kind, index)
 
 
 def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None) -> Tensor:
-    made = _storage(storage).tensor(offset, size, stride)
+    made = storage.tensor(offset, size, stride)
     return made.requires_grad_() if requires_grad is True else made
 
 
 def _tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None) -> Tensor:
-    made = _storage(storage).tensor(offset, size, stride, _checked(dtypes.dtype, dtype))
+    made = storage.tensor(offset, size, stride, dtype)
     return made.requires_grad_() if requires_grad is True else made
 
 
-def _with_attributes(function: Any, kind: Any, args: Any, state: Any) -> Tensor:
+def _with_attributes(function: Name, kind: Any, args: tuple, state: Any) -> Tensor:
     """A tensor with attributes of its own; those that would hide something of Tensor are left out."""
-    made = _checked(Name, function).call(*args)
+    if function.call is None or not function.name.startswith("torch._utils._rebuild_") or not function.fits(args):
+        raise TypeError(f"{function.name} of {shown(args)}")
+    made = function.call(*args)
     attributes = state[0] if type(state) is tuple and state else state
-    for name, value in attributes.items() if type(attributes) is dict else ():
+    if type(attributes) is not dict or len(attributes) > MAX_ATTRIBUTES:
+        raise TypeError(f"attributes {shown(attributes)} of a tensor")
+    for name, value in attributes.items():
         if type(name) is str and not name.startswith("_") and not hasattr(type(made), name):
             made.__dict__[name] = value
     return made
@@ -108,112 +126,135 @@ def _with_attributes(function: Any, kind: Any, args: Any, state: Any) -> Tensor:
 
 # NumPy
 
+LAST_LETTER = 0x10FFFF  # of Unicode
 PLAIN_KINDS = "biufcSU"  # everything but objects, records and dates
 
 
-def _dtype(code: Any, align: Any = False, copy: Any = True) -> np.dtype:
-    made = np.dtype(_checked(str, code))
-    if made.kind not in PLAIN_KINDS:
-        raise TypeError(f"NumPy's dtype {str(code)[:20]!r}")
+def _dtype(code: str, align: Any = False, copy: Any = True) -> np.dtype:
+    made = np.dtype(code) if len(code) < 20 else None  # a longer one describes a record
+    if made is None or made.kind not in PLAIN_KINDS or made.shape:
+        raise TypeError(f"NumPy's dtype {shown(code)}")
     return np.dtype(made.str, copy=True)
 
 
 def _set_dtype(made: np.dtype, state: Any) -> None:
-    if type(state) is not tuple or len(state) not in (8, 9) or state[1] not in ("<", ">", "|", "=") or state[2:5] != (None,) * 3:
-        raise TypeError(f"a state of NumPy's dtype that is not of a plain one: {str(state)[:80]}")
-    if made.kind not in "SU":
+    """Give a dtype its byte order: (version, order, None, None, None, size, alignment, flags)."""
+    plain = type(state) is tuple and len(state) in (8, 9) and all(part is None for part in state[2:5])
+    orders = ("<", ">", "=") if made.itemsize > 1 and made.kind != "S" else ("<", ">", "=", "|")
+    if not plain or type(state[1]) is not str or state[1] not in orders:
+        raise TypeError(f"a state of NumPy's dtype that is not of a plain one: {shown(state)}")
+    if made.kind == "U":
+        made.__setstate__((3, state[1], None, None, None, made.itemsize, made.alignment, 0))  # type: ignore[attr-defined]
+    elif made.kind != "S":
         made.__setstate__((3, state[1], None, None, None, -1, -1, 0))  # type: ignore[attr-defined]
 
 
-def _scalar(dtype: Any, data: Any = b"") -> Any:
-    data = data.encode("latin1") if type(data) is str else _checked(bytes, data)
-    if not isinstance(dtype, np.dtype) or dtype.kind not in PLAIN_KINDS or len(data) != dtype.itemsize:
+def _scalar(dtype: np.dtype, data: Any = b"") -> Any:
+    data = data.encode("latin1") if type(data) is str else data
+    if dtype.kind not in PLAIN_KINDS or len(data) != dtype.itemsize:
         raise TypeError("a NumPy scalar of other bytes than its dtype has")
-    return np.frombuffer(data, dtype)[0]
+    return np.frombuffer(data, dtype)[0] if data else dtype.type()
 
 
-def _array(kind: Any, shape: Any, code: Any) -> np.ndarray:
-    if getattr(kind, "name", None) != "numpy.ndarray":
+def _array(kind: type, shape: Any, code: Any) -> np.ndarray:
+    if kind is not np.ndarray:
         raise TypeError("an array of another class than ndarray")
     return np.empty(0, np.int8)
 
 
 def _set_array(made: np.ndarray, state: Any) -> None:
-    version, shape, dtype, fortran, data = state
-    data = data.encode("latin1") if type(data) is str else _checked(bytes, data)
-    if not isinstance(dtype, np.dtype) or dtype.kind not in PLAIN_KINDS or type(fortran) is not bool:
+    """Give an array its values: (version, shape, dtype, whether in Fortran's order, bytes)."""
+    if type(state) is not tuple or len(state) != 5:
+        raise TypeError(f"a state of a NumPy array that is none: {shown(state)}")
+    _, shape, dtype, fortran, data = state
+    if not DTYPE(dtype) or dtype.kind not in PLAIN_KINDS or type(fortran) is not bool or not RAW(data):
         raise TypeError("a NumPy array of objects")
+    data = data.encode("latin1") if type(data) is str else data
+    if type(shape) is not tuple or len(shape) > 64 or not all(type(n) is int and 0 <= n < 1 << 48 for n in shape):
+        raise TypeError(f"a NumPy array of shape {shown(shape)}")
     count = 1
     for n in shape:
-        if type(n) is not int or n < 0:
-            raise TypeError("a NumPy array of no shape")
         count *= n
-    if len(shape) > 64 or len(data) != count * dtype.itemsize:
-        raise ValueError(f"a NumPy array of shape {str(shape)[:80]} in {len(data)} bytes")
-    made.__setstate__((1, tuple(shape), dtype, fortran, data))  # type: ignore[arg-type]
+    if len(data) != count * dtype.itemsize:
+        raise ValueError(f"a NumPy array of shape {shown(shape)} in {len(data)} bytes")
+    if dtype.kind == "U" and data and np.frombuffer(data, f"{dtype.byteorder}u4").max() > LAST_LETTER:
+        raise ValueError("a NumPy array of letters that there are not")
+    made.__setstate__((1, shape, dtype, fortran, data))  # type: ignore[arg-type]
 
 
-def _buffer(data: Any, dtype: Any, shape: Any, order: Any) -> np.ndarray:
+def _buffer(data: Any, dtype: np.dtype, shape: tuple, order: str) -> np.ndarray:
     made = np.empty(0, np.int8)
-    _set_array(made, (1, shape, dtype, order == "F", bytes(data) if type(data) is bytearray else data))
+    _set_array(made, (1, shape, dtype, order == "F", bytes(data)))
     return made
 
 
 def _plain_state(made: Any, state: Any) -> None:
     attributes = state[0] if type(state) is tuple and len(state) == 2 and state[1] is None else state
-    made.__dict__.update(_checked(dict, attributes))
+    if type(attributes) is not dict or not all(type(name) is str and not name.startswith("__") for name in attributes):
+        raise ValueError(f"a state of {shown(attributes)}")
+    made.__dict__.update(attributes)
 
 
+def _nothing(made: Any, state: Any) -> None:
+    pass
+
+
+SIZES = exactly(tuple, dtypes.Size, list)
+SEEN = (exactly(Storage), INT, SIZES, SIZES)  # storage, offset, size, stride
 TENSORS = [
-    Name("torch._utils._rebuild_tensor", lambda storage, offset, size, stride: _tensor(storage, offset, size, stride)),
-    Name("torch._utils._rebuild_tensor_v2", _tensor),
-    Name("torch._utils._rebuild_tensor_v3", _tensor_v3),
-    Name("torch._tensor._rebuild_from_type_v2", _with_attributes),
-    Name("torch.Tensor"),
-    Name("torch.Size", _size),
-    Name("torch.device", dtypes.device),
+    Name("torch._utils._rebuild_tensor", _tensor, *SEEN),
+    Name("torch._utils._rebuild_tensor_v2", _tensor, *SEEN, *[anything] * 3, needs=4),
+    Name("torch._utils._rebuild_tensor_v3", _tensor_v3, *SEEN, *[anything] * 2, exactly(dtypes.dtype), anything, needs=7),
+    Name("torch._tensor._rebuild_from_type_v2", _with_attributes, named, exactly(type), TUPLE, exactly(dict, tuple)),
+    Name("torch.Tensor", value=Tensor),
+    Name("torch.Size", lambda items=(): dtypes.Size(_ints(items)), exactly(tuple, list), needs=0),
+    Name("torch.device", _device, TEXT, exactly(int, type(None)), needs=1),
     Name("torch.storage.UntypedStorage", value=dtypes.uint8),
     Name("torch.storage._UntypedStorage", value=dtypes.uint8),
-    Name("torch.torch_version.TorchVersion", new=str, build=lambda made, state: None),
+    Name("torch.torch_version.TorchVersion", None, TEXT, new=lambda text: text, build=_nothing),
     *(Name(f"torch.{name}", value=dtype) for name, dtype in CLASSES.items()),
     *(Name(f"torch.cuda.{name}", value=dtype) for name, dtype in CLASSES.items()),
 ]
 PLAIN = [
-    Name("collections.OrderedDict", _ordered, value=OrderedDict),
-    Name("collections.Counter", lambda items=(): Counter(dict(items))),
-    Name("collections.defaultdict", _default),
-    Name("collections.deque", lambda items=(), length=None: deque(_checked(list, items) if items else (), length),
-         build=lambda made, state: None),
-    Name("_codecs.encode", _encode),
-    Name("builtins.bytes", _bytes),
-    Name("builtins.bytearray", _bytearray),
-    Name("builtins.complex", _complex),
-    Name("builtins.set", _members(set), value=set),
-    Name("builtins.frozenset", _members(frozenset), value=frozenset),
-    Name("builtins.slice", slice),
-    Name("builtins.range", _range),
-    *(Name(f"builtins.{name}", value=kind) for name, kind in FACTORIES.items() if name != "set"),
-    Name("numpy.dtype", _dtype, build=_set_dtype),
-    Name("numpy.ndarray"),
-    Name("numpy._core.numeric._frombuffer", _buffer),
-    Name("numpy.core.numeric._frombuffer", _buffer),
+    Name("collections.OrderedDict", lambda items=(): _pairs(items, OrderedDict()), exactly(list, tuple, dict, OrderedDict),
+         needs=0, value=OrderedDict),
+    Name("collections.Counter", lambda items=(): _pairs(items, Counter()), exactly(dict, tuple), needs=0),
+    Name("collections.defaultdict", _default, anything, needs=0),
+    Name("collections.deque", _deque, exactly(list, tuple), exactly(int, type(None)), needs=0, build=_nothing),
+    Name("_codecs.encode", _encode, TEXT, TEXT, needs=1),
+    Name("builtins.bytes", _bytes, RAW, TEXT, needs=0),
+    Name("builtins.bytearray", lambda data=b"", codec="latin1": bytearray(_bytes(data, codec)), RAW, TEXT, needs=0),
+    Name("builtins.complex", lambda real=0.0, imag=0.0: complex(float(real), float(imag)), REAL, REAL, needs=0),
+    Name("builtins.set", _members(set), exactly(list, tuple), needs=0, value=set),
+    Name("builtins.frozenset", _members(frozenset), exactly(list, tuple), needs=0, value=frozenset),
+    Name("builtins.slice", slice, *[exactly(int, type(None))] * 3, needs=1),
+    Name("builtins.range", _range, INT, INT, INT, needs=1),
+    *(Name(f"builtins.{kind.__name__}", value=kind) for kind in FACTORIES if kind is not set),
+    Name("numpy.dtype", _dtype, TEXT, anything, anything, needs=1, build=_set_dtype),
+    Name("numpy.ndarray", value=np.ndarray),
+    *(Name(f"{module}.numeric._frombuffer", _buffer, exactly(bytes, bytearray), DTYPE, TUPLE, TEXT)
+      for module in ("numpy._core", "numpy.core")),
     *(
-        Name(f"{module}.{name}", call, build=build)
-        for module in ("numpy._core.multiarray", "numpy.core.multiarray")
-        for name, call, build in (("scalar", _scalar, None), ("_reconstruct", _array, _set_array))
+        Name(f"{module}.multiarray.{name}", call, *takes, needs=needs, build=build)
+        for module in ("numpy._core", "numpy.core")
+        for name, call, takes, needs, build in (
+            ("scalar", _scalar, (DTYPE, RAW), 1, None),
+            ("_reconstruct", _array, (exactly(type), anything, anything), 3, _set_array),
+        )
     ),
 ]  # fmt: skip
 DATA = [
     Name("argparse.Namespace", new=argparse.Namespace, build=_plain_state),
     Name("types.SimpleNamespace", types.SimpleNamespace, build=_plain_state),
-    Name("datetime.datetime", datetime.datetime),
-    Name("datetime.date", datetime.date),
-    Name("datetime.time", datetime.time),
-    Name("datetime.timedelta", datetime.timedelta),
+    Name("datetime.datetime", datetime.datetime, BYTES, exactly(datetime.timezone), needs=1),
+    Name("datetime.date", datetime.date, BYTES),
+    Name("datetime.time", datetime.time, BYTES, exactly(datetime.timezone), needs=1),
+    Name("datetime.timedelta", datetime.timedelta, INT, INT, INT, needs=1),
+    Name("datetime.timezone", datetime.timezone, exactly(datetime.timedelta), TEXT, needs=1),
     *(
-        Name(f"{module}.{name}", lambda *parts: pathlib.PurePath(*(_checked(str, part) for part in parts)))
+        Name(f"{module}.{name}", lambda *parts: pathlib.PurePath(*parts), *[TEXT] * 100, needs=0)
         for module in ("pathlib", "pathlib._local")
-        for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")
+        for name in PATHS
     ),
 ]
 
@@ -223,9 +264,9 @@ LOOSE: dict[str, Any] = STRICT | {name.name: name for name in DATA}
 _vouched: dict[str, Any] = {}
 
 
-def define(name: str, call: Callable) -> None:
-    """Add a function of PyTorch's file format to the table (for rooms above this one)."""
-    STRICT[name] = LOOSE[name] = Name(name, call)
+def define(name: Name) -> None:
+    """Add a name of PyTorch's file format to the table (for rooms above this one)."""
+    STRICT[name.name] = LOOSE[name.name] = name
 
 
 def vouched() -> dict[str, Any]:
@@ -233,20 +274,18 @@ def vouched() -> dict[str, Any]:
     return _vouched
 
 
-def vouched_name(name: str, thing: Any) -> Any:
-    """A class or function that the user vouches for, as the table has it: called as the file says."""
+def vouched_name(name: str, thing: Any) -> Name:
+    """A class or function that the program vouches for, as the table has it: called as the file says, as PyTorch does."""
     if not isinstance(thing, type):
-        return Name(name, thing, value=thing)
+        return Vouched(name, thing, value=thing)
 
     def build(made: Any, state: Any) -> None:
         if hasattr(made, "__setstate__"):
             made.__setstate__(state)
-            return
-        attributes, slots = state if type(state) is tuple and len(state) == 2 else (state, None)
-        for key, value in {**(attributes or {}), **(slots or {})}.items():
-            object.__setattr__(made, key, value)
+        else:
+            fill(made, state)
 
-    return Name(name, thing, new=lambda *args: thing.__new__(thing, *args), build=build, value=thing)
+    return Vouched(name, thing, new=lambda *args: thing.__new__(thing, *args), build=build, value=thing)
 
 
 def name_of(thing: Any) -> tuple[str, Any]:

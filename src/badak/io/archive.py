@@ -3,9 +3,9 @@
     NAME/data.pkl           the pickle          NAME/byteorder        "little" or "big"
     NAME/data/0, 1, ...     the storages        NAME/version          "3"
 
-Nothing is unpacked to the disk, so that a record's name is only ever looked up. A record must be stored as it is (a
-compressed one could grow without limit), lie inside the file, and have the CRC that the archive gives (0 where its writer was
-told not to compute it). Together the records cannot be larger than the file.
+Nothing is unpacked to the disk: a record's name is only ever looked up. A record must be stored as it is (a compressed one could
+grow without limit), lie inside the file under the name and size that the archive's table gives it, share no byte with another
+one, and have the CRC of that table (0 where its writer was told not to compute it).
 """
 
 import io
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from badak.errors import FileError
-from badak.io.errors import damaged
+from badak.io.errors import damaged, line, reason
 
 ALIGNMENT = 64  # bytes, so that storages can be mapped into memory
 LOCAL_HEADER = 30
@@ -34,9 +34,9 @@ class Archive:
         try:
             with zipfile.ZipFile(file) as opened:
                 entries = opened.infolist()
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, UnicodeDecodeError) as error:
+        except Exception as error:  # zipfile's parser raises whatever it stumbles over
             raise damaged(
-                where, f"its zip archive cannot be read; failed finding central directory ({error}): is it cut short?"
+                where, f"its zip archive cannot be read; failed finding central directory ({reason(error)}): is it cut short?"
             ) from error
         self.size = file.seek(0, io.SEEK_END)
         self.entries = {entry.filename: entry for entry in entries}
@@ -44,8 +44,7 @@ class Archive:
             raise damaged(where, "its archive names a record twice")
         for entry in entries:
             self._check(entry)
-        if sum(entry.file_size for entry in entries) > self.size:
-            raise damaged(where, f"its records claim more bytes than the {self.size:,} of the file")
+        self.starts = self._starts(entries)
         self.prefix = self._prefix()
 
     def _prefix(self) -> str:
@@ -69,44 +68,61 @@ class Archive:
     def read(self, name: str) -> np.ndarray:
         """The bytes of a record as uint8, writable; mapped copy-on-write where the archive was opened so."""
         entry = self._entry(name)
-        start = self._start(entry)
+        start = self.starts[entry.filename]
         if self.mapped is not None and entry.file_size and start % ALIGNMENT == 0:  # kernels want aligned numbers
             return np.asarray(np.memmap(self.mapped, np.uint8, "c", start, (entry.file_size,)))
         raw = np.empty(entry.file_size, np.uint8)
         self.file.seek(start)
         if self.file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
-            raise damaged(self.where, f"its record '{entry.filename}' is cut short")
+            raise damaged(self.where, f"its record '{line(entry.filename)}' is cut short")
         if entry.CRC and zlib.crc32(raw.data) != entry.CRC:
-            raise damaged(self.where, f"the bytes of its record '{entry.filename}' have changed (their CRC differs)")
+            raise damaged(self.where, f"the bytes of its record '{line(entry.filename)}' have changed (their CRC differs)")
         return raw
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
         entry = self.entries.get(self.prefix + name)
         if entry is None:
-            raise damaged(self.where, f"its archive has no record '{self.prefix}{name[:80]}'")
+            raise damaged(self.where, f"its archive has no record '{line(self.prefix + name)}'")
         return entry
 
     def _check(self, entry: zipfile.ZipInfo) -> None:
+        name = entry.filename
         if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
             raise FileError(
-                f"{self.where}: its record '{entry.filename}' is compressed, which torch.save never does",
+                f"{self.where}: its record '{line(name)}' is compressed, which torch.save never does",
                 "unpack it and pack it again with: zip -0 -r",
             )
         if entry.flag_bits & 1:
-            raise damaged(self.where, f"its record '{entry.filename}' is encrypted")
-        if not 0 <= entry.header_offset < self.size:
-            raise damaged(self.where, f"its record '{entry.filename}' lies outside the file")
+            raise damaged(self.where, f"its record '{line(name)}' is encrypted")
+        if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/"):
+            raise damaged(self.where, f"its record '{line(name)}' is named outside the archive")
+
+    def _starts(self, entries: list[zipfile.ZipInfo]) -> dict[str, int]:
+        """Where the bytes of each record begin. No two records share a byte."""
+        end, starts = 0, {}
+        for entry in sorted(entries, key=lambda entry: entry.header_offset):
+            if entry.header_offset < end:
+                raise damaged(self.where, f"its record '{line(entry.filename)}' shares bytes with another one")
+            starts[entry.filename] = self._start(entry)
+            end = starts[entry.filename] + entry.file_size
+        return starts
 
     def _start(self, entry: zipfile.ZipInfo) -> int:
-        """Where a record's bytes begin, from its local header."""
+        """Where a record's bytes begin, from its local header, which must tell what the table tells."""
+        name_shown = line(entry.filename)
+        if not 0 <= entry.header_offset < self.size:
+            raise damaged(self.where, f"its record '{name_shown}' lies outside the file")
         self.file.seek(entry.header_offset)
         header = self.file.read(LOCAL_HEADER)
         if len(header) < LOCAL_HEADER or header[:4] != b"PK\x03\x04":
-            raise damaged(self.where, f"its record '{entry.filename}' is not where the archive says")
-        name, extra = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
-        start = entry.header_offset + LOCAL_HEADER + name + extra
+            raise damaged(self.where, f"its record '{name_shown}' is not where the archive says")
+        length, extra = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
+        name = self.file.read(length)
+        if name != entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437", "replace"):
+            raise damaged(self.where, f"its record '{name_shown}' has another name where it lies")
+        start = entry.header_offset + LOCAL_HEADER + length + extra
         if start + entry.file_size > self.size:
-            raise damaged(self.where, f"its record '{entry.filename}' ends after the file does: it is cut short")
+            raise damaged(self.where, f"its record '{name_shown}' ends after the file does: it is cut short")
         return start
 
 

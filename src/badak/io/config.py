@@ -23,8 +23,10 @@ from typing import Any, Literal, TypeVar, Union
 
 from badak.errors import ArgumentError, BadakError, FileError, KindError
 from badak.io.atomic import unreadable, write_file
+from badak.io.errors import LETTERS, line, reason, shown
 
 T = TypeVar("T")
+PROBLEMS = 10  # that one message names
 
 LIMITS = {
     "at_least": (">=", lambda x, y: x >= y),
@@ -71,7 +73,11 @@ def from_dict(cls: type[T], table: Any, where: str | os.PathLike) -> T:
     problems: list[str] = []
     made = _from_table(cls, table, "", problems)
     if problems:
-        raise FileError(f"{where}: " + "; ".join(problems), "correct the file, or write it again with write_config")
+        more = f"; and {len(problems) - PROBLEMS:,} more" if len(problems) > PROBLEMS else ""
+        raise FileError(
+            f"{where}: " + "; ".join(problems[:PROBLEMS]) + more,
+            "restore the file from a copy, or correct what is named",
+        )
     return typing.cast(T, made)
 
 
@@ -89,22 +95,29 @@ def read_config(path: str | os.PathLike, cls: type[T]) -> T:
 def read_json(path: str | os.PathLike) -> Any:
     """The value of a JSON file. Raises FileError naming file, line and cause."""
     try:
-        return json.loads(Path(path).read_bytes(), object_pairs_hook=_once)
+        return parse_json(Path(path).read_bytes(), path)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def parse_json(data: bytes | str, where: str | os.PathLike) -> Any:
+    """The value of JSON text; `where` is the file's name, for messages. Raises FileError as `read_json` does."""
+    try:
+        return json.loads(data, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise FileError(
-            f"{path}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}", "correct that line"
+            f"{where}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}",
+            "mend that line, or restore the file from a copy",
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: not JSON: {str(error).splitlines()[0]}", "write it again") from error
+    except (ValueError, RecursionError) as error:  # ValueError: a key twice, a number of thousands of digits, no UTF-8
+        raise FileError(f"{where}: not JSON: {reason(error)}", "write it again, or restore it from a copy") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table:
-            raise ValueError(f"the key '{key}' stands there twice")
+            raise ValueError(f"the key '{line(key)}' stands there twice")
         table[key] = value
     return table
 
@@ -156,8 +169,8 @@ def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
 
 
 def _unknown(prefix: str, key: str, known: dict[str, Any]) -> str:
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"unknown key '{prefix}{key}'" + (
+    near = difflib.get_close_matches(key[:LETTERS], known, n=1, cutoff=0.5)  # its time grows with the square
+    return f"unknown key '{prefix}{line(key)}'" + (
         f" (nearest: '{prefix}{near[0]}')" if near else f" (known: {', '.join(known)})"
     )
 
@@ -169,9 +182,9 @@ def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
         return _convert_union(arguments, value, name, problems)
     if dataclasses.is_dataclass(kind):
         return _from_table(kind, value, name + ".", problems)
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) < 1 << 1000:
         return float(value)
-    if kind is Path and isinstance(value, str):
+    if kind is Path and isinstance(value, str) and "\0" not in value:
         return Path(value)
     if origin in (list, tuple) and isinstance(value, list):
         inner = [arguments[0]] * len(value) if origin is list or arguments[1:] == (...,) else list(arguments)
@@ -180,7 +193,7 @@ def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
                 _convert(one, item, f"{name}[{at}]", problems) for at, (one, item) in enumerate(zip(inner, value))
             )
     if origin is dict and isinstance(value, dict):
-        return {key: _convert(arguments[1], item, f"{name}.{key}", problems) for key, item in value.items()}
+        return {key: _convert(arguments[1], item, f"{name}.{line(key)}", problems) for key, item in value.items()}
     if not _fits(kind, value):
         problems.append(f"expected {name} to be {_describe(kind)}; got {_kind(value)}")
     return value
@@ -209,7 +222,7 @@ def _complaint(one: dataclasses.Field, kind: Any, value: Any, prefix: str = "") 
         return None
     rule = " and ".join(f"{prefix}{one.name} {LIMITS[word][0]} {bound}" for word, bound in limits)
     unit = one.metadata.get("unit")
-    return f"expected {rule}{f' ({unit})' if unit else ''}; got {value}"
+    return f"expected {rule}{f' ({unit})' if unit else ''}; got {shown(value)}"
 
 
 def _fits(kind: Any, value: Any) -> bool:
@@ -230,7 +243,7 @@ def _fits(kind: Any, value: Any) -> bool:
             _fits(arguments[0], key) and _fits(arguments[1], item) for key, item in value.items()
         )
     if kind is float:
-        return type(value) in (int, float) and math.isfinite(value)
+        return type(value) is float and math.isfinite(value) or type(value) is int and abs(value) < 1 << 1000
     if kind in (int, bool, str):
         return type(value) is kind
     return value is None if kind is type(None) else isinstance(value, kind)
@@ -271,11 +284,5 @@ def _kind(value: Any) -> str:
         dict: "table",
         type(None): "null",
     }
-    kind = kinds.get(type(value), type(value).__name__)
-    return (
-        kind
-        if value is None or isinstance(value, dict)
-        else f"the {kind} {str(value)[:40]!r}"
-        if isinstance(value, str)
-        else f"the {kind} {str(value)[:40]}"
-    )
+    kind = kinds.get(type(value), line(type(value).__name__))
+    return kind if value is None or isinstance(value, dict) else f"the {kind} {shown(value)}"

@@ -1,8 +1,14 @@
 """What goes wrong with files where PyTorch raises a class of its own: each complaint is of that class too."""
 
 import pickle
+from collections.abc import Iterable
+from typing import Any
 
 from badak.errors import ArgumentError, FileError
+
+LETTERS, ITEMS, DEPTH = 60, 4, 2  # of a value in a message
+PLAIN = (type(None), bool, float, complex)
+BRACKETS: dict[type, tuple[str, str]] = {tuple: ("(", ")"), list: ("[", "]"), dict: ("{", "}"), set: ("{", "}")}
 
 
 class AbsentFileError(FileError, FileNotFoundError):
@@ -23,3 +29,34 @@ class UnpicklableError(ArgumentError, pickle.PicklingError, AttributeError):
 def damaged(where, what: str, fix: str = "copy or download it again, or write it again with badak.save") -> FileError:
     """The complaint about a file that cannot be what badak.save or torch.save wrote."""
     return FileError(f"{where}: damaged, or not a file of torch.save: {what}", fix)
+
+
+def shown(value: Any, depth: int = DEPTH) -> str:
+    """A value of a file for a message: one short line, whatever its size. No code of its class runs, as repr would."""
+    kind = type(value)
+    if kind in (str, bytes):
+        return repr(value[:LETTERS]) + "..." * (len(value) > LETTERS)
+    if kind is int:
+        return str(value) if value.bit_length() < 200 else f"a number of {value.bit_length():,} bits"
+    if kind in PLAIN:
+        return repr(value)
+    if kind not in BRACKETS or not depth:
+        return f"a {line(kind.__name__)}"
+    left, right = BRACKETS[kind]
+    more = ", ..." if len(value) > ITEMS else "," if kind is tuple and len(value) == 1 else ""
+    return f"{left}{', '.join(_items(value, depth - 1))}{more}{right}"
+
+
+def _items(value: Any, depth: int) -> Iterable[str]:
+    for _, item in zip(range(ITEMS), value.items() if type(value) is dict else value):
+        yield ": ".join(shown(one, depth) for one in item) if type(value) is dict else shown(item, depth)
+
+
+def line(text: str, letters: int = LETTERS) -> str:
+    """A name in a file for a message: short, on one line, printable."""
+    return repr(text[:letters])[1:-1] + "..." * (len(text) > letters)
+
+
+def reason(error: BaseException) -> str:
+    """What another library's error says, as part of a line."""
+    return " ".join(line(part, 200) for part in str(error).strip().splitlines()[:1]) or type(error).__name__

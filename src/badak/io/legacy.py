@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.io.errors import damaged
+from badak.io.errors import damaged, line, shown
 from badak.io.storage import Storage, described
 from badak.io.unpickler import Unpickler
 
@@ -35,33 +35,39 @@ def load_legacy(data: bytes, where: str, find: Callable, restore: Callable[[Stor
         if key not in storages:
             spare[0] -= count * dtype.itemsize
             if spare[0] < 0:
-                raise damaged(where, f"storage '{key}' claims {count:,} numbers, more than the file has")
+                raise damaged(where, f"storage '{line(key)}' claims {count:,} numbers, more than the file has")
             storages[key] = restore(Storage(np.empty(count * dtype.itemsize, np.uint8), dtype, location, where))
         return storages[key]
 
-    def refuse(said: Any) -> Any:
-        raise damaged(where, "a storage outside the object")
+    def refuse(*said: Any) -> Any:
+        raise damaged(where, "a name or a storage outside the object")
 
-    magic, version, system = (Unpickler(file, where, find, refuse).load() for _ in range(3))
-    if magic != MAGIC or version != VERSION or type(system) is not dict:
-        raise damaged(where, f"version {str(version)[:20]} of the old format; badak reads {VERSION}")
+    magic, version, system = (Unpickler(file, where, refuse, refuse).load() for _ in range(3))
+    if type(magic) is not int or magic != MAGIC or type(version) is not int or version != VERSION or type(system) is not dict:
+        raise damaged(where, f"version {shown(version)} of the old format; badak reads {VERSION}")
+    little = system.get("little_endian", True)
+    if type(little) is not bool:
+        raise damaged(where, f"the byte order {shown(little)}")
     made = Unpickler(file, where, find, persistent).load()
-    keys = Unpickler(file, where, find, refuse).load()
-    if type(keys) is not list or sorted(map(str, keys)) != sorted(storages):
+    keys = Unpickler(file, where, refuse, refuse).load()
+    if type(keys) is not list or not all(type(key) is str for key in keys) or sorted(keys) != sorted(storages):
         raise damaged(where, "its table of storages is not that of its object")
     for key in keys:
-        _fill(file, storages[key], key, bool(system.get("little_endian", True)), where)
+        _fill(file, storages[key], key, little, where)
+    if file.read(1):
+        raise damaged(where, "bytes at its end belong to no storage")
     return made
 
 
 def _fill(file: io.BytesIO, storage: Storage, key: str, little: bool, where: str) -> None:
     count = int.from_bytes(file.read(8), "little" if little else "big")
     if count != storage.size():
-        raise damaged(where, f"storage '{key}' has {count:,} numbers, and its tensors speak of {storage.size():,}")
+        raise damaged(where, f"storage '{line(key)}' has {count:,} numbers, and its tensors speak of {storage.size():,}")
     if file.readinto(storage.raw.data) != storage.raw.nbytes:
-        raise damaged(where, f"storage '{key}' is cut short")
+        raise damaged(where, f"storage '{line(key)}' is cut short")
     if not little:
         swap(storage)
+    storage.check()
 
 
 def swap(storage: Storage) -> None:

@@ -20,6 +20,8 @@ MODULES = {"builtins": "__builtin__", "copyreg": "copy_reg"}  # protocol 2 is Py
 REBUILD = "torch._utils._rebuild_tensor_v2"
 # Tensor classes of rooms above this one: class -> PyTorch's function that rebuilds it from (tensor, requires_grad, hooks).
 WRAPPED: dict[type, str] = {}
+# Of rooms above this one: class -> what makes an instance of it impossible to load, as (what it does, fix); None: nothing.
+CHECKS: dict[type, Callable[[Any], tuple[str, str] | None]] = {}
 
 
 class Pickler:
@@ -228,6 +230,9 @@ class Pickler:
         self._name(f"{module}.{name}", module)
 
     def _reduced(self, value: Any) -> None:
+        for base, check in CHECKS.items():
+            if isinstance(value, base) and (complaint := check(value)):
+                raise self._refused(*complaint)
         reduce = copyreg.dispatch_table.get(type(value))
         try:
             said = reduce(value) if reduce else value.__reduce_ex__(2)

@@ -1,7 +1,6 @@
 """badak.save and badak.load: the .pt files of torch.save and torch.load, read without running anything."""
 
 import io
-import json
 import os
 import pickle
 from collections.abc import Callable
@@ -12,15 +11,13 @@ from badak.errors import ArgumentError, FileError, KindError, MissingError
 from badak.io import allowed, program
 from badak.io.archive import Archive, write_archive
 from badak.io.atomic import unreadable, write_file
-from badak.io.errors import UnsafeFileError, damaged
+from badak.io.errors import UnsafeFileError, damaged, line, shown
 from badak.io.legacy import is_legacy, load_legacy, swap
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing
 from badak.io.storage import Storage, described
 from badak.io.unpickler import Unpickler
 from badak.tensor import dtypes
-
-CLASSES = ".badak/classes"  # record of the program's classes that a file of badak holds instances of
 
 
 def save(
@@ -43,15 +40,12 @@ def save(
     Pickler(placing.see).dump(obj)  # first look: which memory is there
     pickler = Pickler(placing.place)
     text = pickler.dump(obj)
-    foreign = sorted(name for name in pickler.names if name not in allowed.STRICT and not name.startswith("torch."))
     records: list[tuple[str, Callable[[Any], object], int]] = [_record("data.pkl", text)]
     records += [_record(".format_version", b"1"), _record(".storage_alignment", b"64")]
     if not _disable_byteorder_record:
         records.append(_record("byteorder", b"little"))
     records += [(f"data/{key}", fill, size) for key, fill, size in placing.storages()]
     records.append(_record("version", b"3\n"))
-    if foreign:
-        records.append(_record(CLASSES, json.dumps(foreign).encode()))
     if isinstance(f, str | os.PathLike):
         name = Path(f).name.partition(".")[0] or "archive"
         write_file(f, lambda file: write_archive(file, name, records))
@@ -73,9 +67,9 @@ def _record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """What is in the .pt file `f` (a path or a binary file), written by badak.save or torch.save.
 
-    weights_only   True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False: also plain
-                   data classes of the standard library, and whole modules in files that badak wrote from classes that the
-                   running program has imported. Nothing in a file is ever executed.
+    weights_only   True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False: also data
+                   classes of the standard library, and whole modules and plain classes that the running program has defined
+                   or imported: made empty, then given their attributes. No mode runs code that a file names.
     map_location   'cpu', or anything that leads there: a device, a dict, or a function of (storage, location)
     mmap           True: tensors see the file (copy on write) instead of being read; `f` must be a path
 
@@ -113,7 +107,7 @@ def _load(file: BinaryIO, where: str, restore: Callable[[Storage], Storage], str
     if is_legacy(first):
         if mapped is not None:
             raise ArgumentError(f"load: {where} has the format before PyTorch 1.6, which cannot be mapped", "leave mmap out")
-        return load_legacy(file.read(), where, _finder(where, strict, frozenset()), restore)
+        return load_legacy(file.read(), where, _finder(where, strict), restore)
     if first[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
         raise damaged(where, f"it begins with {first[:8]!r}{_look(first)}")
     return _from_archive(Archive(file, where, mapped), where, restore, strict)
@@ -122,7 +116,7 @@ def _load(file: BinaryIO, where: str, restore: Callable[[Storage], Storage], str
 def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Storage], strict: bool) -> Any:
     order = archive.read("byteorder").tobytes() if "byteorder" in archive else b"little"
     if order not in (b"little", b"big"):
-        raise damaged(where, f"the byte order {order[:20]!r}")
+        raise damaged(where, f"the byte order {shown(order)}")
     storages: dict[str, Storage] = {}
 
     def persistent(said: Any) -> Storage:
@@ -130,32 +124,28 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
         if key not in storages:
             if archive.bytes_of(f"data/{key}") != count * dtype.itemsize:
                 raise damaged(
-                    where, f"storage '{key}' of {count} numbers ({dtype.name}) has {archive.bytes_of(f'data/{key}')} bytes"
+                    where, f"storage {shown(key)} of {count} numbers ({dtype.name}) has {archive.bytes_of(f'data/{key}')} bytes"
                 )
             made = Storage(archive.read(f"data/{key}"), dtype, location, where)
             if order == b"big":
                 swap(made)
+            made.check()
             storages[key] = restore(made)
         found = storages[key]
-        return found if found.dtype is dtype else Storage(found.raw, dtype, found.location, where)
+        if found.dtype is not dtype:
+            found = Storage(found.raw, dtype, found.location, where)
+            found.check()
+        return found
 
-    own = frozenset(_classes(archive)) if CLASSES in archive else frozenset()
     text = io.BytesIO(archive.read("data.pkl").tobytes())
-    return Unpickler(text, where, _finder(where, strict, own), persistent).load()
+    return Unpickler(text, where, _finder(where, strict), persistent).load()
 
 
-def _classes(archive: Archive) -> list[str]:
-    try:
-        names = json.loads(archive.read(CLASSES).tobytes())
-    except (ValueError, RecursionError) as error:
-        raise damaged(archive.where, "its list of classes is not JSON") from error
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-
-
-def _finder(where: str, strict: bool, own: frozenset[str]) -> Callable[[str, str], Any]:
-    """What the names of a file stand for. `own`: the program's classes that badak noted when it wrote the file."""
+def _finder(where: str, strict: bool) -> Callable[[str, str], Any]:
+    """What the names of a file stand for."""
     table = allowed.STRICT if strict else allowed.LOOSE
-    own_found: dict[str, Any] = {}
+    classes = program.Program()
+    found: dict[str, Any] = {}
 
     def find(module: str, name: str) -> Any:
         module = {"__builtin__": "builtins", "copy_reg": "copyreg"}.get(module, module)
@@ -164,31 +154,33 @@ def _finder(where: str, strict: bool, own: frozenset[str]) -> Callable[[str, str
             return allowed.vouched_name(dotted, allowed.vouched()[dotted])
         if dotted in table:
             return table[dotted]
-        reason = ""
-        if dotted in own and not strict:
-            found = own_found.get(dotted) or program.find(module, name)
-            if not isinstance(found, str):
-                own_found[dotted] = found
-                return found
-            reason = f" ({found})"
-        raise _unsafe(where, dotted, strict, bool(own), reason)
+        if dotted not in found:
+            found[dotted] = classes.find(module, name)
+        if strict or type(found[dotted]) is str:
+            raise _unsafe(where, dotted, found[dotted])
+        return found[dotted]
 
     return find
 
 
-def _unsafe(where: str, dotted: str, strict: bool, own: bool, reason: str) -> UnsafeFileError:
-    cause = f"{where}: Weights only load failed: it names {dotted}{reason}, and badak never runs what a file names"
+def _unsafe(where: str, dotted: str, found: Any) -> UnsafeFileError:
+    """The complaint about a name; found: what the program has under it, or why it has nothing."""
+    name = line(dotted)
+    cause = f"{where}: Weights only load failed: it names {name}"
     if dotted.startswith(("torch.nn.modules.", "torch.nn.parallel.")):
         return UnsafeFileError(
-            f"{where}: Weights only load failed: it holds a whole module (it names {dotted}), to be rebuilt by running code",
+            f"{where}: Weights only load failed: it holds a whole module (it names {name}), to be rebuilt by running code",
             "in PyTorch: torch.save(model.state_dict(), path); here: model.load_state_dict(badak.load(path))",
         )
     if dotted.startswith("torch."):
-        return UnsafeFileError(cause, "save tensors of the dtypes and kinds that badak has, and plain values")
-    if own and strict:
-        return UnsafeFileError(cause, "badak.load(..., weights_only=False), if this program imports that class")
+        return UnsafeFileError(
+            f"{cause}, which badak does not have", "save tensors of the dtypes and kinds that badak has, and plain values"
+        )
+    if type(found) is not str or dotted in allowed.LOOSE:
+        return UnsafeFileError(f"{cause}, which is more than weights", "badak.load(..., weights_only=False)")
     return UnsafeFileError(
-        cause, f"save a state_dict; or, if you trust {dotted}, badak.serialization.add_safe_globals([it])"
+        f"{cause} ({found}), and badak never runs what a file names",
+        f"save a state_dict; or, if you trust {name}, badak.serialization.add_safe_globals([it])",
     )
 
 
@@ -200,6 +192,8 @@ def _restore(map_location: Any) -> Callable[[Storage], Storage]:
 
         def call(storage: Storage) -> Storage:
             found = map_location(storage, storage.location)
+            if found is not None and not isinstance(found, Storage):
+                raise KindError(f"load: map_location gave a {type(found).__name__}, not a storage", "return storage, or None")
             return storage if found is None else found
 
         return call

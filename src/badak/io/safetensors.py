@@ -15,6 +15,7 @@ Source: the format's description, https://github.com/huggingface/safetensors.
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
@@ -24,6 +25,7 @@ import safetensors as library
 
 from badak.errors import ArgumentError, DTypeError, FileError, MissingError
 from badak.io.atomic import unreadable, write_file
+from badak.io.errors import line, reason, shown
 from badak.tensor import Tensor
 from badak.tensor.dtypes import ALL, check_device, of_numpy
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
@@ -214,9 +216,8 @@ def _parse(text: bytes, where) -> dict[str, Any]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         table = dict(pairs)
         if len(table) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise _damaged(where, f"the header names '{twice}' twice")
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise _damaged(where, f"the header names '{line(twice)}' twice")
         return table
 
     try:
@@ -224,7 +225,7 @@ def _parse(text: bytes, where) -> dict[str, Any]:
     except FileError:
         raise
     except (ValueError, RecursionError) as error:
-        raise _damaged(where, f"the header is not JSON ({str(error).splitlines()[0]})") from error
+        raise _damaged(where, f"the header is not JSON ({reason(error)})") from error
     if not isinstance(fields, dict):
         raise _damaged(where, f"the header is a JSON {type(fields).__name__}, not a table of tensors")
     return fields
@@ -232,46 +233,47 @@ def _parse(text: bytes, where) -> dict[str, Any]:
 
 def _entry(name: str, said: Any, where) -> Entry:
     """One checked row of the header."""
+    tensor = f"tensor '{line(name)}'"
     if not isinstance(said, dict) or set(said) != {"dtype", "shape", "data_offsets"}:
-        raise _damaged(where, f"tensor '{name}': expected dtype, shape and data_offsets; got {str(said)[:80]}")
+        raise _damaged(where, f"{tensor}: expected dtype, shape and data_offsets; got {shown(said)}")
     code, shape, offsets = said["dtype"], said["shape"], said["data_offsets"]
     if not isinstance(code, str) or code not in CODES:
         raise _damaged(
             where,
-            f"tensor '{name}' has dtype {code!r}; badak reads {', '.join(CODES)}",
+            f"{tensor} has dtype {shown(code)}; badak reads {', '.join(CODES)}",
             "convert the file to one of these",
         )
     if not _counts(shape) or len(shape) > MAX_DIMS:
-        raise _damaged(where, f"tensor '{name}' has shape {str(shape)[:80]}, not a list of at most {MAX_DIMS} sizes")
+        raise _damaged(where, f"{tensor} has shape {shown(shape)}, not a list of at most {MAX_DIMS} sizes")
     if not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise _damaged(where, f"tensor '{name}' has data_offsets {str(offsets)[:80]}, not [start, stop]")
+        raise _damaged(where, f"{tensor} has data_offsets {shown(offsets)}, not [start, stop]")
     dtype = _named[CODES[code]]
     needed, held = math.prod(shape) * dtype.itemsize, offsets[1] - offsets[0]
     if needed != held:
         raise _damaged(
-            where,
-            f"tensor '{name}': {code} of shape {shape} needs {needed:,} bytes, its data_offsets {offsets} hold {held:,}",
+            where, f"{tensor}: {code} of shape {shown(shape)} needs {needed:,} bytes, its data_offsets {offsets} hold {held:,}"
         )
     return Entry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
 def _counts(values: Any) -> bool:
-    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+    return isinstance(values, list) and all(type(value) is int and 0 <= value < 1 << 63 for value in values)
 
 
 def _check_layout(entries: dict[str, Entry], available: int, where) -> None:
     """The tensors must cover the data exactly: no overlap, no gap, nothing after them."""
-    end, before = 0, None
+    end, before = 0, ""
     for name, entry in sorted(entries.items(), key=lambda item: (item[1].start, item[1].stop)):
         if entry.stop > available:
             raise _damaged(
                 where,
-                f"tensor '{name}' ends at byte {entry.stop:,} of the data, but there are {available:,}: the file is cut short",
+                f"tensor '{line(name)}' ends at byte {entry.stop:,} of the data, but there are {available:,}: "
+                "the file is cut short",
             )
         if entry.start < end:
-            raise _damaged(where, f"tensors '{before}' and '{name}' overlap")
+            raise _damaged(where, f"tensors '{line(before)}' and '{line(name)}' overlap")
         if entry.start > end:
-            raise _damaged(where, f"{entry.start - end:,} bytes before tensor '{name}' belong to no tensor")
+            raise _damaged(where, f"{entry.start - end:,} bytes before tensor '{line(name)}' belong to no tensor")
         end, before = entry.stop, name
     if end != available:
         raise _damaged(where, f"{available - end:,} bytes at its end belong to no tensor")
@@ -282,25 +284,28 @@ def _second_opinion(ask, where) -> None:
     try:
         ask()
     except library.SafetensorError as error:
-        raise _damaged(where, str(error).splitlines()[0]) from error
+        raise _damaged(where, reason(error)) from error
 
 
 def _read_tensor(file: BinaryIO, entry: Entry, base: int, name: str, where) -> Tensor:
+    tensor = f"tensor '{line(name)}'"
     raw = np.empty(entry.stop - entry.start, np.uint8)
     file.seek(base + entry.start)
     if file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
-        raise _damaged(where, f"tensor '{name}' is cut short (the file changed while it was read)")
+        raise _damaged(where, f"{tensor} is cut short (the file changed while it was read)")
     try:
         kind = entry.dtype.numpy
     except ImportError as error:
         raise MissingError(
-            f"{where}: tensor '{name}' is {entry.dtype.name}, which needs the package ml_dtypes",
+            f"{where}: {tensor} is {entry.dtype.name}, which needs the package ml_dtypes",
             "pip install ml_dtypes",
         ) from error
+    if entry.dtype.name == "bool" and raw.size and raw.max() > 1:
+        raise _damaged(where, f"{tensor} of truth values has other bytes than 0 and 1")
     try:
         return Tensor._of(raw.view(kind).reshape(entry.shape))
     except (ValueError, OverflowError) as error:
-        raise _damaged(where, f"tensor '{name}' has a shape that no array can have: {list(entry.shape)}") from error
+        raise _damaged(where, f"{tensor} has a shape that no array can have: {shown(entry.shape)}") from error
 
 
 def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> dict[str, Tensor]:
@@ -310,7 +315,7 @@ def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> 
             if name in found or not isinstance(kept, str) or kept not in found:
                 raise _damaged(
                     where,
-                    f"the metadata ties '{name}' to '{kept}', "
+                    f"the metadata ties '{line(name)}' to {shown(kept)}, "
                     + ("which is stored too" if name in found else "which is not there"),
                 )
         found.update({name: found[kept] for name, kept in ties.items()})

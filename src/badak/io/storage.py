@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.errors import BadakError
-from badak.io.errors import damaged
+from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
 
 # The class that PyTorch names for a storage of each dtype.
@@ -46,6 +46,11 @@ class Storage:
         dtypes.check_device("cuda")
         return self
 
+    def check(self) -> None:
+        """Raise FileError for truth values that are neither 0 nor 1: kernels would count them as more than one."""
+        if self.dtype is dtypes.bool_ and self.raw.nbytes and self.raw.max() > 1:
+            raise self._wrong("a storage of truth values has other bytes than 0 and 1")
+
     def size(self) -> int:
         """How many numbers it holds."""
         return self.raw.nbytes // self.dtype.itemsize
@@ -58,14 +63,13 @@ class Storage:
         """The tensor that sees this memory from item `offset` on, after checking that all of it lies inside."""
         dtype = self.dtype if dtype is None else dtype
         size, stride = tuple(size), tuple(stride)
-        numbers = (offset, *size, *stride)
-        if len(size) != len(stride) or len(size) > MAX_DIMS or not all(type(n) is int and n >= 0 for n in numbers):
-            raise self._wrong(f"a tensor of size {_short(size)}, stride {_short(stride)} and offset {offset!r} is none")
+        if len(size) != len(stride) or len(size) > MAX_DIMS or not all(map(_is_count, (offset, *size, *stride))):
+            raise self._wrong(f"a tensor of size {shown(size)}, stride {shown(stride)} and offset {shown(offset)} is none")
         items = self.raw.nbytes // dtype.itemsize
         last = offset + sum((n - 1) * step for n, step in zip(size, stride)) if math.prod(size) else offset - 1
         if last >= items or offset > items:
             raise self._wrong(
-                f"a tensor of size {_short(size)}, stride {_short(stride)} and offset {offset} reaches item {last} of a "
+                f"a tensor of size {shown(size)}, stride {shown(stride)} and offset {offset} reaches item {last} of a "
                 f"storage of {items}"
             )
         steps = tuple(step * dtype.itemsize for step in stride)
@@ -74,7 +78,7 @@ class Storage:
                 return Tensor._of(np.empty(size, dtype.numpy))
             return Tensor._of(np.ndarray(size, dtype.numpy, self.raw, offset * dtype.itemsize, steps))
         except (ValueError, OverflowError, TypeError) as error:
-            raise self._wrong(f"a tensor of size {_short(size)}: {error}") from error
+            raise self._wrong(f"a tensor of size {shown(size)}: {reason(error)}") from error
 
     def _wrong(self, what: str) -> BadakError:
         return damaged(self.where, what)
@@ -82,14 +86,14 @@ class Storage:
 
 def described(said: Any, where: str) -> tuple[Any, str, str, int]:
     """(dtype, key, location, count of numbers) from the persistent id of a storage, checked."""
-    if type(said) is tuple and len(said) in (5, 6) and said[0] == "storage":
-        dtype, key, location, count = getattr(said[1], "value", said[1]), *said[2:5]
-        if type(dtype) is dtypes.dtype and type(key) is str and type(location) is str and type(count) is int and count >= 0:
+    if type(said) is tuple and len(said) in (5, 6) and type(said[0]) is str and said[0] == "storage":
+        dtype, key, location, count = said[1:5]
+        if type(dtype) is dtypes.dtype and type(key) is type(location) is str and _is_count(count):
             if len(said) == 6 and said[5] is not None:
                 raise damaged(where, "a storage that is a part of another one", "load and save it with a newer PyTorch")
             return dtype, key, location, count
-    raise damaged(where, f"{str(said)[:80]} describes no storage")
+    raise damaged(where, f"{shown(said)} describes no storage")
 
 
-def _short(sizes: tuple) -> str:
-    return str(list(sizes))[:80]
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from badak.errors import ArgumentError, FileError
+from badak.io.errors import reason, shown
+from badak.io.limits import Keys
 from badak.tensor import Tensor
 
 
@@ -53,33 +55,41 @@ def _encode_dict(value: dict, put: Callable[[str, Any], None], name: str) -> Any
 
 def decode(value: Any, get: Callable[[str], Any], where: str) -> Any:
     """The Python value of what `encode` made; tensors come from `get(name)`. Raises FileError (`where` is the file)."""
+    try:
+        return _decode(value, get, Keys())
+    except FileError:
+        raise
+    except (TypeError, ValueError, KeyError, RecursionError) as error:
+        raise FileError(
+            f"{where}: damaged: a value in it is none ({reason(error)})", "restore it from a copy, or start the run anew"
+        ) from error
+
+
+def _decode(value: Any, get: Callable[[str], Any], keys: Keys) -> Any:
     if isinstance(value, list):
-        return [decode(item, get, where) for item in value]
+        return [_decode(item, get, keys) for item in value]
     if not isinstance(value, dict):
         return value
     tag = next(iter(value), "")
     if not tag.startswith("$"):
-        return {key: decode(item, get, where) for key, item in value.items()}
-    try:
-        return _decode_tagged(tag, value[tag], get, where)
-    except (TypeError, ValueError, KeyError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(
-            f"{where}: damaged: {str(value)[:80]} stands for no value", "restore it from a copy, or start the run anew"
-        ) from error
+        return {key: _decode(item, get, keys) for key, item in value.items()}
+    if len(value) > 1:
+        raise ValueError(f"{shown(value)} stands for no value")
+    return _decode_tagged(tag, value[tag], get, keys)
 
 
-def _decode_tagged(tag: str, body: Any, get: Callable[[str], Any], where: str) -> Any:
-    if tag == "$tuple":
-        return tuple(decode(item, get, where) for item in body)
-    if tag in ("$pairs", "$counter"):
-        pairs = {decode(key, get, where): decode(item, get, where) for key, item in body}
-        return Counter(pairs) if tag == "$counter" else pairs
-    if tag == "$float":
+def _decode_tagged(tag: str, body: Any, get: Callable[[str], Any], keys: Keys) -> Any:
+    if tag == "$tuple" and type(body) is list:
+        return tuple(_decode(item, get, keys) for item in body)
+    if tag in ("$pairs", "$counter") and type(body) is list:
+        table: dict = Counter() if tag == "$counter" else {}
+        for pair in body:
+            if type(pair) is not list or len(pair) != 2:
+                raise ValueError(f"{shown(pair)} is no pair")
+            table[keys.check(_decode(pair[0], get, keys), table)] = _decode(pair[1], get, keys)
+        return table
+    if tag == "$float" and body in ("inf", "-inf", "nan"):
         return float(body)
-    if tag == "$tensor":
-        return get(body)
-    if tag == "$array":
-        return get(body)._array
-    raise ValueError(tag)
+    if tag in ("$tensor", "$array") and type(body) is str:
+        return get(body) if tag == "$tensor" else get(body)._array
+    raise ValueError(f"{shown(tag)}: {shown(body)} stands for no value")

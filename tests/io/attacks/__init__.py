@@ -33,7 +33,7 @@ ATTACKS = {
     "header is a number": (build(b"17"), "the header is a JSON int"),
     "header with endless number": (build(b'{"w": ' + b"9" * 5000 + b"}"), "the header is not JSON"),
     "name twice": (build(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2)), "the header names 'w' twice"),
-    "entry is text": (build({"w": "F32"}), "tensor 'w': expected dtype, shape and data_offsets; got F32"),
+    "entry is text": (build({"w": "F32"}), "tensor 'w': expected dtype, shape and data_offsets; got 'F32'"),
     "entry lacks shape": (
         build({"w": {"dtype": "F32", "data_offsets": [0, 8]}}),
         "tensor 'w': expected dtype, shape and data_offsets",
