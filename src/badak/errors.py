@@ -5,6 +5,8 @@ working. Nothing in badak raises a bare built-in exception for a mistake of the 
 """
 
 import re
+import shlex
+import subprocess
 import sys
 import warnings
 from types import FrameType
@@ -96,6 +98,12 @@ def warn_once(key: object, cause: str, fix: str | None = None) -> None:
 def forget_warnings() -> None:
     """Let every `warn_once` speak again (for tests and notebooks)."""
     _warned.clear()
+
+
+def command(*words: object) -> str:
+    """ "badak train gpt --resume 'my run'": what to type at this system's command line."""
+    line = ["badak", *map(str, words)]
+    return subprocess.list2cmdline(line) if sys.platform == "win32" else shlex.join(line)
 
 
 def user_line() -> str:

@@ -15,6 +15,7 @@ from PIL import Image
 
 import badak
 from badak.cli import COMMANDS, commands, main
+from badak.io.sealed import seal, unseal
 from badak.train.session import start
 from badak.train.setups import PRESETS, SETUPS
 
@@ -117,7 +118,7 @@ def test_info_names_the_kernels(capsys):
 
 def test_train_gpt_writes_a_run_folder_and_generate_reads_it(capsys, tmp_path):
     output = say(capsys, *GPT)
-    assert "step      4" in output and 'next: badak generate runs/gpt --prompt "The quick" --temperature 0' in output
+    assert "step      4" in output and "next: badak generate runs/gpt --prompt 'The quick' --temperature 0" in output
     run = tmp_path / "runs" / "gpt"
     assert {p.name for p in run.iterdir()} >= {
         "config.json",
@@ -201,8 +202,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
 def test_resume_goes_on_to_the_end(capsys, tmp_path):
     assert main([*GPT, "--run", "whole"]) == 0
     _, experiment = start("parts", PRESETS["gpt"]["sentences"])
-    config = json.loads((tmp_path / "whole" / "config.json").read_text())
-    (tmp_path / "parts" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "parts" / "config.json").write_bytes((tmp_path / "whole" / "config.json").read_bytes())
     capsys.readouterr()
     assert "step      4" in say(capsys, "train", "gpt", "--resume", "parts")
     assert (tmp_path / "parts" / "model.safetensors").read_bytes() == (
@@ -266,33 +266,38 @@ def test_a_run_of_another_kind_is_refused(capsys):
 @pytest.mark.parametrize(
     "damage, cause",
     [
-        (lambda config: "{", "config.json: not JSON"),
-        (lambda config: "[]", "config.json: expected experiment to be one of classify, gpt, bert; got None"),
-        (lambda config: json.dumps({**config, "experiment": "gtp"}), "got 'gtp'"),
-        (lambda config: json.dumps({**config, "modle": {}}), "config.json: unknown key 'modle'"),
+        (lambda config: b"{", "config.json: damaged, or not written by badak: it does not end with its checksum"),
+        (lambda config: json.dumps(config).encode(), "config.json: damaged, or not written by badak"),
+        (lambda config: seal(config).replace(b"0.3", b"0.4"), "config.json: damaged or edited: its SHA-256 differs"),
+        (lambda config: seal({"model": {}}), "config.json: expected experiment to be one of classify, gpt, bert; got 'None'"),
+        (lambda config: seal({**config, "experiment": "gtp"}), "got 'gtp'"),
+        (lambda config: seal({**config, "experiment": []}), "got '[]'"),
+        (lambda config: seal({**config, "modle": {}}), "config.json: unknown key 'modle'"),
+        (lambda config: seal({**config, "model": {"layers": "two"}}), "expected model.layers to be a whole number"),
+        (lambda config: seal({**config, "vocabulary": config["vocabulary"][:-1]}), "tokens stand under vocabulary"),
+        (lambda config: seal({**config, "vocabulary": config["vocabulary"][:1] * 2}), "stands there twice"),
         (
-            lambda config: json.dumps({**config, "model": {"layers": "two"}}),
-            "expected model.layers to be a whole number",
+            lambda config: seal({**config, "vocabulary": config["vocabulary"][:5] + config["vocabulary"][:4:-1]}),
+            "state.json: learned with other settings than config.json has",
         ),
-        (
-            lambda config: json.dumps({**config, "vocabulary": config["vocabulary"][:-1]}),
-            "tokens stand under vocabulary",
-        ),
-        (lambda config: json.dumps({**config, "vocabulary": config["vocabulary"][:1] * 2}), "stands there twice"),
     ],
 )
 def test_damaged_settings_are_named(capsys, tmp_path, damage, cause):
     say(capsys, *BERT, "--run", "r")
     path = tmp_path / "r" / "config.json"
-    path.write_text(damage(json.loads(path.read_text())))
+    path.write_bytes(damage(unseal(path, "")))
     assert cause in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
 
 
 def test_damaged_weights_are_named(capsys, tmp_path):
     say(capsys, *BERT, "--run", "r")
     path = tmp_path / "r" / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-7])
-    assert "r/model.safetensors: damaged" in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
+    whole = path.read_bytes()
+    flipped = whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:]
+    for damaged in (whole[:-7], flipped):
+        path.write_bytes(damaged)
+        for asking in (["fill-mask", "r", "Great [MASK]"], ["train", "bert", "--resume", "r"], ["profile", "r"]):
+            assert "r/model.safetensors: damaged, or of another step" in complaint(capsys, *asking)[0]
     path.unlink()
     assert "r/model.safetensors: no such file" in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from badak import optim
 from badak.errors import ArgumentError, FileError
 from badak.io import checkpoint as ours
+from badak.io.sealed import seal, unseal
 from badak.io.values import decode, encode
 from badak.tensor import Tensor
 from tests.optim.twins import both, run
@@ -124,27 +125,62 @@ def test_each_damage_names_its_file(tmp_path, name):
         ours.load(tmp_path)
 
 
+HASHES = {name: {"bytes": 1, "sha256": ""} for name in (ours.MODEL, ours.OPTIMIZER)}
+
+
 @pytest.mark.parametrize(
-    "text, cause",
+    "table, cause",
     [
-        (b"", "not JSON"),
-        (b"\xff", "not JSON"),
-        (b"[1]", "expected format 'badak checkpoint 1'; got 'list'"),
-        (b"[" * 100_000, "not JSON"),
-        (b'{"format": "other"}', "got 'other'"),
-        (b'{"format": "badak checkpoint 1"}', "expected a step, a state and a table of files"),
-        (
-            b'{"format": "badak checkpoint 1", "step": 1, "state": {}, "files": {}}',
-            "expected bytes and sha256 of model.safetensors",
-        ),
+        ({"format": "other"}, "expected format 'badak checkpoint 2'; got 'other'"),
+        ({"format": [1] * 1000}, "expected format 'badak checkpoint 2'; got '[1, 1,"),
+        ({"step": 3}, "got 'None'"),
+        ({"format": ours.FORMAT}, "expected a step, a state and a table of files"),
+        ({"format": ours.FORMAT, "step": True, "state": {}, "files": {}}, "expected a step, a state and a table of files"),
+        ({"format": ours.FORMAT, "step": 1, "state": {}, "files": {}}, "expected bytes and sha256 of model.safetensors"),
+        ({"format": ours.FORMAT, "step": -1, "state": {}, "files": HASHES}, "step -1"),
     ],
 )
-def test_a_damaged_index_is_named(tmp_path, text, cause):
+def test_a_sound_file_that_is_no_index_is_named(tmp_path, table, cause):
     ours.save(tmp_path, some(5))
-    (tmp_path / "state.json").write_bytes(text)
+    (tmp_path / "state.json").write_bytes(seal(table))
     with pytest.raises(FileError) as caught:
         ours.load(tmp_path)
     assert str(caught.value).startswith(f"{tmp_path / 'state.json'}: damaged") and cause in str(caught.value)
+
+
+@pytest.mark.parametrize("load", [ours.load, ours.load_model, ours.read_step])
+def test_every_byte_of_the_index_counts(tmp_path, load):
+    """Flipped, cut off or added: no damage to state.json is read over."""
+    ours.save(tmp_path, some(5))
+    path = tmp_path / "state.json"
+    whole = path.read_bytes()
+    damaged = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(len(whole))]
+    damaged += [whole[:at] for at in range(0, len(whole), 7)] + [whole + b"\n", b"", b"[" * 100_000, b"{}", b"\xff"]
+    for text in damaged:
+        path.write_bytes(text)
+        with pytest.raises(FileError, match=r"state\.json: damaged"):
+            load(tmp_path)
+
+
+def test_weights_without_their_index_are_not_taken_for_nothing(tmp_path):
+    ours.save(tmp_path, some(5))
+    (tmp_path / "state.json").unlink()
+    assert ours.exists(tmp_path)
+    with pytest.raises(FileError, match=r"state\.json: no such file, but model\.safetensors is there\nfix: restore it"):
+        ours.load(tmp_path)
+
+
+def test_a_reader_that_meets_a_save_reads_the_new_state(tmp_path, monkeypatch):
+    ours.save(tmp_path, some(1))
+    read, saved = ours._tensors, iter([True])
+
+    def meanwhile(folder, name, index):
+        if next(saved, False):
+            ours.save(tmp_path, some(2))
+        return read(folder, name, index)
+
+    monkeypatch.setattr(ours, "_tensors", meanwhile)
+    assert flat(ours.load(tmp_path)) == flat(some(2))
 
 
 def test_an_absent_state_is_named(tmp_path):
@@ -165,9 +201,9 @@ def test_an_absent_state_is_named(tmp_path):
 )
 def test_a_tampered_value_is_named(tmp_path, tamper):
     ours.save(tmp_path, some(5))
-    index = json.loads((tmp_path / "state.json").read_text())
+    index = unseal(tmp_path / "state.json", "")
     index["state"]["data"] = tamper
-    (tmp_path / "state.json").write_text(json.dumps(index))
+    (tmp_path / "state.json").write_bytes(seal(index))
     with pytest.raises(FileError, match="state.json"):
         ours.load(tmp_path)
 

@@ -78,6 +78,8 @@ def test_rows_written_after_the_saved_state_are_dropped(tmp_path):
     run.write(dataclasses.replace(run.rows()[-1], step=9))
     assert [row.step for row in run.rows()] == [5, 9]
     assert run.load().step == 5
+    assert [row.step for row in run.rows()] == [5, 9]  # looking changes nothing
+    run.rewind(run.load())
     assert [row.step for row in run.rows()] == [5]
 
 

@@ -3,9 +3,11 @@
 import importlib
 import sys
 import warnings
+from contextlib import nullcontext
 
 import click
 
+from badak.cli.output import any_text
 from badak.errors import BadakError, BadakWarning
 
 COMMANDS = {  # name: module below badak.cli, what it does
@@ -21,7 +23,17 @@ COMMANDS = {  # name: module below badak.cli, what it does
 }
 
 
-class Table(click.Group):
+class Chooser(click.Group):
+    """A group that shows its help where no command was named; code 2, for nothing was done."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+
+class Table(Chooser):
     """A group whose commands are the rows of COMMANDS."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -61,16 +73,21 @@ def show_version(asked: bool) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code. A mistake is two lines on stderr, what is wrong and what helps, and code 2."""
-    with warnings.catch_warnings():
+    given = sys.argv[1:] if arguments is None else arguments
+    is_program = given[:1] == ["run"]  # which prints as Python lets it
+    with warnings.catch_warnings(), nullcontext() if is_program else any_text():
         warnings.showwarning = show_warning
         try:
-            done = commands.main(arguments, prog_name="badak", standalone_mode=False)
+            done = commands.main(given, prog_name="badak", standalone_mode=False)
             return done if isinstance(done, int) else 0
         except BadakError as error:
             return complain(error.cause, error.fix)
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "badak"
-            return complain(error.format_message().replace("\n", " "), f"{path} --help lists what it takes")
+            return complain(" ".join(error.format_message().split()), f"{path} --help lists what it takes")
+        except MemoryError as error:
+            return complain(f"not enough memory ({error})" if str(error) else "not enough memory",
+                            "a smaller --batch-size, --context, --d-model or --layers, or a smaller file")  # fmt: skip
         except (click.Abort, KeyboardInterrupt):
             return complain("stopped", None, code=130)
         except BrokenPipeError:  # the reader of our output has gone, e.g. `badak generate ... | head`

@@ -1,10 +1,10 @@
 """badak bench"""
 
 import json
-from pathlib import Path
 
 import click
 
+from badak.io.atomic import write_file
 from badak.measure.contest import TASKS, Standing, compete, libraries
 from badak.measure.machine import describe
 
@@ -19,6 +19,8 @@ def command(threads: int | None, rounds: int, secs: float, path: str | None) -> 
 
     Both libraries run the same model from the same weights in two processes that take turns.
     """
+    if path:
+        write_file(path, lambda file: None)  # before two minutes are spent
     facts = describe(threads)
     click.echo(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     click.echo(f"{'one step of':<36}{'badak ms':>10}{'PyTorch ms':>12}{'ratio':>8}{'spread':>8}  same result")
@@ -30,7 +32,8 @@ def command(threads: int | None, rounds: int, secs: float, path: str | None) -> 
         click.echo("PyTorch is not installed, so badak ran alone")
     if path:
         rows = [{**vars(standing), "ratio": standing.ratio} for standing in found]
-        Path(path).write_text(json.dumps({"machine": facts, "tasks": rows}, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps({"machine": facts, "tasks": rows}, indent=1) + "\n"
+        write_file(path, lambda file: file.write(text.encode()))
     if not all(standing.agrees for standing in found):
         raise click.exceptions.Exit(1)
 

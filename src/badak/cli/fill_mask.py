@@ -2,6 +2,7 @@
 
 import click
 
+from badak.cli.output import bar
 from badak.generate.text import fill_sentence
 from badak.train.session import open_model
 
@@ -19,4 +20,4 @@ def command(run: str, sentence: str, top: int) -> None:
         click.echo(f"\n  [MASK] {number}" if len(rankings) > 1 else "")
         width = max(len(word) for word, _ in ranking)
         for word, chance in ranking:
-            click.echo(f"  {word:<{width}}  {chance:7.2%}  {'█' * round(40 * chance)}".rstrip())
+            click.echo(f"  {word:<{width}}  {chance:7.2%}  {bar(chance)}".rstrip())

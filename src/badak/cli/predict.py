@@ -2,6 +2,7 @@
 
 import click
 
+from badak.cli.output import bar
 from badak.generate.picture import rank_classes, read_picture
 from badak.train.session import open_model
 
@@ -17,4 +18,4 @@ def command(run: str, picture: str) -> None:
     ranking = rank_classes(open_model(run, "classify").model, read_picture(picture))
     click.echo(f"{picture}: {ranking[0][0]}\n")
     for digit, chance in ranking:
-        click.echo(f"  {digit}  {chance:7.2%}  {'█' * round(40 * chance)}".rstrip())
+        click.echo(f"  {digit}  {chance:7.2%}  {bar(chance)}".rstrip())

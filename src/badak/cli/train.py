@@ -5,12 +5,14 @@ from typing import Any
 
 import click
 
+from badak.cli import Chooser
 from badak.cli.bar import Bar
 from badak.cli.options import NAMES, Section, SectionedCommand, given, options_of
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, BadakError
+from badak.errors import command as command_line
 from badak.train.experiment import Experiment
 from badak.train.loop import train
-from badak.train.run import Run
+from badak.train.run import CHANGING, Run
 from badak.train.session import resume as resume_run
 from badak.train.session import start
 from badak.train.setups import PRESETS, Setup, change
@@ -30,13 +32,21 @@ def run_training(kind: str, preset: str | None, run: str | None, resume: str | N
     click.echo(f"run folder {opened.folder}")
     with Bar(opened.setup, show=click.echo) as bar:
         finished = train(experiment, opened.setup.train, opened, bar.show)
+    if not finished:
+        click.echo(f"stopped and saved; go on with: {opened.resuming()}")
     opened.draw(log=click.echo)
     if finished:
-        click.echo(
-            "\n".join([*experiment.closing_words(), f"next: badak {ASK[kind]} {opened.folder} {experiment.example()}"])
-        )
-    else:
-        click.echo(f"stopped and saved; go on with: badak train {kind} --resume {opened.folder}")
+        for line in closing_words(experiment):
+            click.echo(line)
+        click.echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")
+
+
+def closing_words(experiment: Experiment) -> list[str]:
+    """What to show of the trained model; that nothing can be shown is no reason to fail."""
+    try:
+        return experiment.closing_words()
+    except BadakError as error:
+        return [f"no sample: {error.cause}"]
 
 
 def open_run(
@@ -46,17 +56,23 @@ def open_run(
     if resume is None:
         setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]))]
         return start(run or free_folder(kind), choose_setup(setup, values), log=click.echo)
+    changing = [name for names in CHANGING.values() for name in names]
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
-    if asked:
-        flag = NAMES.get(asked[0], asked[0]).replace("_", "-")
-        raise ArgumentError(
-            f"--resume goes on with the settings of {resume}; got --{flag} too",
-            "leave it out, or start a new run without --resume",
-        )
+    for name in asked:
+        if name not in changing:
+            raise ArgumentError(
+                f"--resume goes on with the settings of {resume}; got {flag(name)} too",
+                f"leave it out: with --resume only {', '.join(map(flag, changing))} may change",
+            )
     found = Run.open(resume).setup.experiment
     if found != kind:
-        raise ArgumentError(f"{resume} is a run of badak train {found}", f"badak train {found} --resume {resume}")
-    return resume_run(resume, log=click.echo)
+        raise ArgumentError(f"{resume} is a run of badak train {found}", command_line("train", found, "--resume", resume))
+    return resume_run(resume, log=click.echo, changes=values)
+
+
+def flag(name: str) -> str:
+    """The option that sets a field."""
+    return "--" + NAMES.get(name, name).replace("_", "-")
 
 
 def default_preset(kind: str, has_data: bool) -> str:
@@ -85,7 +101,8 @@ def make_command(kind: str) -> click.Command:
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
                 help=f"settings to start from; options below change them  [default {first}]"),
         Section(["--run"], metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
-        Section(["--resume"], metavar="DIR", section="Run", help="go on with this run where it stopped"),
+        Section(["--resume"], metavar="DIR", section="Run",
+                help="go on with this run where it stopped; with --epochs or --steps beyond its end"),
     ]  # fmt: skip
     for name, heading in SECTIONS.items():
         options += options_of(getattr(presets[first], name), heading)
@@ -94,6 +111,6 @@ def make_command(kind: str) -> click.Command:
     )
 
 
-command = click.Group(
+command = Chooser(
     "train", commands={kind: make_command(kind) for kind in PRESETS}, help="Train a model and keep it in a run folder."
 )

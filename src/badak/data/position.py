@@ -6,9 +6,12 @@ number of batches given; to go on is to draw the order once more and to pass ove
 
 from contextlib import contextmanager, nullcontext
 
+import numpy as np
+
+from badak.data.dataset import IterableDataset
 from badak.errors import StateError
 from badak.tensor import Tensor
-from badak.tensor.random import default_generator
+from badak.tensor.random import Generator, default_generator
 
 _KEYS = {"batches", "default", "generators", "crew_seed"}
 
@@ -53,14 +56,10 @@ class Position:
         }
 
     def load_state_dict(self, loader, state: dict) -> None:
-        """Set the loader's generators back, and remember where the next iteration goes on."""
+        """Set the loader's generators back, and remember where the next iteration goes on. Raises StateError, nothing changed,
+        where `state` is not a position of such a loader."""
         generators = _generators(loader)
-        if set(state) != _KEYS or len(state["generators"]) != len(generators):
-            raise StateError(
-                f"DataLoader.load_state_dict: expected {sorted(_KEYS)} with {len(generators)} generators; got {sorted(state)}"
-                f" with {len(state.get('generators', ()))}",
-                "a loader made with the same arguments as the one that was saved",
-            )
+        _check(loader, state, len(generators))
         for generator, saved in zip(generators, state["generators"]):
             generator.restore(_array(saved))
         loader._crew_seed = state["crew_seed"]
@@ -91,6 +90,26 @@ class Start:
     def finish(self) -> None:
         """There are no more batches."""
         self._position.finished(self)
+
+
+def _check(loader, state, generators: int) -> None:
+    where, fix = "DataLoader.load_state_dict", "a state of a loader made with the same arguments"
+    if not isinstance(state, dict) or set(state) != _KEYS:
+        kind = sorted(map(str, state))[:8] if isinstance(state, dict) else type(state).__name__
+        raise StateError(f"{where}: expected {sorted(_KEYS)}; got {kind}", fix)
+    states, batches, seed = state["generators"], state["batches"], state["crew_seed"]
+    if not isinstance(states, (list, tuple)) or len(states) != generators:
+        found = len(states) if isinstance(states, (list, tuple)) else type(states).__name__
+        raise StateError(f"{where}: expected the states of {generators} generators; got {found}", fix)
+    most = 2**63 if isinstance(loader.dataset, IterableDataset) else len(loader)
+    if type(batches) is not int or not 0 <= batches <= (most if state["default"] is not None else 0):
+        raise StateError(f"{where}: expected batches from 0 to {most}, 0 between epochs; got {str(batches)[:40]}", fix)
+    if seed is not None and (type(seed) is not int or not -(2**63) <= seed < 2**64):
+        raise StateError(f"{where}: expected a crew_seed of 64 bits or None; got {str(seed)[:40]}", fix)
+    for saved in states if state["default"] is None else (*states, state["default"]):
+        if not isinstance(saved, (Tensor, np.ndarray)):
+            raise StateError(f"{where}: expected generator states; got {type(saved).__name__}", fix)
+        Generator().restore(_array(saved))  # complains of what is none
 
 
 def _generators(loader):

@@ -34,6 +34,13 @@ def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> N
     sync_folder(path.parent)
 
 
+def remove_leftovers(folder: Path) -> None:
+    """Remove what `write_file` left in `folder` where it was killed. Nobody else may be writing there."""
+    with suppress(OSError):
+        for path in folder.glob(".*.partial"):
+            path.unlink()
+
+
 def sync_folder(folder: Path) -> None:
     """Force the renames in `folder` to the disk, where the system can."""
     with suppress(OSError):

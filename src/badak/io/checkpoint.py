@@ -2,31 +2,32 @@
 
     model.safetensors        the model's tensors, readable by any safetensors program
     optimizer.safetensors    every other tensor: moments, generator state, ...
-    state.json               step, counters, settings; size and SHA-256 of the two files
+    state.json               step, counters, settings; size and SHA-256 of the two files, and its own SHA-256
 
 Two steps are never mixed. The tensors are first written beside the old ones, as `*.safetensors.new`; renaming `state.json`
 into place is the one moment at which the new state begins to count; then the `.new` files take their names. Whenever that is
 interrupted, `state.json` says by their hashes which files belong to it, and `load` finds them under either name.
-No pickle is written or read.
+No pickle is written or read, and no file is read whose hash is not the one that was written.
 """
 
 import hashlib
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from badak.errors import FileError
 from badak.io import safetensors, values
 from badak.io.atomic import sync_folder, unreadable, write_file
+from badak.io.sealed import seal, unseal
 from badak.tensor import Tensor
 
 INDEX = "state.json"
 MODEL = "model.safetensors"
 OPTIMIZER = "optimizer.safetensors"
-FORMAT = "badak checkpoint 1"
+FORMAT = "badak checkpoint 2"
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Checkpoint:
     generator: Any = None  # the random generator's state
     data: Any = None  # the position in the data
     counters: Mapping[str, Any] = field(default_factory=dict)  # tokens seen, best loss, ...
+    origin: Mapping[str, Any] = field(default_factory=dict)  # what else the state belongs to: settings, data, history
 
 
 PARTS = tuple(one.name for one in fields(Checkpoint) if one.name not in ("step", "model"))
@@ -55,7 +57,7 @@ def save(folder: str | os.PathLike, checkpoint: Checkpoint) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made ({error.strerror})", "choose another folder for the run") from error
-    _finish_renames(folder)
+    finish(folder)
     tensors: dict[str, Any] = {}
     state = {part: values.encode(getattr(checkpoint, part), tensors.__setitem__, part) for part in PARTS}
     step = {"step": str(checkpoint.step)}
@@ -68,9 +70,9 @@ def save(folder: str | os.PathLike, checkpoint: Checkpoint) -> None:
             OPTIMIZER: _write_new(folder / OPTIMIZER, tensors, step),
         },
     }
-    text = json.dumps(index, indent=1, allow_nan=False).encode()
+    text = seal(index)
     write_file(folder / INDEX, lambda file: file.write(text))
-    _finish_renames(folder)
+    finish(folder)
 
 
 def load(folder: str | os.PathLike) -> Checkpoint:
@@ -78,26 +80,55 @@ def load(folder: str | os.PathLike) -> Checkpoint:
 
     Raises FileError naming the file that is absent, damaged or of another step.
     """
-    folder = Path(folder)
-    index = _read_index(folder)
-    model = safetensors.load_file(_find(folder, MODEL, index))
-    tensors = safetensors.load_file(_find(folder, OPTIMIZER, index))
+    return _with_index(Path(folder), _load)
+
+
+def load_model(folder: str | os.PathLike) -> tuple[dict[str, Tensor], Any]:
+    """The model's tensors alone, and the origin, checked as `load` does."""
+    return _with_index(Path(folder), lambda folder, index: (_tensors(folder, MODEL, index), _decode(folder, index, "origin", {})))
+
+
+def read_step(folder: str | os.PathLike) -> int:
+    """The step of the state of `folder`, 0 where there is none."""
+    return _read_index(Path(folder))["step"] if exists(folder) else 0
+
+
+def exists(folder: str | os.PathLike) -> bool:
+    """Whether `folder` holds a state, or a part of one: weights whose state.json is gone are not to be written over."""
+    return any((Path(folder) / name).exists() for name in (INDEX, MODEL, OPTIMIZER))
+
+
+def _with_index(folder: Path, use: Callable[[Path, dict[str, Any]], _T]) -> _T:
+    """use(folder, index), once more where a training saved another state in the meantime."""
+    for _ in range(5):
+        index = _read_index(folder)
+        try:
+            return use(folder, index)
+        except FileError:
+            if _read_index(folder) == index:
+                raise
+    return use(folder, _read_index(folder))
+
+
+def _load(folder: Path, index: dict[str, Any]) -> Checkpoint:
+    model, tensors = _tensors(folder, MODEL, index), _tensors(folder, OPTIMIZER, index)
+    return Checkpoint(step=index["step"], model=model, **{part: _decode(folder, index, part, tensors) for part in PARTS})
+
+
+def _decode(folder: Path, index: dict[str, Any], part: str, tensors: Mapping[str, Tensor]) -> Any:
     where = str(folder / INDEX)
 
     def get(name: str) -> Tensor:
         if name not in tensors:
             raise FileError(
-                f"{where}: names the tensor {name!r}, which {OPTIMIZER} does not have", "restore both from one copy"
+                f"{where}: names the tensor {str(name)[:80]!r}, which {OPTIMIZER} does not have", "restore both from one copy"
             )
         return tensors[name]
 
-    state = {part: values.decode(index["state"].get(part), get, where) for part in PARTS}
-    return Checkpoint(step=index["step"], model=model, **state)
-
-
-def exists(folder: str | os.PathLike) -> bool:
-    """Whether `folder` holds a state to go on from."""
-    return (Path(folder) / INDEX).is_file()
+    try:
+        return values.decode(index["state"].get(part), get, where)
+    except RecursionError as error:
+        raise _broken(Path(where), f"{part} is nested too deeply") from error
 
 
 class _Hashed:
@@ -129,44 +160,53 @@ def _new(path: Path) -> Path:
     return path.with_name(path.name + ".new")
 
 
-def _finish_renames(folder: Path) -> None:
-    """Give `.new` files that the index speaks of their names; others are leftovers of a save that never counted."""
+def finish(folder: str | os.PathLike) -> None:
+    """Give `.new` files that the index speaks of their names, and remove others: of a save that never counted."""
+    folder = Path(folder)
     waiting = [name for name in (MODEL, OPTIMIZER) if _new(folder / name).exists()]
-    if not waiting or not exists(folder):
+    if not waiting:
         return
-    index = _read_index(folder)
-    for name in waiting:
-        if _mismatch(_new(folder / name), index["files"][name]) is None:
-            os.replace(_new(folder / name), folder / name)
+    index = _read_index(folder) if exists(folder) else None
+    try:
+        for name in waiting:
+            if index is not None and _mismatch(_new(folder / name), index["files"][name]) is None:
+                os.replace(_new(folder / name), folder / name)
+            else:
+                _new(folder / name).unlink()
+    except OSError as error:
+        raise FileError(
+            f"{folder}: cannot be written ({error.strerror})", "check the folder, its rights and the free space"
+        ) from error
     sync_folder(folder)
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / INDEX
-    try:
-        index = json.loads(path.read_bytes())
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except (ValueError, RecursionError) as error:
-        raise _broken(path, f"not JSON ({str(error).splitlines()[0]})") from error
-    if not isinstance(index, dict) or index.get("format") != FORMAT:
-        found = index.get("format") if isinstance(index, dict) else type(index).__name__
-        raise _broken(path, f"expected format {FORMAT!r}; got {found!r}")
+    if not path.exists() and (folder / MODEL).exists():
+        raise FileError(
+            f"{path}: no such file, but {MODEL} is there",
+            "restore it from a copy, or move the weights to another folder to start anew",
+        )
+    index = unseal(path, "restore it from a copy, or start the run anew")
+    if index.get("format") != FORMAT:
+        raise _broken(path, f"expected format {FORMAT!r}; got {str(index.get('format'))[:80]!r}")
     files = index.get("files")
     if type(index.get("step")) is not int or not isinstance(index.get("state"), dict) or not isinstance(files, dict):
         raise _broken(path, "expected a step, a state and a table of files")
     for name in (MODEL, OPTIMIZER):
         if not isinstance(files.get(name), dict) or set(files[name]) != {"bytes", "sha256"}:
             raise _broken(path, f"expected bytes and sha256 of {name}")
+    if index["step"] < 0:
+        raise _broken(path, f"step {index['step']}")
     return index
 
 
-def _find(folder: Path, name: str, index: dict[str, Any]) -> Path:
-    """The file that belongs to the index: under its name, or under `.new` where a save was interrupted."""
+def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor]:
+    """What stands in the file that belongs to the index: under its name, or under `.new` where a save was interrupted."""
     path, said = folder / name, index["files"][name]
     for candidate in (path, _new(path)):
         if candidate.is_file() and _mismatch(candidate, said) is None:
-            return candidate
+            return safetensors.load_file(candidate)
     if not path.is_file():
         raise FileError(
             f"{path}: no such file, but {INDEX} (step {index['step']}) needs it", "restore the folder from a copy"

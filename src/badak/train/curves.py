@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from badak.interrupt import uninterrupted
+from badak.io.atomic import write_file
 from badak.train.metrics import Row
 
 TRAIN, VALID = "#8da0cb", "#d95f02"
@@ -14,7 +16,9 @@ def draw_curves(
 ) -> bool:
     """Draw the curves of `rows` into `path`; without matplotlib say so in one line and return False."""
     try:
-        from matplotlib.figure import Figure
+        with uninterrupted():  # an import that is cut in two turns Ctrl-C into other errors
+            from matplotlib.backends import backend_agg  # noqa: F401
+            from matplotlib.figure import Figure
     except ImportError:
         log('no curves.png: matplotlib is not installed (pip install "badak[plot]"); the numbers are in metrics.csv')
         return False
@@ -39,5 +43,5 @@ def draw_curves(
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
     figure.suptitle(textwrap.fill(title, 100), fontsize="medium")
-    figure.savefig(path, dpi=120)
+    write_file(path, lambda file: figure.savefig(file, format="png", dpi=120))
     return True

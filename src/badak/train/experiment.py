@@ -1,5 +1,8 @@
 """What a task brings to the loop: a model, batches, a loss, and a test on data that it did not learn from."""
 
+import hashlib
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from badak.data import DataLoader
@@ -32,12 +35,24 @@ class Experiment:
         inputs, labels = self.prepare(batch)
         return judge(self.model(inputs), labels, self.seen(inputs), smoothing)
 
+    def data(self) -> Iterable[bytes | memoryview]:
+        """All that it learns from and is tested with."""
+        raise AssertionError("a task says what its data is")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the data: a run goes on with what it began with."""
+        found = hashlib.sha256()
+        for part in self.data():
+            found.update(hashlib.sha256(part).digest())
+        return found.hexdigest()
+
     def evaluate(self) -> Score:
         """The score on held-out data; the model is in eval mode and no graph is recorded."""
         raise AssertionError("a task says how it is tested")
 
-    def example(self) -> str:
-        """What to ask the trained model, as arguments of its command."""
+    def example(self) -> list[str]:
+        """What to ask the trained model: arguments of its command."""
         raise AssertionError("a task says what its model can be asked")
 
     def closing_words(self) -> list[str]:

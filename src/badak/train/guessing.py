@@ -37,6 +37,9 @@ class Guessing(Experiment):
         self.tests: DataLoader = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
         log(f"{len(self.sentences):,} sentences, {len(self.vocabulary):,} distinct words")
 
+    def data(self) -> list[bytes]:
+        return [sentence.encode("utf-8", "surrogatepass") for sentence in self.sentences]
+
     def prepare(self, batch: tuple[Tensor]) -> tuple[Tensor, Tensor]:
         (ids,) = batch
         noise = rand(*ids.shape).masked_fill(ids < len(SPECIALS), 2.0)  # (B, T); the marks are never hidden
@@ -55,8 +58,9 @@ class Guessing(Experiment):
         words[min(2, len(words) - 1)] = MASK
         return " ".join(words)
 
-    def example(self) -> str:
-        return f'"{self.with_a_hole()}"'
+    def example(self) -> list[str]:
+        sentence = self.with_a_hole()
+        return ["--", sentence] if sentence.startswith("-") else [sentence]
 
     def closing_words(self) -> list[str]:
         """The first sentence with its third word hidden, and what the model makes of it."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.errors import StateError
+from badak.errors import BadakError, StateError
 from badak.io.checkpoint import Checkpoint
 from badak.nn import Module
 from badak.nn.utils import clip_grad_norm_
@@ -59,25 +59,54 @@ class Learner:
                 generator=get_rng_state(),
                 data=self.experiment.loader.state_dict(),
                 counters=vars(self.score),
-            )
+            ),
+            self.experiment.fingerprint,
         )
 
-    def restore(self, run: Run) -> None:
-        """Go back to what `save` wrote, if anything was."""
+    def restore(self, run: Run) -> Checkpoint | None:
+        """Go back to what `save` wrote, if anything was, and give it. Raises StateError where it is not of this experiment."""
         saved = run.load()
         if saved is None:
-            return
-        try:
-            self.experiment.model.load_state_dict(saved.model)
-            self.optimizer.load_state_dict(saved.optimizer)
-            self.schedule.load_state_dict(saved.scheduler)
-            self.experiment.loader.load_state_dict(saved.data)
-            set_rng_state(saved.generator)
-            self.step, self.score = saved.step, Score(**saved.counters)
-        except (KeyError, TypeError) as error:
+            return None
+        if saved.origin.get("data") != self.experiment.fingerprint:
             raise StateError(
-                f"{run.folder}: the saved state is not one of this experiment ({error!r})", "start a new run"
+                f"{run.folder}: the data is not what this run began with",
+                "bring the old data back, name its place with --data, or start a new run with this one",
+            )
+        try:
+            self._take(saved)
+        except Exception as error:  # a sound file can hold any nonsense, and every part answers in its own way
+            what = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
+            raise StateError(
+                f"{run.folder}: the saved state is not one of this experiment: {' '.join(what.split())[:300]}",
+                "restore the folder from a copy, or start a new run",
             ) from error
+        return saved
+
+    def _take(self, saved: Checkpoint) -> None:
+        made = self._settings()
+        self.experiment.model.load_state_dict(saved.model)
+        self.optimizer.load_state_dict(saved.optimizer)
+        self.schedule.load_state_dict(saved.scheduler)
+        self.experiment.loader.load_state_dict(saved.data)
+        set_rng_state(saved.generator)
+        self.step, self.score = saved.step, Score.of(saved.counters)
+        if self._settings() != made:
+            raise StateError(f"the optimizer was made with {made} and has {self._settings()} now")
+        given = saved.data["batches"] if saved.data["default"] is not None else 0
+        if self.schedule.last_epoch != self.step or (self.step - given) % self.batches_per_epoch:
+            raise StateError(
+                f"step {self.step}, but the schedule made {self.schedule.last_epoch} steps and {given} batches of an epoch "
+                f"of {self.batches_per_epoch} were seen"
+            )
+        for group in self.optimizer.param_groups:  # as it was, unless the run is longer now
+            group["lr"] = self.config.lr * self.config.rate(self.step, self.last_step)
+
+    def _settings(self) -> list[Any]:
+        """What optimizer and schedule were made with; a saved state changes nothing of it."""
+        groups = self.optimizer.param_groups
+        kept = [{name: value for name, value in group.items() if name not in ("lr", "params")} for group in groups]
+        return [*kept, *self.schedule.base_lrs]
 
 
 def build_optimizer(model: Module, config: TrainConfig) -> Optimizer:

@@ -38,11 +38,11 @@ class Progress:
 def train(
     experiment: Experiment, config: TrainConfig, run: Run, report: Callable[[Progress], None] = lambda progress: None
 ) -> bool:
-    """Train `experiment.model` from where `run` stands to the last step; False where Ctrl-C ended it before."""
-    learner = Learner(experiment, config)
-    learner.restore(run)
-    watch = Stopwatch()
-    with interruptible() as request:
+    """Train `experiment.model` from where `run` stands to the last step; False where Ctrl-C or SIGTERM ended it before."""
+    with run.locked(), interruptible() as request:
+        learner = Learner(experiment, config)
+        run.rewind(learner.restore(run))
+        watch = Stopwatch()
         while learner.step < learner.last_step and not request.asked:
             watch.add(update(learner))
             row = None
@@ -55,7 +55,7 @@ def train(
                 watch.begin_lap()
         if request.asked:
             learner.save(run)
-    return learner.step == learner.last_step
+        return learner.step == learner.last_step
 
 
 def update(learner: Learner) -> Score:

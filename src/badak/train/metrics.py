@@ -1,11 +1,16 @@
 """metrics.csv: one row for each evaluation, readable by any spreadsheet."""
 
 import csv
+import hashlib
+import io
 import math
+import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from badak.errors import FileError
+from badak.io.atomic import unreadable, write_file
 
 
 @dataclass(frozen=True)
@@ -26,40 +31,60 @@ class Row:
 
 def write_row(path: Path, row: Row) -> None:
     """Append `row`, with the head line where the file is new. Numbers are written so that they read back exactly."""
-    is_new = not path.exists()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(Row)])
     try:
-        with path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, [field.name for field in fields(Row)])
-            if is_new:
+        with path.open("ab") as file:
+            if file.tell() == 0:
                 writer.writeheader()
             writer.writerow(asdict(row))
+            file.write(text.getvalue().encode())
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise FileError(
             f"{path}: cannot be written ({error.strerror})", "check the folder, its rights and the free space"
         ) from None
 
 
+def measure(path: Path) -> dict[str, Any]:
+    """Size and SHA-256 of the rows so far, by which `cut` knows them again."""
+    data = _read(path)
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def cut(path: Path, measured: dict[str, Any]) -> None:
+    """Forget what was written since `measure`, a row that was torn included: a run that goes on from there writes it again.
+
+    A file that is gone begins anew. Raises FileError where the rows of then are others now.
+    """
+    data, size = _read(path), measured["bytes"]
+    if data and (len(data) < size or hashlib.sha256(data[:size]).hexdigest() != measured["sha256"]):
+        raise FileError(
+            f"{path}: damaged or edited: it does not begin with the rows that this run had",
+            "restore it from a copy, or move it away: the rows to come then begin a new one",
+        )
+    if len(data) > size:
+        write_file(path, lambda file: file.write(data[:size]))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def read_rows(path: Path) -> list[Row]:
     """The rows of a metrics.csv, none where there is no file."""
-    if not path.exists():
-        return []
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return [_row(record) for record in csv.DictReader(file)]
+        return [_row(record) for record in csv.DictReader(io.StringIO(_read(path).decode(), newline=""))]
     except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error) as error:
         raise FileError(
-            f"{path}: not a metrics file of badak ({error!r})", fix="delete it to start a new one"
+            f"{path}: not a metrics file of badak ({error!r})", "restore it from a copy, or move it away"
         ) from None
-
-
-def drop_rows_after(path: Path, step: int) -> None:
-    """Forget what was written after `step`: a run that goes on from there writes it again."""
-    rows = read_rows(path)
-    if any(row.step > step for row in rows):
-        path.unlink()
-        for row in rows:
-            if row.step <= step:
-                write_row(path, row)
 
 
 def _row(record: dict[str, str]) -> Row:

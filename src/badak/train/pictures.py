@@ -25,10 +25,15 @@ class Pictures(Experiment):
         self.setup, data = setup, setup.data
         train, test = load_mnist(data.path or None, "train", log), load_mnist(data.path or None, "test", log)
         learned = TensorDataset(*(part[: data.train_images] for part in train))
+        tested = TensorDataset(*(part[: data.test_images] for part in test))
         self.model = build_classifier(setup.model)
         order = Generator().manual_seed(setup.train.seed)
         self.loader = DataLoader(learned, setup.train.batch_size, shuffle=True, generator=order)
-        self.tests: DataLoader = DataLoader(TensorDataset(*(part[: data.test_images] for part in test)), TEST_BATCH)
+        self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
+        self.parts = [part.numpy() for part in (*learned.tensors, *tested.tensors)]
+
+    def data(self) -> list[memoryview]:
+        return [np.ascontiguousarray(part).data for part in self.parts]
 
     def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         pictures, labels = batch
@@ -39,8 +44,8 @@ class Pictures(Experiment):
     def seen(self, inputs: Tensor) -> int:
         return len(inputs)
 
-    def example(self) -> str:
-        return "PICTURE.png"
+    def example(self) -> list[str]:
+        return ["PICTURE.png"]
 
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())

@@ -6,88 +6,150 @@
     state.json               the position in the data: with them the run goes on where it stopped
     metrics.csv              a row for each test
     curves.png               the rows as curves
+    .lock                    held while a training is at work
 
-`io/checkpoint.py` writes the three in the middle, as one.
+`io/checkpoint.py` writes the three in the middle, as one. Nothing is believed that is not as it was written: config.json and
+state.json carry their own SHA-256, and state.json has those of the weights, of the settings and data that they were learned
+with, and of the rows. A training that is killed, whenever that is, goes on from the last state.
 """
 
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from badak.errors import ArgumentError, FileError
+from badak.errors import ArgumentError, FileError, StateError, command
 from badak.io import checkpoint
-from badak.io.config import from_dict, read_json, write_config
-from badak.io.safetensors import load_file
+from badak.io.atomic import remove_leftovers, write_file
+from badak.io.config import from_dict, to_dict
+from badak.io.lock import locked
+from badak.io.sealed import seal, unseal
 from badak.nn import Module
 from badak.train.curves import draw_curves
-from badak.train.metrics import Row, drop_rows_after, read_rows, write_row
+from badak.train.metrics import Row, cut, measure, read_rows, write_row
 from badak.train.setups import SETUPS, Setup
 
-CONFIG, METRICS, CURVES = "config.json", "metrics.csv", "curves.png"
+CONFIG, METRICS, CURVES, LOCK = "config.json", "metrics.csv", "curves.png", ".lock"
+RESTORE = "restore it from a copy, or train anew"
+CHANGING = {"train": ("epochs", "steps"), "data": ("path",)}  # how long a run is, and where its data lies
+_NONE_YET = {"bytes": 0, "sha256": hashlib.sha256().hexdigest()}  # of metrics.csv before its first row
 
 
 class Run:
     """A run's folder and its settings."""
 
-    def __init__(self, folder: str | Path, setup: Setup):
+    def __init__(self, folder: str | Path, setup: Setup, table: dict[str, Any] | None = None):
         self.folder, self.setup = Path(folder), setup
+        self.table = to_dict(setup) if table is None else table  # as config.json has it, without options that came later
 
     @classmethod
     def create(cls, folder: str | Path, setup: Setup) -> "Run":
         """A new run; a folder that holds one already is refused."""
-        folder = Path(folder)
-        if (folder / CONFIG).exists():
-            raise ArgumentError(
-                f"{folder}: there is a run in this folder already",
-                f"--resume {folder} goes on with it; --run names another folder",
-            )
+        run = cls(folder, setup)
+        run.refuse_another()  # before anything is made
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            run.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileError(
-                f"{folder}: cannot be made ({error.strerror})", "choose another folder with --run"
+                f"{run.folder}: cannot be made ({error.strerror})", "choose another folder with --run"
             ) from None
-        write_config(folder / CONFIG, setup)
-        return cls(folder, setup)
+        with run.locked():
+            run.refuse_another()
+            run.write_settings()
+        return run
+
+    def refuse_another(self) -> None:
+        """Raise ArgumentError where the folder holds a run, or what is left of one."""
+        if (self.folder / CONFIG).exists() or checkpoint.exists(self.folder):
+            raise ArgumentError(
+                f"{self.folder}: there is a run in this folder already",
+                f"{self.resuming()} goes on with it; --run names another folder",
+            )
 
     @classmethod
     def open(cls, folder: str | Path) -> "Run":
         """The run of an earlier `badak train`; damaged settings are an error that names file and cause."""
         folder = Path(folder)
-        if not (folder / CONFIG).is_file():
+        path = folder / CONFIG
+        if not path.is_file():
             raise FileError(
                 f"{folder}: not a run folder, it has no {CONFIG}", "give a folder that badak train wrote, e.g. runs/gpt"
             )
-        table = read_json(folder / CONFIG)
-        kind = table.get("experiment") if isinstance(table, dict) else None
-        if kind not in SETUPS:
+        table = unseal(path, RESTORE + "; --epochs beside --resume trains further")
+        kind = table.get("experiment")
+        if not isinstance(kind, str) or kind not in SETUPS:
             raise FileError(
-                f"{folder / CONFIG}: expected experiment to be one of {', '.join(SETUPS)}; got {kind!r}",
-                "restore the file from a copy, or train anew",
+                f"{path}: expected experiment to be one of {', '.join(SETUPS)}; got {str(kind)[:80]!r}", RESTORE
             )
-        return cls(folder, from_dict(SETUPS[kind], table, folder / CONFIG))
+        return cls(folder, from_dict(SETUPS[kind], table, path), table)
 
-    def save(self, state: checkpoint.Checkpoint) -> None:
-        """Make `state` the one to go on from."""
-        checkpoint.save(self.folder, state)
+    def resuming(self) -> str:
+        """The command that goes on with this run."""
+        return command("train", self.setup.experiment, "--resume", self.folder)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Within the block no other training writes into the folder. Raises StateError where one is at work."""
+        fix = "wait until it ends, or stop it; --run names another folder for a new run"
+        with locked(self.folder / LOCK, str(self.folder), fix) as alone:
+            if alone:
+                remove_leftovers(self.folder)
+            yield
+
+    def write_settings(self) -> None:
+        """Write config.json."""
+        data = seal(self.table)
+        write_file(self.folder / CONFIG, lambda file: file.write(data))
+
+    def change(self, setup: Setup) -> None:
+        """Take from `setup`, and keep, what may change while a run goes on."""
+        for section, names in CHANGING.items():
+            values = {name: getattr(getattr(setup, section), name) for name in names}
+            self.table = {**self.table, section: {**self.table.get(section, {}), **values}}
+        self.setup = setup
+        with self.locked():
+            self.write_settings()
+
+    def save(self, state: checkpoint.Checkpoint, data: str) -> None:
+        """Make `state`, learned from data with this hash, the one to go on from."""
+        origin = {"settings": settings_hash(self.table), "data": data, "history": measure(self.folder / METRICS)}
+        checkpoint.save(self.folder, replace(state, origin=origin))
 
     def load(self) -> checkpoint.Checkpoint | None:
-        """The state to go on from, None in a new run; rows written after it are dropped."""
+        """The state to go on from, None in a run that saved nothing yet."""
         if not checkpoint.exists(self.folder):
             return None
         state = checkpoint.load(self.folder)
-        drop_rows_after(self.folder / METRICS, state.step)
+        self._check_origin(state.origin)
         return state
+
+    def rewind(self, state: checkpoint.Checkpoint | None) -> None:
+        """Drop what was written after `state`: rows of metrics.csv, and files of a save that was cut short."""
+        checkpoint.finish(self.folder)
+        cut(self.folder / METRICS, state.origin["history"] if state else _NONE_YET)
 
     def load_weights(self, model: Module) -> None:
         """Give `model` the weights that this run has learned so far."""
-        path = self.folder / checkpoint.MODEL
-        if not path.is_file():
+        if not checkpoint.exists(self.folder):
             raise FileError(
-                f"{path}: no such file: the run has not saved anything yet",
-                f"badak train {self.setup.experiment} --resume {self.folder}",
+                f"{self.folder / checkpoint.MODEL}: no such file: the run has not saved anything yet", self.resuming()
             )
-        model.load_state_dict(load_file(path))
+        weights, origin = checkpoint.load_model(self.folder)
+        self._check_origin(origin)
+        model.load_state_dict(weights)
         model.eval()
+
+    def _check_origin(self, origin: Any) -> None:
+        where, history = self.folder / checkpoint.INDEX, origin.get("history") if isinstance(origin, dict) else None
+        if not isinstance(history, dict) or set(history) != set(_NONE_YET) or type(history["bytes"]) is not int:
+            raise FileError(f"{where}: damaged, or not of a run of badak train: it has no history", RESTORE)
+        if origin.get("settings") != settings_hash(self.table):
+            raise StateError(
+                f"{where}: learned with other settings than {CONFIG} has", "restore both files from one copy of the folder"
+            )
 
     def write(self, row: Row) -> None:
         """Append a row to metrics.csv."""
@@ -98,7 +160,18 @@ class Run:
         return read_rows(self.folder / METRICS)
 
     def draw(self, log: Callable[[str], None] = lambda line: None) -> bool:
-        """Draw curves.png, where matplotlib is installed."""
-        return draw_curves(
-            self.rows(), self.setup.metric, self.folder / CURVES, f"badak train {self.setup.experiment}", log
-        )
+        """Draw curves.png; where that cannot be done, say why."""
+        title = f"badak train {self.setup.experiment}"
+        try:
+            return draw_curves(self.rows(), self.setup.metric, self.folder / CURVES, title, log)
+        except FileError as error:
+            log(f"no {CURVES}: {error.cause}")
+            return False
+
+
+def settings_hash(table: dict[str, Any]) -> str:
+    """SHA-256 of all settings but those that may change while a run goes on."""
+    fixed = dict(table)
+    for section, names in CHANGING.items():
+        fixed[section] = {name: value for name, value in fixed.get(section, {}).items() if name not in names}
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()

@@ -1,7 +1,10 @@
 """What is counted while a model learns or is tested."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
+
+from badak.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,17 @@ class Score:
     right: int = 0
     count: int = 0  # labels judged: pictures, or tokens with a label
     seen: int = 0  # pictures or tokens that went through the model, for the throughput
+
+    @classmethod
+    def of(cls, counters: Any) -> "Score":
+        """The score with these `vars`. Raises ArgumentError where they are none."""
+        if (
+            not isinstance(counters, dict)
+            or [type(counters.get(one.name)) for one in fields(cls)] != [float, int, int, int]
+            or not (len(counters) == 4 and math.isfinite(counters["loss_sum"]) and min(counters.values()) >= 0)
+        ):
+            raise ArgumentError(f"expected a score: loss_sum, right, count and seen; got {str(counters)[:80]}")
+        return cls(**counters)
 
     def __add__(self, other: "Score") -> "Score":
         return Score(

@@ -9,6 +9,7 @@ from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.errors import ArgumentError, BadakError, FileError, StateError
 from badak.generate.text import TextVocabulary
+from badak.io.checkpoint import read_step
 from badak.models.bert import BERT
 from badak.models.classifier import build_classifier
 from badak.models.gpt import GPT
@@ -16,9 +17,10 @@ from badak.nn import Module
 from badak.tensor.random import manual_seed
 from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
+from badak.train.memory import expect_memory
 from badak.train.pictures import Pictures
-from badak.train.run import CONFIG, Run
-from badak.train.setups import ClassifySetup, GPTSetup, Setup
+from badak.train.run import CHANGING, CONFIG, Run
+from badak.train.setups import ClassifySetup, GPTSetup, Setup, change
 from badak.train.writing import end_of_line, write_text
 
 TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing}
@@ -36,6 +38,7 @@ def quiet(line: str) -> None:
 
 def build(setup: Setup, log: Callable[[str], None] = quiet) -> Experiment:
     """The task that `setup` describes, its model with first weights from the seed."""
+    expect_memory(setup)
     manual_seed(setup.train.seed)
     experiment = TASKS[setup.experiment](setup, log)
     log(f"{sum(p.numel() for p in experiment.model.parameters()):,} parameters")
@@ -48,16 +51,47 @@ def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) 
     return Run.create(folder, experiment.setup), experiment
 
 
-def resume(folder: str | Path, log: Callable[[str], None] = quiet) -> tuple[Run, Experiment]:
-    """An earlier run, to go on with; StateError where its data is not what it was."""
+def resume(
+    folder: str | Path, log: Callable[[str], None] = quiet, changes: dict[str, Any] | None = None
+) -> tuple[Run, Experiment]:
+    """An earlier run, to go on with; StateError where its data is not what it was.
+
+    `changes` are other values of epochs, steps (up to which the run goes now) or path (where its data lies now).
+    """
     run = Run.open(folder)
-    experiment = build(run.setup, log)
-    if experiment.setup != run.setup:
+    values = {name: value for name, value in (changes or {}).items() if value is not None}
+    setup = run.setup
+    for section, names in CHANGING.items():
+        setup = change(setup, section, {name: values[name] for name in names if name in values})
+    step = read_step(run.folder)
+    if step == 0:
+        log(f"{folder}: nothing was saved yet, it starts from the beginning")
+    experiment = build(setup, log)
+    if experiment.setup != setup:
         raise StateError(
             f"{folder}: the text is not the one that this run began with, its vocabulary differs",
             "bring the old text back, or start a new run with this one",
         )
+    if setup != run.setup:
+        lengthen(run, setup, len(experiment.loader), step, log)
     return run, experiment
+
+
+def lengthen(run: Run, setup: Setup, batches: int, step: int, log: Callable[[str], None]) -> None:
+    """Let `run`, which is at `step`, go on to where `setup` says, and say what its learning rate does."""
+    before, now = run.setup.train.last_step(batches), setup.train.last_step(batches)
+    if now < step:
+        raise ArgumentError(
+            f"{run.folder}: the run has made {step} steps, more than the {now} that are asked for",
+            f"--steps {step + batches}, or --epochs {-(-step // batches) + 1}",
+        )
+    run.change(setup)
+    if now != before:
+        rates = [setup.train.lr * setup.train.rate(step, last) for last in (before, now)]
+        log(
+            f"goes on from step {step} to {now}; it was to end at {before}. The learning rate is that of a run which was to "
+            f"make {now} steps from the start: {rates[1]:.3g} next" + (f", not {rates[0]:.3g}" if rates[0] != rates[1] else "")
+        )
 
 
 @dataclass(frozen=True)
@@ -79,6 +113,7 @@ def open_model(folder: str | Path, experiment: str) -> Trained:
             f"badak train {experiment}",
         )
     vocabulary = open_vocabulary(run)
+    expect_memory(run.setup, copies=1)
     model = MODELS[experiment](run.setup.model)
     run.load_weights(model)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines

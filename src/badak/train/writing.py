@@ -91,6 +91,9 @@ class Writing(Experiment):
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
         return sampler, Subset(tested, range(0, len(tested), context))
 
+    def data(self) -> list[bytes]:
+        return [self.text.encode("utf-8", "surrogatepass")]
+
     def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         ids, labels = batch
         return ids, labels
@@ -98,12 +101,13 @@ class Writing(Experiment):
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())
 
-    def example(self) -> str:
-        return f'--prompt "{self.text.split()[0]}"'
+    def example(self) -> list[str]:
+        return ["--prompt", self.text.split()[0]]
 
     def closing_words(self) -> list[str]:
-        """A sample of what the model writes."""
-        return ["", "a sample:", "".join(write_on(self.model, self.vocabulary, "", SampleConfig())), ""]
+        """A sample of what the model writes: from a new line on, or from the first word where lines are no tokens."""
+        prompt = self.text.split()[0] if isinstance(self.vocabulary, WordVocabulary) else ""
+        return ["", "a sample:", "".join(write_on(self.model, self.vocabulary, prompt, SampleConfig())), ""]
 
 
 class WritingLines(Writing):
@@ -126,8 +130,8 @@ class WritingLines(Writing):
         """The lines that are not empty."""
         return [line for line in self.text.split("\n") if line.strip()]
 
-    def example(self) -> str:
-        return f'--prompt "{" ".join(self.lines()[0].split()[:2])}" --temperature 0'
+    def example(self) -> list[str]:
+        return ["--prompt", " ".join(self.lines()[0].split()[:2]), "--temperature", "0"]
 
     def closing_words(self) -> list[str]:
         """What the model makes of the first two words of ten lines, always taking the likeliest word."""

@@ -1,0 +1,48 @@
+"""JSON that carries its own checksum: a byte that changed is noticed, wherever it stands.
+
+    {
+     "step": 12,
+     "sha256": "..."        of all bytes before it
+    }
+"""
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from badak.errors import FileError
+from badak.io.atomic import unreadable
+
+_MARK, _END = b',\n "sha256": "', b'"\n}\n'
+_SURROGATE = re.compile("[\ud800-\udfff]")  # of a path that is not UTF-8
+
+
+def seal(table: dict[str, Any]) -> bytes:
+    """The table as JSON (UTF-8), its checksum the last key."""
+    text = json.dumps(table, indent=1, ensure_ascii=False, allow_nan=False)
+    text = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    body = text.removesuffix("\n}").encode() + _MARK
+    return body + hashlib.sha256(body).hexdigest().encode() + _END
+
+
+def unseal(path: str | os.PathLike, fix: str) -> dict[str, Any]:
+    """The table that `seal` wrote to `path`. Raises FileError, with `fix`, for anything else."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    body, mark, end = data.rpartition(_MARK)
+    if not mark or not end.endswith(_END):
+        raise FileError(f"{path}: damaged, or not written by badak: it does not end with its checksum", fix)
+    if hashlib.sha256(body + mark).hexdigest().encode() != end.removesuffix(_END):
+        raise FileError(f"{path}: damaged or edited: its SHA-256 differs", fix)
+    try:
+        table = json.loads(body + b"\n}")
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: damaged: not JSON ({str(error).splitlines()[0]})", fix) from error
+    if not isinstance(table, dict):
+        raise FileError(f"{path}: damaged: not a table", fix)
+    return table
