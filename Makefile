@@ -25,5 +25,6 @@ bench:
 format:
 	$(PYTHON) -m ruff check --fix-only -q src tests tools
 	$(PYTHON) -m ruff format -q src tests tools
+	PYTHONPATH=src:. $(PYTHON) tools/stubs.py
 	PYTHONPATH=src:. $(PYTHON) tools/api.py
 	PYTHONPATH=src:. $(PYTHON) tools/errors_page.py

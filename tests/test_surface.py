@@ -1,31 +1,69 @@
-"""The public face: one table of contents, no star imports, docs that list exactly what is there."""
+"""The public face: one table of names, stubs and docs that list exactly what is there."""
 
-import ast
 import inspect
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import badak
-from tools import api
+from badak.naming import public
+from tools import api, stubs
 
 ROOT = Path(__file__).resolve().parent.parent
-CONTENTS = ast.parse((ROOT / "src/badak/__init__.py").read_text(encoding="utf-8")).body
 
 
-def test_the_package_file_is_a_table_of_contents():
-    for node in CONTENTS:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                assert alias.name != "*" and alias.asname, f"line {node.lineno}: import {alias.name} as {alias.name}"
-        else:
-            assert isinstance(node, ast.Expr | ast.Assign | ast.Import), f"line {node.lineno} is no import"
-
-
-def test_every_name_of_the_contents_is_there():
-    names = [alias.asname for node in CONTENTS if isinstance(node, ast.ImportFrom) for alias in node.names]
-    assert len(names) == len(set(names)), "a name stands in the contents twice"
+def test_every_name_of_the_table_is_there_once():
+    names = [name for name, *_ in public.listed("both", "functions", "in_place_both")]
+    assert len(names) == len(set(names)), "a name of badak stands in the table twice"
+    methods = [name for name, *_ in public.listed("both", "methods", "in_place", "in_place_both")]
+    assert len(methods) == len(set(methods)), "a method of Tensor stands in the table twice"
     assert not [name for name in names if not hasattr(badak, name)]
+    assert not [name for name in methods if not hasattr(badak.Tensor, name)]
+
+
+def test_what_is_both_is_one_thing():
+    for name, *_ in public.listed("both"):
+        assert getattr(badak, name) is vars(badak.Tensor)[name], name
+
+
+def test_the_stubs_say_what_is_there():
+    for path, text in stubs.stubs().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is out of date: run python tools/stubs.py"
+
+
+def test_editors_and_type_checkers_know_the_names(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import badak\nx = badak.ones(2, 3)\nreveal_type(badak.exp(x))\nreveal_type(badak.matmul(x, x))\nreveal_type(x.shape)\n"
+        "badak.no_such_name\n"
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--config-file=",
+            "--ignore-missing-imports",
+            "--follow-imports=silent",
+            str(program),
+        ],
+        env=os.environ | {"MYPYPATH": str(ROOT / "src")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = re.findall(r'(?:type is|attribute) "([^"]*)"', done.stdout)
+    assert said == [
+        "badak.tensor.tensor.Tensor",
+        "badak.tensor.tensor.Tensor",
+        "badak.tensor.dtypes.Size",
+        "no_such_name",
+    ], done.stdout
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -1,5 +1,6 @@
 """How far one distribution is from another."""
 
+from math import inf
 from typing import Any
 
 from badak.distributions.bernoulli import Bernoulli
@@ -8,7 +9,7 @@ from badak.distributions.continuous import Normal, Uniform
 from badak.distributions.distribution import Distribution
 from badak.errors import MissingError
 from badak.nn.functional import softplus
-from badak.tensor import Tensor, inf, where
+from badak.tensor import Tensor, where
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

@@ -1,5 +1,7 @@
 """Comparisons, logic and bits. Results have no gradient."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from badak.errors import DTypeError, MissingError
@@ -10,7 +12,7 @@ from badak.tensor.promote import into, number, operand, same
 from badak.tensor.tensor import Tensor
 
 
-def _comparison(name: str, ufunc, symbol: str):
+def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
     ordered = name not in ("eq", "ne")
 
     def function(input, other, *, out=None) -> Tensor:
@@ -55,7 +57,7 @@ gt = greater = _comparison("gt", np.greater, ">")
 ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
-def _test(name: str, ufunc, doc: str):
+def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
     def function(input) -> Tensor:
         array = input._array
         if array.dtype.kind in "iub":
@@ -74,7 +76,7 @@ isposinf = _test("isposinf", lambda x: x == np.inf, "Where x is +inf.")
 isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
 
 
-def _logical(name: str, ufunc, doc: str):
+def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
     def function(input, other, *, out=None) -> Tensor:
         other = other._array if isinstance(other, Tensor) else other
         y = Tensor._of(ufunc(input._array, other))
@@ -97,7 +99,7 @@ def logical_not(input, *, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
-def _bitwise(name: str, ufunc, doc: str):
+def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
     def function(input, other, *, out=None) -> Tensor:
         if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
             a, b = input, other

@@ -1,6 +1,7 @@
 """The same values in another dtype, elsewhere, or in other memory."""
 
 import builtins
+from collections.abc import Callable
 
 from badak.errors import KindError, package
 from badak.ops.cast import Cast, Clone
@@ -74,7 +75,7 @@ def type_as(x: Tensor, other: Tensor) -> Tensor:
     return cast(x, other.dtype)
 
 
-def _caster(name: str, kind: DType):
+def _caster(name: str, kind: DType) -> Callable[..., Tensor]:
     def caster(x: Tensor, memory_format=None) -> Tensor:
         return cast(x, kind)
 
@@ -115,23 +116,3 @@ def contiguous(x: Tensor, memory_format=None) -> Tensor:
     """x where it lies in row-major order already, else such a copy."""
     return x if x._array.flags.c_contiguous else apply(Clone, x, contiguous=True)
 
-
-METHODS = dict(
-    to=to,
-    type=type,
-    type_as=type_as,
-    float=float,
-    double=double,
-    half=half,
-    bfloat16=bfloat16,
-    long=long,
-    int=int,
-    short=short,
-    char=char,
-    byte=byte,
-    bool=bool,
-    cpu=cpu,
-    cuda=cuda,
-    clone=clone,
-    contiguous=contiguous,
-)

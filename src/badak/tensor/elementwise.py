@@ -1,5 +1,7 @@
 """Functions of one number, applied to each element; and choices between elements."""
 
+from collections.abc import Callable
+
 from badak.errors import ArgumentError, DTypeError, MissingError
 from badak.ops import activation, select, trigonometry
 from badak.ops import elementwise as ops
@@ -14,7 +16,7 @@ from badak.tensor.promote import binary, floating, into, not_a_tensor, number, o
 from badak.tensor.tensor import Tensor
 
 
-def _float_function(name: str, op, by_kernel: bool = False):
+def _float_function(name: str, op, by_kernel: bool = False) -> Callable[..., Tensor]:
     """The public function of an op whose result is a float: integers come in as the default float dtype.
 
     Kernels compute in float32 and float64; float16 and bfloat16 go through float32 where `by_kernel`.
@@ -31,7 +33,7 @@ def _float_function(name: str, op, by_kernel: bool = False):
     return _named(function, name, f"{op.__doc__} An integer input gives the default float dtype.")
 
 
-def _same_kind_function(name: str, op):
+def _same_kind_function(name: str, op) -> Callable[..., Tensor]:
     """The public function of an op that keeps integers integers."""
 
     def function(input, *, out=None) -> Tensor:
@@ -83,7 +85,7 @@ sign = sgn = _same_kind_function("sign", ops.Sign)
 frac = _same_kind_function("frac", ops.Frac)
 
 
-def _rounding(name: str, op):
+def _rounding(name: str, op) -> Callable[..., Tensor]:
     def function(input, *, out=None) -> Tensor:
         y = input.clone() if input._array.dtype.kind in "iub" else apply(op, input)
         return y if out is None else into(out, y)

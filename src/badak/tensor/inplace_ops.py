@@ -9,11 +9,10 @@ from badak import kernels
 from badak.errors import DTypeError, GraphError, ShapeError
 from badak.graph import changes, live_in_place, live_kernels, modes
 from badak.ops._check import axis_of
-from badak.tensor import arithmetic, compare, elementwise, index, reduce, shape, triangles
+from badak.tensor import arithmetic, elementwise, shape
 from badak.tensor.data import fit
 from badak.tensor.index import check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
-from badak.tensor.linalg import products
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
 
@@ -28,8 +27,10 @@ def store(x: Tensor, y: Tensor, name: str) -> Tensor:
     return write_(x, y, name)
 
 
-def _twin(function, name: str):
-    def in_place(input, *args, **named):
+def twin(function, name: str):
+    """The in-place form of a function: its result goes into its first argument."""
+
+    def in_place(input, *args, **named) -> Tensor:
         return store(input, function(input, *args, **named), name)
 
     in_place.__name__ = in_place.__qualname__ = name
@@ -126,10 +127,10 @@ def _replace_slices(input, dim: int, index, source) -> None:
     changed_(input, "index_copy_")
 
 
-def swap_shape(name: str, function):
+def swap_shape(function, name: str):
     """The in-place form of a view function: the tensor itself takes the other shape. Not for tensors with a history."""
 
-    def in_place(input, *args, **named):
+    def in_place(input, *args, **named) -> Tensor:
         if input.requires_grad and input._node is not None:
             raise GraphError(
                 f"{name}: badak does not change the shape of a tensor with a history in place",
@@ -155,43 +156,3 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     changes.count += 1
     return changed_(input, "resize_")
 
-
-_FAMILIES = {
-    arithmetic: "mul multiply div divide true_divide subtract pow neg negative remainder fmod floor_divide lerp",
-    elementwise: "exp exp2 expm1 log log1p log2 log10 sqrt rsqrt reciprocal square abs sign frac erf sin cos tan asin acos "
-    "atan sinh cosh asinh acosh atanh tanh sigmoid relu floor ceil round trunc clamp clip clamp_min clamp_max nan_to_num "
-    "masked_fill atan2",
-    compare: "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not "
-    "bitwise_left_shift bitwise_right_shift eq ne lt le gt ge",
-    index: "scatter scatter_add index_fill index_add index_put masked_scatter",
-    triangles: "tril triu",
-    reduce: "cumsum cumprod",
-    products: "addmm addmv addbmm baddbmm addr",
-}
-METHODS = {
-    f"{word}_": _twin(getattr(family, word), f"{word}_")
-    for family, words in _FAMILIES.items()
-    for word in words.split()
-}
-METHODS |= {
-    f"{word}_": swap_shape(f"{word}_", getattr(shape, word))
-    for word in "unsqueeze squeeze transpose t swapaxes swapdims".split()
-}
-METHODS |= dict(
-    add_=add_,
-    sub_=sub_,
-    addcmul_=addcmul_,
-    addcdiv_=addcdiv_,
-    fill_=fill_,
-    zero_=zero_,
-    fill_diagonal_=fill_diagonal_,
-    copy_=copy_,
-    index_copy_=index_copy_,
-    resize_=resize_,
-)
-
-mul_, div_, pow_, remainder_, floor_divide_ = (
-    METHODS[n] for n in ("mul_", "div_", "pow_", "remainder_", "floor_divide_")
-)
-bitwise_and_, bitwise_or_, bitwise_xor_ = (METHODS[f"bitwise_{n}_"] for n in ("and", "or", "xor"))
-bitwise_left_shift_, bitwise_right_shift_ = METHODS["bitwise_left_shift_"], METHODS["bitwise_right_shift_"]

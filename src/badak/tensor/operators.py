@@ -3,8 +3,9 @@
 import numpy as np
 
 from badak.ops.arithmetic import Add, Mul, Scale, Shift
-from badak.tensor import arithmetic, compare, elementwise, inplace_ops
+from badak.tensor import arithmetic, compare, elementwise
 from badak.tensor.apply import apply
+from badak.tensor.inplace_ops import add_, sub_, twin
 from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import binary
 from badak.tensor.tensor import Tensor
@@ -62,7 +63,7 @@ and_, rand = _same(compare.bitwise_and)
 or_, ror = _same(compare.bitwise_or)
 xor, rxor = _same(compare.bitwise_xor)
 
-METHODS = {
+OPERATORS = {
     "__add__": add,
     "__radd__": radd,
     "__sub__": _right(arithmetic.sub),
@@ -97,16 +98,16 @@ METHODS = {
     "__le__": _right(compare.le),
     "__gt__": _right(compare.gt),
     "__ge__": _right(compare.ge),
-    "__iadd__": _right(inplace_ops.add_),
-    "__isub__": _right(inplace_ops.sub_),
-    "__imul__": _right(inplace_ops.mul_),
-    "__itruediv__": _right(inplace_ops.div_),
-    "__ifloordiv__": _right(inplace_ops.floor_divide_),
-    "__imod__": _right(inplace_ops.remainder_),
-    "__ipow__": _right(inplace_ops.pow_),
-    "__iand__": _right(inplace_ops.bitwise_and_),
-    "__ior__": _right(inplace_ops.bitwise_or_),
-    "__ixor__": _right(inplace_ops.bitwise_xor_),
-    "__ilshift__": _right(inplace_ops.bitwise_left_shift_),
-    "__irshift__": _right(inplace_ops.bitwise_right_shift_),
+    "__iadd__": _right(add_),
+    "__isub__": _right(sub_),
+    "__imul__": _right(twin(arithmetic.mul, "mul_")),
+    "__itruediv__": _right(twin(arithmetic.div, "div_")),
+    "__ifloordiv__": _right(twin(arithmetic.floor_divide, "floor_divide_")),
+    "__imod__": _right(twin(arithmetic.remainder, "remainder_")),
+    "__ipow__": _right(twin(arithmetic.pow, "pow_")),
+    "__iand__": _right(twin(compare.bitwise_and, "bitwise_and_")),
+    "__ior__": _right(twin(compare.bitwise_or, "bitwise_or_")),
+    "__ixor__": _right(twin(compare.bitwise_xor, "bitwise_xor_")),
+    "__ilshift__": _right(twin(compare.bitwise_left_shift, "bitwise_left_shift_")),
+    "__irshift__": _right(twin(compare.bitwise_right_shift, "bitwise_right_shift_")),
 }

@@ -6,6 +6,7 @@ dtype     compute in this dtype
 """
 
 import builtins
+from collections.abc import Callable
 
 import numpy as np
 
@@ -208,7 +209,7 @@ def dist(input, other, p=2) -> Tensor:
     return norm(input - other, p)
 
 
-def _truth(name: str, ufunc):
+def _truth(name: str, ufunc) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         array = input._array
         axes = axes_of(dim if axis is None else axis, array.ndim)

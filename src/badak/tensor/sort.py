@@ -4,6 +4,7 @@ Positions are computed without gradient; the values are gathered there, and thei
 Equal values keep their order (PyTorch promises that with stable=True only); NaN counts as larger than any number.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def _top(array, k: int, dim: int, largest: bool):
     return np.ascontiguousarray(np.take_along_axis(candidates, order, dim), np.int64)
 
 
-def _position(name: str, pick):
+def _position(name: str, pick) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
         array, dim = input._array, dim if axis is None else axis
         if array.dtype.kind == "b":

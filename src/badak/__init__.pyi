@@ -1,0 +1,546 @@
+# Written by tools/stubs.py from naming/public.py; a test keeps it true.
+# ruff: noqa
+from builtins import bool as _bool, float as _float, int as _int
+from typing import Any
+
+from badak import autograd as autograd
+from badak import distributions as distributions
+from badak import errors as errors
+from badak import face as face
+from badak import kernels as kernels
+from badak import nn as nn
+from badak import optim as optim
+from badak import utils as utils
+from badak.io import serialization as serialization
+from badak.tensor import fft as fft
+from badak.tensor import linalg as linalg
+from badak.tensor import random as random
+from badak.tensor import returns as return_types
+from badak.face.devices import accelerator as accelerator
+from badak.face import amp as amp
+from badak.face import backends as backends
+from badak.face import compiler as compiler
+from badak.face.devices import cpu as cpu
+from badak.face import cuda as cuda
+from badak.face import distributed as distributed
+from badak.face import func as func
+from badak.face import fx as fx
+from badak.face import jit as jit
+from badak.face.devices import mps as mps
+from badak.face import multiprocessing as multiprocessing
+from badak.face import profiler as profiler
+from badak.face import types as types
+from badak.face import version as version
+from badak.face.func import vmap as vmap
+from badak.face.devices import xpu as xpu
+__version__: str
+newaxis: None
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+from badak.tensor.arithmetic import add as add
+from badak.tensor.arithmetic import addcdiv as addcdiv
+from badak.tensor.arithmetic import addcmul as addcmul
+from badak.tensor.arithmetic import div as div
+from badak.tensor.arithmetic import divide as divide
+from badak.tensor.arithmetic import float_power as float_power
+from badak.tensor.arithmetic import floor_divide as floor_divide
+from badak.tensor.arithmetic import fmod as fmod
+from badak.tensor.arithmetic import lerp as lerp
+from badak.tensor.arithmetic import mul as mul
+from badak.tensor.arithmetic import multiply as multiply
+from badak.tensor.arithmetic import neg as neg
+from badak.tensor.arithmetic import negative as negative
+from badak.tensor.arithmetic import positive as positive
+from badak.tensor.arithmetic import pow as pow
+from badak.tensor.arithmetic import remainder as remainder
+from badak.tensor.arithmetic import sub as sub
+from badak.tensor.arithmetic import subtract as subtract
+from badak.tensor.arithmetic import true_divide as true_divide
+from badak.tensor.arithmetic import rsub as rsub
+from badak.tensor.compare import allclose as allclose
+from badak.tensor.compare import bitwise_and as bitwise_and
+from badak.tensor.compare import bitwise_left_shift as bitwise_left_shift
+from badak.tensor.compare import bitwise_not as bitwise_not
+from badak.tensor.compare import bitwise_or as bitwise_or
+from badak.tensor.compare import bitwise_right_shift as bitwise_right_shift
+from badak.tensor.compare import bitwise_xor as bitwise_xor
+from badak.tensor.compare import eq as eq
+from badak.tensor.compare import equal as equal
+from badak.tensor.compare import ge as ge
+from badak.tensor.compare import greater as greater
+from badak.tensor.compare import greater_equal as greater_equal
+from badak.tensor.compare import gt as gt
+from badak.tensor.compare import is_nonzero as is_nonzero
+from badak.tensor.compare import is_same_size as is_same_size
+from badak.tensor.compare import isclose as isclose
+from badak.tensor.compare import isfinite as isfinite
+from badak.tensor.compare import isinf as isinf
+from badak.tensor.compare import isnan as isnan
+from badak.tensor.compare import isneginf as isneginf
+from badak.tensor.compare import isposinf as isposinf
+from badak.tensor.compare import le as le
+from badak.tensor.compare import less as less
+from badak.tensor.compare import less_equal as less_equal
+from badak.tensor.compare import logical_and as logical_and
+from badak.tensor.compare import logical_not as logical_not
+from badak.tensor.compare import logical_or as logical_or
+from badak.tensor.compare import logical_xor as logical_xor
+from badak.tensor.compare import lt as lt
+from badak.tensor.compare import ne as ne
+from badak.tensor.compare import not_equal as not_equal
+from badak.tensor.compare import isin as isin
+from badak.tensor.complex import adjoint as adjoint
+from badak.tensor.complex import conj as conj
+from badak.tensor.complex import conj_physical as conj_physical
+from badak.tensor.complex import resolve_conj as resolve_conj
+from badak.tensor.complex import resolve_neg as resolve_neg
+from badak.tensor.complex import is_conj as is_conj
+from badak.tensor.complex import angle as angle
+from badak.tensor.complex import complex as complex
+from badak.tensor.complex import imag as imag
+from badak.tensor.complex import polar as polar
+from badak.tensor.complex import real as real
+from badak.tensor.complex import view_as_complex as view_as_complex
+from badak.tensor.complex import view_as_real as view_as_real
+from badak.tensor.convert import clone as clone
+from badak.tensor.create import arange as arange
+from badak.tensor.create import as_tensor as as_tensor
+from badak.tensor.create import asarray as asarray
+from badak.tensor.create import empty as empty
+from badak.tensor.create import empty_like as empty_like
+from badak.tensor.create import eye as eye
+from badak.tensor.create import from_dlpack as from_dlpack
+from badak.tensor.create import from_numpy as from_numpy
+from badak.tensor.create import frombuffer as frombuffer
+from badak.tensor.create import full as full
+from badak.tensor.create import full_like as full_like
+from badak.tensor.create import is_tensor as is_tensor
+from badak.tensor.create import linspace as linspace
+from badak.tensor.create import logspace as logspace
+from badak.tensor.create import ones as ones
+from badak.tensor.create import ones_like as ones_like
+from badak.tensor.create import scalar_tensor as scalar_tensor
+from badak.tensor.create import tensor as tensor
+from badak.tensor.create import tril_indices as tril_indices
+from badak.tensor.create import triu_indices as triu_indices
+from badak.tensor.create import zeros as zeros
+from badak.tensor.create import zeros_like as zeros_like
+from badak.tensor.dtypes import bfloat16 as bfloat16
+from badak.tensor.dtypes import bool_ as _bool_
+bool = _bool_
+from badak.tensor.dtypes import bool_ as bool_
+from badak.tensor.dtypes import complex128 as _cdouble_
+cdouble = _cdouble_
+from badak.tensor.dtypes import complex64 as _cfloat_
+cfloat = _cfloat_
+from badak.tensor.dtypes import complex128 as complex128
+from badak.tensor.dtypes import complex64 as complex64
+from badak.tensor.dtypes import device as device
+from badak.tensor.dtypes import float64 as _double_
+double = _double_
+from badak.tensor.dtypes import dtype as dtype
+from badak.tensor.dtypes import finfo as finfo
+from badak.tensor.dtypes import float32 as _float_
+float = _float_
+from badak.tensor.dtypes import float16 as float16
+from badak.tensor.dtypes import float32 as float32
+from badak.tensor.dtypes import float64 as float64
+from badak.tensor.dtypes import get_default_dtype as get_default_dtype
+from badak.tensor.dtypes import float16 as _half_
+half = _half_
+from badak.tensor.dtypes import iinfo as iinfo
+from badak.tensor.dtypes import int32 as _int_
+int = _int_
+from badak.tensor.dtypes import int16 as int16
+from badak.tensor.dtypes import int32 as int32
+from badak.tensor.dtypes import int64 as int64
+from badak.tensor.dtypes import int8 as int8
+from badak.tensor.dtypes import int64 as _long_
+long = _long_
+from badak.tensor.dtypes import set_default_dtype as set_default_dtype
+from badak.tensor.dtypes import int16 as _short_
+short = _short_
+from badak.tensor.dtypes import Size as Size
+from badak.tensor.dtypes import uint8 as uint8
+from badak.tensor.elementwise import abs as abs
+from badak.tensor.elementwise import absolute as absolute
+from badak.tensor.elementwise import acos as acos
+from badak.tensor.elementwise import acosh as acosh
+from badak.tensor.elementwise import arccos as arccos
+from badak.tensor.elementwise import arccosh as arccosh
+from badak.tensor.elementwise import arcsin as arcsin
+from badak.tensor.elementwise import arcsinh as arcsinh
+from badak.tensor.elementwise import arctan as arctan
+from badak.tensor.elementwise import arctanh as arctanh
+from badak.tensor.elementwise import asin as asin
+from badak.tensor.elementwise import asinh as asinh
+from badak.tensor.elementwise import atan as atan
+from badak.tensor.elementwise import atan2 as atan2
+from badak.tensor.elementwise import atanh as atanh
+from badak.tensor.elementwise import ceil as ceil
+from badak.tensor.elementwise import clamp as clamp
+from badak.tensor.elementwise import clamp_max as clamp_max
+from badak.tensor.elementwise import clamp_min as clamp_min
+from badak.tensor.elementwise import clip as clip
+from badak.tensor.elementwise import cos as cos
+from badak.tensor.elementwise import cosh as cosh
+from badak.tensor.elementwise import erf as erf
+from badak.tensor.elementwise import exp as exp
+from badak.tensor.elementwise import exp2 as exp2
+from badak.tensor.elementwise import expm1 as expm1
+from badak.tensor.elementwise import fix as fix
+from badak.tensor.elementwise import floor as floor
+from badak.tensor.elementwise import frac as frac
+from badak.tensor.elementwise import hypot as hypot
+from badak.tensor.elementwise import log as log
+from badak.tensor.elementwise import log10 as log10
+from badak.tensor.elementwise import log1p as log1p
+from badak.tensor.elementwise import log2 as log2
+from badak.tensor.elementwise import log_softmax as log_softmax
+from badak.tensor.elementwise import logaddexp as logaddexp
+from badak.tensor.elementwise import masked_fill as masked_fill
+from badak.tensor.elementwise import maximum as maximum
+from badak.tensor.elementwise import minimum as minimum
+from badak.tensor.elementwise import nan_to_num as nan_to_num
+from badak.tensor.elementwise import reciprocal as reciprocal
+from badak.tensor.elementwise import relu as relu
+from badak.tensor.elementwise import round as round
+from badak.tensor.elementwise import rsqrt as rsqrt
+from badak.tensor.elementwise import sgn as sgn
+from badak.tensor.elementwise import sigmoid as sigmoid
+from badak.tensor.elementwise import sign as sign
+from badak.tensor.elementwise import sin as sin
+from badak.tensor.elementwise import sinh as sinh
+from badak.tensor.elementwise import softmax as softmax
+from badak.tensor.elementwise import sqrt as sqrt
+from badak.tensor.elementwise import square as square
+from badak.tensor.elementwise import tan as tan
+from badak.tensor.elementwise import tanh as tanh
+from badak.tensor.elementwise import trunc as trunc
+from badak.tensor.elementwise import where as where
+from badak.tensor.grids import cartesian_prod as cartesian_prod
+from badak.tensor.grids import combinations as combinations
+from badak.tensor.grids import meshgrid as meshgrid
+from badak.tensor.index import argwhere as argwhere
+from badak.tensor.index import gather as gather
+from badak.tensor.index import index_add as index_add
+from badak.tensor.index import index_copy as index_copy
+from badak.tensor.index import index_fill as index_fill
+from badak.tensor.index import index_put as index_put
+from badak.tensor.index import index_select as index_select
+from badak.tensor.index import masked_scatter as masked_scatter
+from badak.tensor.index import masked_select as masked_select
+from badak.tensor.index import narrow as narrow
+from badak.tensor.index import nonzero as nonzero
+from badak.tensor.index import scatter as scatter
+from badak.tensor.index import scatter_add as scatter_add
+from badak.tensor.index import select as select
+from badak.tensor.index import take as take
+from badak.tensor.index import take_along_dim as take_along_dim
+from badak.tensor.inplace_ops import fill_ as fill_
+from badak.tensor.inplace_ops import zero_ as zero_
+from badak.tensor.join import cat as cat
+from badak.tensor.join import column_stack as column_stack
+from badak.tensor.join import concat as concat
+from badak.tensor.join import concatenate as concatenate
+from badak.tensor.join import dstack as dstack
+from badak.tensor.join import hstack as hstack
+from badak.tensor.join import row_stack as row_stack
+from badak.tensor.join import stack as stack
+from badak.tensor.join import vstack as vstack
+from badak.tensor.layouts import channels_last as channels_last
+from badak.tensor.layouts import channels_last_3d as channels_last_3d
+from badak.tensor.layouts import contiguous_format as contiguous_format
+from badak.tensor.layouts import jagged as jagged
+from badak.tensor.layouts import layout as layout
+from badak.tensor.layouts import memory_format as memory_format
+from badak.tensor.layouts import preserve_format as preserve_format
+from badak.tensor.layouts import sparse_coo as sparse_coo
+from badak.tensor.layouts import sparse_csr as sparse_csr
+from badak.tensor.layouts import strided as strided
+from badak.tensor.legacy import BFloat16Tensor as BFloat16Tensor
+from badak.tensor.legacy import BoolTensor as BoolTensor
+from badak.tensor.legacy import ByteTensor as ByteTensor
+from badak.tensor.legacy import CharTensor as CharTensor
+from badak.tensor.legacy import DoubleTensor as DoubleTensor
+from badak.tensor.legacy import FloatTensor as FloatTensor
+from badak.tensor.legacy import HalfTensor as HalfTensor
+from badak.tensor.legacy import IntTensor as IntTensor
+from badak.tensor.legacy import LongTensor as LongTensor
+from badak.tensor.legacy import set_default_tensor_type as set_default_tensor_type
+from badak.tensor.legacy import ShortTensor as ShortTensor
+from badak.tensor.linalg.einsum import einsum as einsum
+from badak.tensor.linalg.einsum import tensordot as tensordot
+from badak.tensor.linalg.norms import cdist as cdist
+from badak.tensor.linalg.older import cholesky as cholesky
+from badak.tensor.linalg.older import cross as cross
+from badak.tensor.linalg.older import det as det
+from badak.tensor.linalg.older import inverse as inverse
+from badak.tensor.linalg.older import logdet as logdet
+from badak.tensor.linalg.older import matrix_power as matrix_power
+from badak.tensor.linalg.older import pinverse as pinverse
+from badak.tensor.linalg.older import qr as qr
+from badak.tensor.linalg.older import slogdet as slogdet
+from badak.tensor.linalg.older import svd as svd
+from badak.tensor.linalg.products import addbmm as addbmm
+from badak.tensor.linalg.products import addmm as addmm
+from badak.tensor.linalg.products import addmv as addmv
+from badak.tensor.linalg.products import addr as addr
+from badak.tensor.linalg.products import baddbmm as baddbmm
+from badak.tensor.linalg.products import bmm as bmm
+from badak.tensor.linalg.products import dot as dot
+from badak.tensor.linalg.products import ger as ger
+from badak.tensor.linalg.products import inner as inner
+from badak.tensor.linalg.products import kron as kron
+from badak.tensor.linalg.products import matmul as matmul
+from badak.tensor.linalg.products import mm as mm
+from badak.tensor.linalg.products import mv as mv
+from badak.tensor.linalg.products import outer as outer
+from badak.tensor.linalg.products import trace as trace
+from badak.tensor.linalg.products import vdot as vdot
+from badak.tensor.linalg.products import chain_matmul as chain_matmul
+from badak.tensor.pad import pad as pad
+from badak.tensor.printing import set_printoptions as set_printoptions
+from badak.tensor.promote import can_cast as can_cast
+from badak.tensor.promote import promote_types as promote_types
+from badak.tensor.promote import result_type as result_type
+from badak.tensor.random import bernoulli as bernoulli
+from badak.tensor.random import multinomial as multinomial
+from badak.tensor.random import default_generator as default_generator
+from badak.tensor.random import fork_rng as fork_rng
+from badak.tensor.random import Generator as Generator
+from badak.tensor.random import get_rng_state as get_rng_state
+from badak.tensor.random import initial_seed as initial_seed
+from badak.tensor.random import manual_seed as manual_seed
+from badak.tensor.random import normal as normal
+from badak.tensor.random import rand as rand
+from badak.tensor.random import rand_like as rand_like
+from badak.tensor.random import randint as randint
+from badak.tensor.random import randint_like as randint_like
+from badak.tensor.random import randn as randn
+from badak.tensor.random import randn_like as randn_like
+from badak.tensor.random import randperm as randperm
+from badak.tensor.random import seed as seed
+from badak.tensor.random import set_rng_state as set_rng_state
+from badak.tensor.rearrange import flip as flip
+from badak.tensor.rearrange import fliplr as fliplr
+from badak.tensor.rearrange import flipud as flipud
+from badak.tensor.rearrange import repeat_interleave as repeat_interleave
+from badak.tensor.rearrange import roll as roll
+from badak.tensor.rearrange import tile as tile
+from badak.tensor.reduce import all as all
+from badak.tensor.reduce import amax as amax
+from badak.tensor.reduce import amin as amin
+from badak.tensor.reduce import aminmax as aminmax
+from badak.tensor.reduce import any as any
+from badak.tensor.reduce import count_nonzero as count_nonzero
+from badak.tensor.reduce import cumprod as cumprod
+from badak.tensor.reduce import cumsum as cumsum
+from badak.tensor.reduce import diff as diff
+from badak.tensor.reduce import dist as dist
+from badak.tensor.reduce import logsumexp as logsumexp
+from badak.tensor.reduce import max as max
+from badak.tensor.reduce import mean as mean
+from badak.tensor.reduce import min as min
+from badak.tensor.reduce import nanmean as nanmean
+from badak.tensor.reduce import nansum as nansum
+from badak.tensor.reduce import norm as norm
+from badak.tensor.reduce import prod as prod
+from badak.tensor.reduce import std as std
+from badak.tensor.reduce import sum as sum
+from badak.tensor.reduce import var as var
+from badak.tensor.reduce import std_mean as std_mean
+from badak.tensor.reduce import var_mean as var_mean
+from badak.tensor.shape import broadcast_to as broadcast_to
+from badak.tensor.shape import chunk as chunk
+from badak.tensor.shape import diagonal as diagonal
+from badak.tensor.shape import flatten as flatten
+from badak.tensor.shape import moveaxis as moveaxis
+from badak.tensor.shape import movedim as movedim
+from badak.tensor.shape import permute as permute
+from badak.tensor.shape import ravel as ravel
+from badak.tensor.shape import reshape as reshape
+from badak.tensor.shape import split as split
+from badak.tensor.shape import split_with_sizes as split_with_sizes
+from badak.tensor.shape import squeeze as squeeze
+from badak.tensor.shape import swapaxes as swapaxes
+from badak.tensor.shape import swapdims as swapdims
+from badak.tensor.shape import t as t
+from badak.tensor.shape import tensor_split as tensor_split
+from badak.tensor.shape import transpose as transpose
+from badak.tensor.shape import unbind as unbind
+from badak.tensor.shape import unflatten as unflatten
+from badak.tensor.shape import unsqueeze as unsqueeze
+from badak.tensor.shape import atleast_1d as atleast_1d
+from badak.tensor.shape import atleast_2d as atleast_2d
+from badak.tensor.shape import atleast_3d as atleast_3d
+from badak.tensor.shape import broadcast_shapes as broadcast_shapes
+from badak.tensor.shape import broadcast_tensors as broadcast_tensors
+from badak.tensor.sort import argmax as argmax
+from badak.tensor.sort import argmin as argmin
+from badak.tensor.sort import argsort as argsort
+from badak.tensor.sort import bincount as bincount
+from badak.tensor.sort import histc as histc
+from badak.tensor.sort import kthvalue as kthvalue
+from badak.tensor.sort import median as median
+from badak.tensor.sort import mode as mode
+from badak.tensor.sort import msort as msort
+from badak.tensor.sort import quantile as quantile
+from badak.tensor.sort import sort as sort
+from badak.tensor.sort import topk as topk
+from badak.tensor.sort import unique as unique
+from badak.tensor.sort import unique_consecutive as unique_consecutive
+from badak.tensor.sort import bucketize as bucketize
+from badak.tensor.sort import searchsorted as searchsorted
+from badak.tensor.tensor import Tensor as Tensor
+def detach(self) -> Tensor:
+    """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
+def detach_(self) -> Any:
+    """Forget the history, in place."""
+def get_device(self) -> _int:
+    """The number of the GPU it is on: -1, it is on the CPU."""
+def is_complex(self) -> _bool:
+    """Whether the dtype is complex."""
+def is_floating_point(self) -> _bool:
+    """Whether the dtype is a float of any size."""
+def is_inference(self) -> _bool:
+    """Whether it was made under inference_mode()."""
+def is_signed(self) -> _bool:
+    """Whether the dtype has negative numbers."""
+def numel(self) -> _int:
+    """How many values there are."""
+from badak.tensor.triangles import diag as diag
+from badak.tensor.triangles import diag_embed as diag_embed
+from badak.tensor.triangles import diagflat as diagflat
+from badak.tensor.triangles import tril as tril
+from badak.tensor.triangles import triu as triu
+from badak.kernels import info as info
+from badak.autograd import enable_grad as enable_grad
+from badak.autograd import inference_mode as inference_mode
+from badak.autograd import is_grad_enabled as is_grad_enabled
+from badak.autograd import is_inference_mode_enabled as is_inference_mode_enabled
+from badak.autograd import no_grad as no_grad
+from badak.autograd import set_grad_enabled as set_grad_enabled
+from badak.io import load as load
+from badak.io import save as save
+from badak.nn.functional import alpha_dropout as alpha_dropout
+from badak.nn.functional import avg_pool1d as avg_pool1d
+from badak.nn.functional import batch_norm as batch_norm
+from badak.nn.functional import bilinear as bilinear
+from badak.nn.functional import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from badak.nn.functional import celu as celu
+from badak.nn.functional import conv1d as conv1d
+from badak.nn.functional import conv2d as conv2d
+from badak.nn.functional import conv3d as conv3d
+from badak.nn.functional import cosine_embedding_loss as cosine_embedding_loss
+from badak.nn.functional import cosine_similarity as cosine_similarity
+from badak.nn.functional import dropout as dropout
+from badak.nn.functional import embedding as embedding
+from badak.nn.functional import group_norm as group_norm
+from badak.nn.functional import hardshrink as hardshrink
+from badak.nn.functional import kl_div as kl_div
+from badak.nn.functional import layer_norm as layer_norm
+from badak.nn.functional import max_pool1d as max_pool1d
+from badak.nn.functional import max_pool2d as max_pool2d
+from badak.nn.functional import pairwise_distance as pairwise_distance
+from badak.nn.functional import pixel_shuffle as pixel_shuffle
+from badak.nn.functional import pixel_unshuffle as pixel_unshuffle
+from badak.nn.functional import prelu as prelu
+from badak.nn.functional import rms_norm as rms_norm
+from badak.nn.functional import selu as selu
+from badak.nn.functional import threshold as threshold
+from badak.nn.functional import triplet_margin_loss as triplet_margin_loss
+from badak.face import autocast as autocast
+from badak.face import get_autocast_dtype as get_autocast_dtype
+from badak.face import is_autocast_enabled as is_autocast_enabled
+from badak.face import compile as compile
+from badak.face import OutOfMemoryError as OutOfMemoryError
+from badak.face import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from badak.face import get_default_device as get_default_device
+from badak.face import get_float32_matmul_precision as get_float32_matmul_precision
+from badak.face import get_num_interop_threads as get_num_interop_threads
+from badak.face import get_num_threads as get_num_threads
+from badak.face import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from badak.face import is_warn_always_enabled as is_warn_always_enabled
+from badak.face import set_default_device as set_default_device
+from badak.face import set_deterministic_debug_mode as set_deterministic_debug_mode
+from badak.face import set_float32_matmul_precision as set_float32_matmul_precision
+from badak.face import set_flush_denormal as set_flush_denormal
+from badak.face import set_num_interop_threads as set_num_interop_threads
+from badak.face import set_num_threads as set_num_threads
+from badak.face import set_warn_always as set_warn_always
+from badak.face import use_deterministic_algorithms as use_deterministic_algorithms
+def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """neg, in place."""
+def abs_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """abs, in place."""
+def acos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """acos, in place."""
+def asin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """asin, in place."""
+def atan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """atan, in place."""
+def ceil_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """ceil, in place."""
+def clamp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """clamp, in place."""
+def clamp_max_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """clamp_max, in place."""
+def clamp_min_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """clamp_min, in place."""
+def clip_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """clip, in place."""
+def cos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """cos, in place."""
+def cosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """cosh, in place."""
+def erf_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """erf, in place."""
+def exp2_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """exp2, in place."""
+def exp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """exp, in place."""
+def expm1_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """expm1, in place."""
+def floor_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """floor, in place."""
+def frac_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """frac, in place."""
+def log10_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log10, in place."""
+def log1p_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log1p, in place."""
+def log2_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log2, in place."""
+def log_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log, in place."""
+def nan_to_num_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """nan_to_num, in place."""
+def reciprocal_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """reciprocal, in place."""
+def relu_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """relu, in place."""
+def round_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """round, in place."""
+def rsqrt_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """rsqrt, in place."""
+def sigmoid_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sigmoid, in place."""
+def sin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sin, in place."""
+def sinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sinh, in place."""
+def sqrt_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sqrt, in place."""
+def square_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """square, in place."""
+def tan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """tan, in place."""
+def tanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """tanh, in place."""
+def trunc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """trunc, in place."""
+def index_put_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """index_put, in place."""

@@ -1,0 +1,233 @@
+"""The one table of public names: which file each name of `badak` and each method of `Tensor` comes from.
+
+`badak/__init__.py`, `tensor/__init__.py` and `tensor/methods.py` bind what stands here; `tools/stubs.py` writes it into stubs,
+where editors and type checkers find it, and `tools/api.py` into docs/api.md. A new name is one word here, and nothing elsewhere.
+
+    both            a function of badak that is a method too: badak.exp(x), x.exp()
+    functions       of badak only
+    methods         of Tensor only
+    in_place        methods made of the function without the underscore (`tensor/inplace_ops.py`): x.tril_()
+    in_place_both   the same, and functions of badak: x.exp_(), badak.exp_(x)
+
+"name=other" gives the name to what the file calls `other`. A file is named as it is below `badak.`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from badak.naming.table import reach
+
+
+class Names(NamedTuple):
+    """What one file gives to the public."""
+
+    both: str = ""
+    functions: str = ""
+    methods: str = ""
+    in_place: str = ""
+    in_place_both: str = ""
+
+
+TABLE = {
+    "math": Names(functions="e inf nan pi"),
+    "tensor.arithmetic": Names(
+        both=(
+            "add addcdiv addcmul div divide float_power floor_divide fmod lerp mul multiply neg negative positive "
+            "pow remainder sub subtract true_divide"
+        ),
+        functions="rsub",
+        in_place_both="neg_",
+        in_place=(
+            "mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ negative_ remainder_ fmod_ floor_divide_ lerp_"
+        ),
+    ),
+    "tensor.compare": Names(
+        both=(
+            "allclose bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq "
+            "equal ge greater greater_equal gt is_nonzero is_same_size isclose isfinite isinf isnan isneginf "
+            "isposinf le less less_equal logical_and logical_not logical_or logical_xor lt ne not_equal"
+        ),
+        functions="isin",
+        in_place=(
+            "logical_and_ logical_or_ logical_xor_ logical_not_ bitwise_and_ bitwise_or_ bitwise_xor_ "
+            "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ eq_ ne_ lt_ le_ gt_ ge_"
+        ),
+    ),
+    "tensor.complex": Names(
+        both="adjoint conj conj_physical resolve_conj resolve_neg is_conj angle",
+        functions="complex imag polar real view_as_complex view_as_real",
+        methods="H real=Real imag=Imag",
+    ),
+    "tensor.convert": Names(
+        both="clone",
+        methods=("to type type_as float double half bfloat16 long int short char byte bool cpu cuda contiguous"),
+    ),
+    "tensor.create": Names(
+        functions=(
+            "arange as_tensor asarray empty empty_like eye from_dlpack from_numpy frombuffer full full_like "
+            "is_tensor linspace logspace ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
+            "zeros_like"
+        ),
+        methods="new_zeros new_ones new_empty new_full new_tensor new",
+    ),
+    "tensor.dtypes": Names(
+        functions=(
+            "bfloat16 bool=bool_ bool_ cdouble=complex128 cfloat=complex64 complex128 complex64 device "
+            "double=float64 dtype finfo float=float32 float16 float32 float64 get_default_dtype half=float16 "
+            "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint8"
+        ),
+    ),
+    "tensor.elementwise": Names(
+        both=(
+            "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atan2 atanh "
+            "ceil clamp clamp_max clamp_min clip cos cosh erf exp exp2 expm1 fix floor frac hypot log log10 log1p "
+            "log2 log_softmax logaddexp masked_fill maximum minimum nan_to_num reciprocal relu round rsqrt sgn "
+            "sigmoid sign sin sinh softmax sqrt square tan tanh trunc"
+        ),
+        functions="where",
+        methods="where=where_method",
+        in_place_both=(
+            "abs_ acos_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ erf_ exp2_ exp_ expm1_ "
+            "floor_ frac_ log10_ log1p_ log2_ log_ nan_to_num_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ "
+            "sinh_ sqrt_ square_ tan_ tanh_ trunc_"
+        ),
+        in_place="sign_ asinh_ acosh_ atanh_ masked_fill_ atan2_",
+    ),
+    "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
+    "tensor.grids": Names(functions="cartesian_prod combinations meshgrid"),
+    "tensor.index": Names(
+        both=(
+            "argwhere gather index_add index_copy index_fill index_put index_select masked_scatter masked_select "
+            "narrow nonzero scatter scatter_add select take take_along_dim"
+        ),
+        in_place_both="index_put_",
+        in_place="scatter_ scatter_add_ index_fill_ index_add_ masked_scatter_",
+    ),
+    "tensor.inplace_ops": Names(
+        both="fill_ zero_",
+        methods="add_ sub_ addcmul_ addcdiv_ fill_diagonal_ copy_ index_copy_ resize_",
+    ),
+    "tensor.join": Names(
+        functions="cat column_stack concat concatenate dstack hstack row_stack stack vstack",
+    ),
+    "tensor.layouts": Names(
+        functions=(
+            "channels_last channels_last_3d contiguous_format jagged layout memory_format preserve_format "
+            "sparse_coo sparse_csr strided"
+        ),
+    ),
+    "tensor.legacy": Names(
+        functions=(
+            "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
+            "LongTensor set_default_tensor_type ShortTensor"
+        ),
+    ),
+    "tensor.linalg.einsum": Names(functions="einsum tensordot"),
+    "tensor.linalg.norms": Names(functions="cdist"),
+    "tensor.linalg.older": Names(both="cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd"),
+    "tensor.linalg.products": Names(
+        both=("addbmm addmm addmv addr baddbmm bmm dot ger inner kron matmul mm mv outer trace vdot"),
+        functions="chain_matmul",
+        in_place="addmm_ addmv_ addbmm_ baddbmm_ addr_",
+    ),
+    "tensor.pad": Names(functions="pad"),
+    "tensor.printing": Names(functions="set_printoptions"),
+    "tensor.promote": Names(functions="can_cast promote_types result_type"),
+    "tensor.random": Names(
+        both="bernoulli multinomial",
+        functions=(
+            "default_generator fork_rng Generator get_rng_state initial_seed manual_seed normal rand rand_like "
+            "randint randint_like randn randn_like randperm seed set_rng_state"
+        ),
+        methods="uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_",
+    ),
+    "tensor.rearrange": Names(
+        both="flip fliplr flipud repeat_interleave roll tile",
+        methods="repeat",
+    ),
+    "tensor.reduce": Names(
+        both=(
+            "all amax amin aminmax any count_nonzero cumprod cumsum diff dist logsumexp max mean min nanmean "
+            "nansum norm prod std sum var"
+        ),
+        functions="std_mean var_mean",
+        in_place="cumsum_ cumprod_",
+    ),
+    "tensor.shape": Names(
+        both=(
+            "broadcast_to chunk diagonal flatten moveaxis movedim permute ravel reshape split split_with_sizes "
+            "squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unsqueeze"
+        ),
+        functions="atleast_1d atleast_2d atleast_3d broadcast_shapes broadcast_tensors",
+        methods="view view_as reshape_as expand expand_as unfold T mT",
+        in_place="unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_",
+    ),
+    "tensor.sort": Names(
+        both=(
+            "argmax argmin argsort bincount histc kthvalue median mode msort quantile sort topk unique "
+            "unique_consecutive"
+        ),
+        functions="bucketize searchsorted",
+    ),
+    "tensor.tensor": Names(functions="Tensor"),
+    "tensor.tensor.Tensor": Names(
+        functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel"),
+    ),
+    "tensor.triangles": Names(
+        both="diag diag_embed diagflat tril triu",
+        in_place="tril_ triu_",
+    ),
+    "kernels": Names(
+        functions="info",
+    ),
+    "autograd": Names(
+        functions=("enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"),
+    ),
+    "io": Names(
+        functions="load save",
+    ),
+    "nn.functional": Names(
+        functions=(
+            "alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits celu conv1d conv2d "
+            "conv3d cosine_embedding_loss cosine_similarity dropout embedding group_norm hardshrink kl_div "
+            "layer_norm max_pool1d max_pool2d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm selu "
+            "threshold triplet_margin_loss"
+        ),
+    ),
+    "face": Names(
+        functions=(
+            "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "
+            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
+            "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
+            "is_warn_always_enabled set_default_device set_deterministic_debug_mode set_float32_matmul_precision "
+            "set_flush_denormal set_num_interop_threads set_num_threads set_warn_always "
+            "use_deterministic_algorithms"
+        ),
+    ),
+}
+
+
+def listed(*columns: str, room: str = "") -> Iterator[tuple[str, str, str]]:
+    """(name, file, what the file calls it) for each name in these columns, from the files of one room or of all."""
+    for file, names in TABLE.items():
+        if file.startswith(room):
+            for entry in " ".join(getattr(names, column) for column in columns).split():
+                name, _, other = entry.partition("=")
+                yield name, file, other or name
+
+
+def functions(room: str = "") -> dict[str, Any]:
+    """What `badak` offers, by name; with `room` only what comes from there."""
+    made = {name: found(file, other) for name, file, other in listed("both", "functions", room=room)}
+    tensor = found("tensor.tensor", "Tensor")
+    return made | {name: getattr(tensor, name) for name, *_ in listed("in_place_both", room=room)}
+
+
+def methods() -> dict[str, Any]:
+    """The methods of Tensor, by name, but for those that are made of another."""
+    return {name: found(file, other) for name, file, other in listed("both", "methods")}
+
+
+def found(file: str, name: str) -> Any:
+    """What a file of badak, or the module `math`, calls `name`."""
+    return getattr(reach(file if file == "math" else f"badak.{file}"), name)

@@ -1,0 +1,851 @@
+# Written by tools/stubs.py from naming/public.py; a test keeps it true.
+# ruff: noqa
+from builtins import bool as _bool, float as _float, int as _int
+from typing import Any
+
+import numpy as np
+
+from badak.graph import Leaf, Node, Version
+from badak.tensor import dtypes
+from badak.tensor.tensor import Tensor
+
+METHODS: dict[str, Any]
+
+class Methods:
+    @classmethod
+    def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...
+    @property
+    def H(self) -> Tensor:
+        """A matrix transposed and conjugated."""
+    @property
+    def T(self) -> Tensor:
+        """All dims in reverse order; a view."""
+    def __abs__(self, *, out=None) -> Tensor:
+        """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+    def __add__(self, other) -> Tensor:
+        ...
+    def __and__(self, other) -> Tensor:
+        ...
+    def __delitem__(self, key) -> None:
+        ...
+    def __eq__(self, other) -> Tensor:  # type: ignore[override]
+        ...
+    def __floordiv__(self, other) -> Tensor:
+        ...
+    def __ge__(self, other) -> Tensor:
+        ...
+    def __getitem__(self, key) -> Tensor:
+        """x[key]: a view for basic keys, a gathered copy for advanced ones."""
+    def __gt__(self, other) -> Tensor:
+        ...
+    def __iadd__(self, other) -> Tensor:
+        ...
+    def __iand__(self, other) -> Tensor:
+        ...
+    def __ifloordiv__(self, other) -> Tensor:
+        ...
+    def __ilshift__(self, other) -> Tensor:
+        ...
+    def __imod__(self, other) -> Tensor:
+        ...
+    def __imul__(self, other) -> Tensor:
+        ...
+    def __invert__(self, *, out=None) -> Tensor:
+        """~input, bit by bit; of booleans: not."""
+    def __ior__(self, other) -> Tensor:
+        ...
+    def __ipow__(self, other) -> Tensor:
+        ...
+    def __irshift__(self, other) -> Tensor:
+        ...
+    def __isub__(self, other) -> Tensor:
+        ...
+    def __itruediv__(self, other) -> Tensor:
+        ...
+    def __ixor__(self, other) -> Tensor:
+        ...
+    def __le__(self, other) -> Tensor:
+        ...
+    def __lshift__(self, other) -> Tensor:
+        ...
+    def __lt__(self, other) -> Tensor:
+        ...
+    def __matmul__(self, other) -> Tensor:
+        ...
+    def __mod__(self, other) -> Tensor:
+        ...
+    def __mul__(self, other) -> Tensor:
+        ...
+    def __ne__(self, other) -> Tensor:  # type: ignore[override]
+        ...
+    def __neg__(self, *, out=None) -> Tensor:
+        """-input.   dx = -dy."""
+    def __or__(self, other) -> Tensor:
+        ...
+    def __pos__(self) -> Tensor:
+        """input itself."""
+    def __pow__(self, other) -> Tensor:
+        ...
+    def __radd__(self, other) -> Tensor:
+        ...
+    def __rand__(self, other) -> Tensor:
+        ...
+    def __rfloordiv__(self, other) -> Tensor:
+        ...
+    def __rmatmul__(self, other) -> Tensor:
+        ...
+    def __rmod__(self, other) -> Tensor:
+        ...
+    def __rmul__(self, other) -> Tensor:
+        ...
+    def __ror__(self, other) -> Tensor:
+        ...
+    def __rpow__(self, other) -> Tensor:
+        ...
+    def __rshift__(self, other) -> Tensor:
+        ...
+    def __rsub__(self, other) -> Tensor:
+        ...
+    def __rtruediv__(self, other) -> Tensor:
+        ...
+    def __rxor__(self, other) -> Tensor:
+        ...
+    def __setitem__(self, key, value) -> None:
+        """x[key] = value, with the history kept: the part that is replaced gets value's gradient."""
+    def __sub__(self, other) -> Tensor:
+        ...
+    def __truediv__(self, other) -> Tensor:
+        ...
+    def __xor__(self, other) -> Tensor:
+        ...
+    def abs(self, *, out=None) -> Tensor:
+        """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+    def abs_(self, *, out=None) -> Tensor:
+        """abs, in place."""
+    def absolute(self, *, out=None) -> Tensor:
+        """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+    def acos(self, *, out=None) -> Tensor:
+        """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    def acos_(self, *, out=None) -> Tensor:
+        """acos, in place."""
+    def acosh(self, *, out=None) -> Tensor:
+        """y = arcosh x;   dx = dy / sqrt(x^2 - 1). An integer input gives the default float dtype."""
+    def acosh_(self, *, out=None) -> Tensor:
+        """acosh, in place."""
+    def add(self, other, *, alpha=1, out=None) -> Tensor:
+        """input + alpha other.   dinput = dy, dother = alpha dy."""
+    def add_(self, *args, alpha=1, other=None) -> Tensor:
+        """input += alpha other. The old form add_(alpha, other) is accepted too."""
+    def addbmm(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """beta input + alpha sum_b batch1[b] batch2[b]."""
+    def addbmm_(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """addbmm, in place."""
+    def addcdiv(self, tensor1, tensor2, *, value=1, out=None) -> Tensor:
+        """input + value tensor1 / tensor2.   dinput = dy, dtensor1 = value dy / tensor2, and so on."""
+    def addcdiv_(self, *args, value=1, **named) -> Tensor:
+        """input += value tensor1 / tensor2. The old form addcdiv_(value, tensor1, tensor2) is accepted too."""
+    def addcmul(self, tensor1, tensor2, *, value=1, out=None) -> Tensor:
+        """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
+    def addcmul_(self, *args, value=1, **named) -> Tensor:
+        """input += value tensor1 tensor2. The old form addcmul_(value, tensor1, tensor2) is accepted too."""
+    def addmm(self, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """beta input + alpha mat1 mat2."""
+    def addmm_(self, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """addmm, in place."""
+    def addmv(self, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
+        """beta input + alpha mat vec."""
+    def addmv_(self, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
+        """addmv, in place."""
+    def addr(self, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """beta input + alpha outer(vec1, vec2)."""
+    def addr_(self, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """addr, in place."""
+    def adjoint(self) -> Tensor:
+        """The last two dims exchanged, conjugated if complex."""
+    def all(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+        """Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
+    def allclose(self, other, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+        """Whether |input - other| <= atol + rtol |other| everywhere."""
+    def amax(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+        """max x.   dy is shared evenly by the entries that are equal to it."""
+    def amin(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+        """min x.   dy is shared evenly by the entries that are equal to it."""
+    def aminmax(self, *, dim=None, keepdim=False) -> Any:
+        """(min, max)."""
+    def angle(self, *, out=None) -> Tensor:
+        """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
+    def any(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+        """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
+    def arccos(self, *, out=None) -> Tensor:
+        """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    def arccosh(self, *, out=None) -> Tensor:
+        """y = arcosh x;   dx = dy / sqrt(x^2 - 1). An integer input gives the default float dtype."""
+    def arcsin(self, *, out=None) -> Tensor:
+        """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    def arcsinh(self, *, out=None) -> Tensor:
+        """y = arsinh x;   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+    def arctan(self, *, out=None) -> Tensor:
+        """y = arctan x;   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+    def arctanh(self, *, out=None) -> Tensor:
+        """y = artanh x;   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+    def argmax(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
+        """The index of the largest value along dim (of all, flat, without dim); the first of equal ones."""
+    def argmin(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
+        """The index of the smallest value along dim (of all, flat, without dim); the first of equal ones."""
+    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+        """The indices that put x in order along dim."""
+    def argwhere(self) -> Tensor:
+        """The indices of the entries that are not 0: (count, dims)."""
+    def asin(self, *, out=None) -> Tensor:
+        """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    def asin_(self, *, out=None) -> Tensor:
+        """asin, in place."""
+    def asinh(self, *, out=None) -> Tensor:
+        """y = arsinh x;   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+    def asinh_(self, *, out=None) -> Tensor:
+        """asinh, in place."""
+    def atan(self, *, out=None) -> Tensor:
+        """y = arctan x;   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+    def atan2(self, other, *, out=None) -> Tensor:
+        """The angle of the point (other, input), in (-pi, pi]."""
+    def atan2_(self, other, *, out=None) -> Tensor:
+        """atan2, in place."""
+    def atan_(self, *, out=None) -> Tensor:
+        """atan, in place."""
+    def atanh(self, *, out=None) -> Tensor:
+        """y = artanh x;   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+    def atanh_(self, *, out=None) -> Tensor:
+        """atanh, in place."""
+    def baddbmm(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """beta input + alpha batch1[b] batch2[b] for each b."""
+    def baddbmm_(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
+        """baddbmm, in place."""
+    def bernoulli(self, p=None, *, generator=None, out=None) -> Tensor:
+        """1 with probability input[i] (or p, where p is given), else 0; input's shape and dtype."""
+    def bernoulli_(self, p=0.5, *, generator=None) -> Tensor:
+        """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
+    def bfloat16(self, memory_format=None) -> Tensor:
+        """x in bfloat16; x itself where it is so already."""
+    def bincount(self, weights=None, minlength: _int = 0) -> Tensor:
+        """How often each of 0, 1, 2, ... occurs in a vector, or the sum of their weights."""
+    def bitwise_and(self, other, *, out=None) -> Tensor:
+        """input & other, bit by bit; of booleans: both."""
+    def bitwise_and_(self, other, *, out=None) -> Tensor:
+        """bitwise_and, in place."""
+    def bitwise_left_shift(self, other, *, out=None) -> Tensor:
+        """input << other."""
+    def bitwise_left_shift_(self, other, *, out=None) -> Tensor:
+        """bitwise_left_shift, in place."""
+    def bitwise_not(self, *, out=None) -> Tensor:
+        """~input, bit by bit; of booleans: not."""
+    def bitwise_not_(self, *, out=None) -> Tensor:
+        """bitwise_not, in place."""
+    def bitwise_or(self, other, *, out=None) -> Tensor:
+        """input | other, bit by bit; of booleans: at least one."""
+    def bitwise_or_(self, other, *, out=None) -> Tensor:
+        """bitwise_or, in place."""
+    def bitwise_right_shift(self, other, *, out=None) -> Tensor:
+        """input >> other."""
+    def bitwise_right_shift_(self, other, *, out=None) -> Tensor:
+        """bitwise_right_shift, in place."""
+    def bitwise_xor(self, other, *, out=None) -> Tensor:
+        """input ^ other, bit by bit; of booleans: exactly one."""
+    def bitwise_xor_(self, other, *, out=None) -> Tensor:
+        """bitwise_xor, in place."""
+    def bmm(self, mat2, *, out=None) -> Tensor:
+        """The products of two stacks of matrices, (B, M, K) and (B, K, N)."""
+    def bool(self, memory_format=None) -> Tensor:
+        """x in bool; x itself where it is so already."""
+    def broadcast_to(self, size) -> Tensor:
+        """expand(size)."""
+    def byte(self, memory_format=None) -> Tensor:
+        """x in uint8; x itself where it is so already."""
+    def cauchy_(self, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
+        """Fill x with median + sigma tan(pi (u - 1/2))."""
+    def ceil(self, *, out=None) -> Tensor:
+        """y = the smallest whole number >= x;   dx = 0. Integers stay as they are."""
+    def ceil_(self, *, out=None) -> Tensor:
+        """ceil, in place."""
+    def char(self, memory_format=None) -> Tensor:
+        """x in int8; x itself where it is so already."""
+    def cholesky(self, upper=False, *, out=None) -> Tensor:
+        """As linalg.cholesky."""
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple:
+        """At most `chunks` equal pieces along dim, the last perhaps smaller; views."""
+    def clamp(self, min=None, max=None, *, out=None) -> Tensor:
+        """min(max(x, min), max) for numbers or tensors; None is no bound.   dx = dy where min <= x <= max, else 0."""
+    def clamp_(self, min=None, max=None, *, out=None) -> Tensor:
+        """clamp, in place."""
+    def clamp_max(self, max) -> Tensor:
+        """min(x, max).   dx = dy where x <= max."""
+    def clamp_max_(self, max) -> Tensor:
+        """clamp_max, in place."""
+    def clamp_min(self, min) -> Tensor:
+        """max(x, min).   dx = dy where x >= min."""
+    def clamp_min_(self, min) -> Tensor:
+        """clamp_min, in place."""
+    def clip(self, min=None, max=None, *, out=None) -> Tensor:
+        """min(max(x, min), max) for numbers or tensors; None is no bound.   dx = dy where min <= x <= max, else 0."""
+    def clip_(self, min=None, max=None, *, out=None) -> Tensor:
+        """clip, in place."""
+    def clone(self, *, memory_format=None) -> Tensor:
+        """A copy with its own memory.   dx = dy."""
+    def conj(self) -> Tensor:
+        """The complex conjugate; of a real tensor the tensor itself."""
+    def conj_physical(self) -> Tensor:
+        """The complex conjugate, as conj: badak computes it at once, PyTorch's conj only notes it."""
+    def contiguous(self, memory_format=None) -> Tensor:
+        """x where it lies in row-major order already, else such a copy."""
+    def copy_(self, src, non_blocking: _bool = False) -> Tensor:
+        """input = src, broadcast to input's shape and cast to its dtype."""
+    def cos(self, *, out=None) -> Tensor:
+        """y = cos x;   dx = -dy sin x. An integer input gives the default float dtype."""
+    def cos_(self, *, out=None) -> Tensor:
+        """cos, in place."""
+    def cosh(self, *, out=None) -> Tensor:
+        """y = cosh x;   dx = dy sinh x. An integer input gives the default float dtype."""
+    def cosh_(self, *, out=None) -> Tensor:
+        """cosh, in place."""
+    def count_nonzero(self, dim=None) -> Tensor:
+        """How many values are not 0."""
+    def cpu(self, memory_format=None) -> Tensor:
+        """x, which is on the CPU."""
+    def cross(self, other, dim=None, *, out=None) -> Tensor:
+        """As linalg.cross; without `dim` along the first one of size 3."""
+    def cuda(self, device=None, non_blocking=False, memory_format=None) -> Tensor:
+        """Raises: badak computes on the CPU."""
+    def cumprod(self, dim, *, dtype=None, out=None) -> Tensor:
+        """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
+    def cumprod_(self, dim, *, dtype=None, out=None) -> Tensor:
+        """cumprod, in place."""
+    def cumsum(self, dim, *, dtype=None, out=None) -> Tensor:
+        """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i."""
+    def cumsum_(self, dim, *, dtype=None, out=None) -> Tensor:
+        """cumsum, in place."""
+    def det(self, *, out=None) -> Tensor:
+        """The determinant of each matrix."""
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """A vector as the diagonal of a matrix, or a matrix's diagonal as a vector (a copy)."""
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
+    def diagflat(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """The diagonal of the matrix of dims dim1 and dim2, as the last dim; a view."""
+    def diff(self, n: _int = 1, dim: _int = -1) -> Tensor:
+        """Differences of neighbours along dim, n times."""
+    def dist(self, other, p=2) -> Tensor:
+        """The p-norm of input - other."""
+    def div(self, other, *, rounding_mode=None, out=None) -> Tensor:
+        """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2."""
+    def div_(self, other, *, rounding_mode=None, out=None) -> Tensor:
+        """div, in place."""
+    def divide(self, other, *, rounding_mode=None, out=None) -> Tensor:
+        """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2."""
+    def divide_(self, other, *, rounding_mode=None, out=None) -> Tensor:
+        """divide, in place."""
+    def dot(self, tensor, *, out=None) -> Tensor:
+        """The inner product of two vectors of one length."""
+    def double(self, memory_format=None) -> Tensor:
+        """x in float64; x itself where it is so already."""
+    def eq(self, other, *, out=None) -> Tensor:
+        """input == other, element by element, as booleans."""
+    def eq_(self, other, *, out=None) -> Tensor:
+        """eq, in place."""
+    def equal(self, other) -> _bool:
+        """Whether both have the same shape and the same values."""
+    def erf(self, *, out=None) -> Tensor:
+        """y = 2 / sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2 / sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
+    def erf_(self, *, out=None) -> Tensor:
+        """erf, in place."""
+    def exp(self, *, out=None) -> Tensor:
+        """y = exp(x);   dx = dy y. An integer input gives the default float dtype."""
+    def exp2(self, *, out=None) -> Tensor:
+        """y = 2^x;   dx = dy y ln 2. An integer input gives the default float dtype."""
+    def exp2_(self, *, out=None) -> Tensor:
+        """exp2, in place."""
+    def exp_(self, *, out=None) -> Tensor:
+        """exp, in place."""
+    def expand(self, *size, implicit=False) -> Tensor:
+        """Dims of size 1 seen as larger, new dims in front; -1 keeps a size. A view that cannot be written to."""
+    def expand_as(self, other) -> Tensor:
+        """expand(other.shape)."""
+    def expm1(self, *, out=None) -> Tensor:
+        """y = exp(x) - 1, exact near 0;   dx = dy (y + 1). An integer input gives the default float dtype."""
+    def expm1_(self, *, out=None) -> Tensor:
+        """expm1, in place."""
+    def exponential_(self, lambd=1.0, *, generator=None) -> Tensor:
+        """Fill x with waiting times of rate lambd."""
+    def fill_(self, value) -> Tensor:
+        """Every entry = value, a number or a 0-d tensor."""
+    def fill_diagonal_(self, fill_value, wrap: _bool = False) -> Tensor:
+        """The main diagonal = fill_value."""
+    def fix(self, *, out=None) -> Tensor:
+        """y = x without its fraction;   dx = 0. Integers stay as they are."""
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """The dims start_dim..end_dim as one."""
+    def flip(self, *dims) -> Tensor:
+        """The order along these dims reversed, as a copy."""
+    def fliplr(self) -> Tensor:
+        """Columns in reverse order."""
+    def flipud(self) -> Tensor:
+        """Rows in reverse order."""
+    def float(self, memory_format=None) -> Tensor:
+        """x in float32; x itself where it is so already."""
+    def float_power(self, exponent) -> Tensor:
+        """input^exponent, computed in float64."""
+    def floor(self, *, out=None) -> Tensor:
+        """y = the largest whole number <= x;   dx = 0. Integers stay as they are."""
+    def floor_(self, *, out=None) -> Tensor:
+        """floor, in place."""
+    def floor_divide(self, other, *, out=None) -> Tensor:
+        """floor(input / other); the gradient is 0 (PyTorch gives none)."""
+    def floor_divide_(self, other, *, out=None) -> Tensor:
+        """floor_divide, in place."""
+    def fmod(self, other, *, out=None) -> Tensor:
+        """input - other trunc(input / other), with the sign of input.   dinput = dy, dother = -dy trunc(input / other)."""
+    def fmod_(self, other, *, out=None) -> Tensor:
+        """fmod, in place."""
+    def frac(self, *, out=None) -> Tensor:
+        """y = x - trunc(x);   dx = dy."""
+    def frac_(self, *, out=None) -> Tensor:
+        """frac, in place."""
+    def gather(self, dim: _int, index, *, sparse_grad=False, out=None) -> Tensor:
+        """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k]."""
+    def ge(self, other, *, out=None) -> Tensor:
+        """input >= other, element by element, as booleans."""
+    def ge_(self, other, *, out=None) -> Tensor:
+        """ge, in place."""
+    def geometric_(self, p, *, generator=None) -> Tensor:
+        """Fill x with the number of trials up to the first success of probability p."""
+    def ger(self, vec2, *, out=None) -> Tensor:
+        """y[i, j] = a[i] b[j]."""
+    def greater(self, other, *, out=None) -> Tensor:
+        """input > other, element by element, as booleans."""
+    def greater_equal(self, other, *, out=None) -> Tensor:
+        """input >= other, element by element, as booleans."""
+    def gt(self, other, *, out=None) -> Tensor:
+        """input > other, element by element, as booleans."""
+    def gt_(self, other, *, out=None) -> Tensor:
+        """gt, in place."""
+    def half(self, memory_format=None) -> Tensor:
+        """x in float16; x itself where it is so already."""
+    def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+        """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
+    def hypot(self, other) -> Tensor:
+        """sqrt(input^2 + other^2)."""
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part; a view."""
+    def index_add(self, dim: _int, index, source, *, alpha=1) -> Tensor:
+        """x with slice index[k] along dim += alpha source[k].   dx = dy;   dsource[k] = alpha dy[index[k]]."""
+    def index_add_(self, dim: _int, index, source, *, alpha=1) -> Tensor:
+        """index_add, in place."""
+    def index_copy(self, dim: _int, index, source) -> Tensor:
+        """x with slice index[k] along dim = source[k].   dx = dy, 0 there;   dsource[k] = dy[index[k]]."""
+    def index_copy_(self, dim: _int, index, source) -> Tensor:
+        """The slices index[0], index[1], ... along dim = those of source, in place."""
+    def index_fill(self, dim: _int, index, value) -> Tensor:
+        """x with the slices `index` along dim = value.   dx = dy, 0 there."""
+    def index_fill_(self, dim: _int, index, value) -> Tensor:
+        """index_fill, in place."""
+    def index_put(self, indices, values, accumulate: _bool = False) -> Tensor:
+        """x with x[indices] = values, or += to accumulate."""
+    def index_put_(self, indices, values, accumulate: _bool = False) -> Tensor:
+        """index_put, in place."""
+    def index_select(self, dim: _int, index, *, out=None) -> Tensor:
+        """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
+    def inner(self, other) -> Tensor:
+        """Products summed over the last dim of both."""
+    def int(self, memory_format=None) -> Tensor:
+        """x in int32; x itself where it is so already."""
+    def inverse(self, *, out=None) -> Tensor:
+        """As linalg.inv."""
+    def is_conj(self) -> _bool:
+        """False: a conjugate is computed at once here."""
+    def is_nonzero(self) -> _bool:
+        """Whether the one value is not 0."""
+    def is_same_size(self, other) -> _bool:
+        """Whether both have the same shape."""
+    def isclose(self, other, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
+        """|input - other| <= atol + rtol |other|, element by element."""
+    def isfinite(self) -> Tensor:
+        """Where x is neither NaN nor infinite."""
+    def isinf(self) -> Tensor:
+        """Where x is +inf or -inf."""
+    def isnan(self) -> Tensor:
+        """Where x is NaN."""
+    def isneginf(self) -> Tensor:
+        """Where x is -inf."""
+    def isposinf(self) -> Tensor:
+        """Where x is +inf."""
+    def kron(self, other) -> Tensor:
+        """The Kronecker product: every entry of input times the whole of other."""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+        """(values, indices) of the k-th smallest along dim, k from 1."""
+    def le(self, other, *, out=None) -> Tensor:
+        """input <= other, element by element, as booleans."""
+    def le_(self, other, *, out=None) -> Tensor:
+        """le, in place."""
+    def lerp(self, end, weight, *, out=None) -> Tensor:
+        """input + weight (end - input), for a number or a tensor `weight`; weight = 1 gives exactly `end`."""
+    def lerp_(self, end, weight, *, out=None) -> Tensor:
+        """lerp, in place."""
+    def less(self, other, *, out=None) -> Tensor:
+        """input < other, element by element, as booleans."""
+    def less_equal(self, other, *, out=None) -> Tensor:
+        """input <= other, element by element, as booleans."""
+    def log(self, *, out=None) -> Tensor:
+        """y = ln x;   dx = dy / x. An integer input gives the default float dtype."""
+    def log10(self, *, out=None) -> Tensor:
+        """y = log10 x;   dx = dy / (x ln 10). An integer input gives the default float dtype."""
+    def log10_(self, *, out=None) -> Tensor:
+        """log10, in place."""
+    def log1p(self, *, out=None) -> Tensor:
+        """y = ln(1 + x), exact near 0;   dx = dy / (1 + x). An integer input gives the default float dtype."""
+    def log1p_(self, *, out=None) -> Tensor:
+        """log1p, in place."""
+    def log2(self, *, out=None) -> Tensor:
+        """y = log2 x;   dx = dy / (x ln 2). An integer input gives the default float dtype."""
+    def log2_(self, *, out=None) -> Tensor:
+        """log2, in place."""
+    def log_(self, *, out=None) -> Tensor:
+        """log, in place."""
+    def log_normal_(self, mean=1.0, std=2.0, *, generator=None) -> Tensor:
+        """Fill x with exp(mean + std z)."""
+    def log_softmax(self, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
+        """x - ln sum exp(x) along `dim`, in `dtype` if given.   dx = dy - exp(y) sum(dy)."""
+    def logaddexp(self, other, *, out=None) -> Tensor:
+        """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
+    def logdet(self) -> Tensor:
+        """log det A: nan where the determinant is negative."""
+    def logical_and(self, other, *, out=None) -> Tensor:
+        """True where both are nonzero."""
+    def logical_and_(self, other, *, out=None) -> Tensor:
+        """logical_and, in place."""
+    def logical_not(self, *, out=None) -> Tensor:
+        """True where input is 0."""
+    def logical_not_(self, *, out=None) -> Tensor:
+        """logical_not, in place."""
+    def logical_or(self, other, *, out=None) -> Tensor:
+        """True where one is nonzero."""
+    def logical_or_(self, other, *, out=None) -> Tensor:
+        """logical_or, in place."""
+    def logical_xor(self, other, *, out=None) -> Tensor:
+        """True where exactly one is nonzero."""
+    def logical_xor_(self, other, *, out=None) -> Tensor:
+        """logical_xor, in place."""
+    def logsumexp(self, dim, keepdim=False, *, out=None) -> Tensor:
+        """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
+    def long(self, memory_format=None) -> Tensor:
+        """x in int64; x itself where it is so already."""
+    def lt(self, other, *, out=None) -> Tensor:
+        """input < other, element by element, as booleans."""
+    def lt_(self, other, *, out=None) -> Tensor:
+        """lt, in place."""
+    @property
+    def mT(self) -> Tensor:
+        """The last two dims exchanged; a view."""
+    def masked_fill(self, mask, value) -> Tensor:
+        """value where mask, else input (in input's dtype).   dinput = 0 where mask, else dy.   mask: bool, True = replace."""
+    def masked_fill_(self, mask, value) -> Tensor:
+        """masked_fill, in place."""
+    def masked_scatter(self, mask, source) -> Tensor:
+        """x with the entries where mask replaced by the first entries of source, in order."""
+    def masked_scatter_(self, mask, source) -> Tensor:
+        """masked_scatter, in place."""
+    def masked_select(self, mask, *, out=None) -> Tensor:
+        """The entries where mask, in a vector.   dx = dy there, 0 elsewhere."""
+    def matmul(self, other, *, out=None) -> Tensor:
+        """Matrix product over the last two dims; leading dims broadcast, a vector on the left is a row, on the right a column."""
+    def matrix_power(self, n, *, out=None) -> Tensor:
+        """A multiplied with itself n times; n < 0 of its inverse, n = 0 the identity."""
+    def max(self, dim=None, keepdim=False, *, axis=None, out=None) -> Any:
+        """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two."""
+    def maximum(self, other, *, out=None) -> Tensor:
+        """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
+    def mean(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+        """sum x / n, of floats.   dx = dy / n."""
+    def median(self, dim=None, keepdim: _bool = False) -> Any:
+        """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
+    def min(self, dim=None, keepdim=False, *, axis=None, out=None) -> Any:
+        """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two."""
+    def minimum(self, other, *, out=None) -> Tensor:
+        """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
+    def mm(self, mat2, *, out=None) -> Tensor:
+        """The product of two matrices, (M, K) and (K, N)."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
+        """(values, indices) of the most frequent value along dim; of equally frequent ones the smallest, its last index."""
+    def moveaxis(self, source, destination) -> Tensor:
+        """The dims `source` moved to the places `destination`, the others in their order; a view."""
+    def movedim(self, source, destination) -> Tensor:
+        """The dims `source` moved to the places `destination`, the others in their order; a view."""
+    def msort(self) -> Tensor:
+        """The values in order along dim 0."""
+    def mul(self, other, *, out=None) -> Tensor:
+        """input other, element by element.   dinput = dy other, dother = dy input."""
+    def mul_(self, other, *, out=None) -> Tensor:
+        """mul, in place."""
+    def multinomial(self, num_samples, replacement=False, *, generator=None, out=None) -> Tensor:
+        """num_samples class numbers drawn with weights input, (V,) or (B, V), which need not sum to 1; int64."""
+    def multiply(self, other, *, out=None) -> Tensor:
+        """input other, element by element.   dinput = dy other, dother = dy input."""
+    def multiply_(self, other, *, out=None) -> Tensor:
+        """multiply, in place."""
+    def mv(self, vec, *, out=None) -> Tensor:
+        """A matrix (M, K) times a vector (K,)."""
+    def nan_to_num(self, nan: _float = 0.0, posinf=None, neginf=None) -> Tensor:
+        """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
+    def nan_to_num_(self, nan: _float = 0.0, posinf=None, neginf=None) -> Tensor:
+        """nan_to_num, in place."""
+    def nanmean(self, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+        """The mean of the values that are not NaN."""
+    def nansum(self, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+        """The sum with NaN counted as 0."""
+    def narrow(self, dim: _int, start, length: _int) -> Tensor:
+        """`length` entries along dim from `start`; a view."""
+    def ne(self, other, *, out=None) -> Tensor:
+        """input != other, element by element, as booleans."""
+    def ne_(self, other, *, out=None) -> Tensor:
+        """ne, in place."""
+    def neg(self, *, out=None) -> Tensor:
+        """-input.   dx = -dy."""
+    def neg_(self, *, out=None) -> Tensor:
+        """neg, in place."""
+    def negative(self, *, out=None) -> Tensor:
+        """-input.   dx = -dy."""
+    def negative_(self, *, out=None) -> Tensor:
+        """negative, in place."""
+    def new(self, *data) -> Tensor:
+        """PyTorch's old x.new(...): sizes give an uninitialised tensor, data a copy, in input's dtype."""
+    def new_empty(self, *size, **options) -> Tensor:
+        """An uninitialised tensor of the given shape in input's dtype."""
+    def new_full(self, size, fill_value, **options) -> Tensor:
+        """fill_value in the given shape and input's dtype."""
+    def new_ones(self, *size, **options) -> Tensor:
+        """Ones of the given shape in input's dtype."""
+    def new_tensor(self, data, *, dtype=None, device=None, requires_grad: _bool = False) -> Tensor:
+        """A copy of `data` in input's dtype."""
+    def new_zeros(self, *size, **options) -> Tensor:
+        """Zeros of the given shape in input's dtype."""
+    def nonzero(self, *, as_tuple: _bool = False, out=None) -> Any:
+        """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
+    def norm(self, p='fro', dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
+        '(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.'
+    def normal_(self, mean=0.0, std=1.0, *, generator=None) -> Tensor:
+        """Fill x with mean + std z."""
+    def not_equal(self, other, *, out=None) -> Tensor:
+        """input != other, element by element, as booleans."""
+    def outer(self, vec2, *, out=None) -> Tensor:
+        """y[i, j] = a[i] b[j]."""
+    def permute(self, *dims) -> Tensor:
+        """The dims in another order: y's dim i is x's dim dims[i]; a view."""
+    def pinverse(self, rcond=1e-15) -> Tensor:
+        """As linalg.pinv with rtol=rcond."""
+    def positive(self) -> Tensor:
+        """input itself."""
+    def pow(self, exponent, *, out=None) -> Tensor:
+        """input^exponent.   dinput = dy exponent input^(exponent - 1), dexponent = dy y ln(input)."""
+    def pow_(self, exponent, *, out=None) -> Tensor:
+        """pow, in place."""
+    def prod(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+        """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
+    def qr(self, some=True, *, out=None) -> Any:
+        """As linalg.qr."""
+    def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear') -> Tensor:
+        """The value below which the fraction q lies, interpolated between neighbours, without gradient."""
+    def random_(self, from_=None, to=None, *, generator=None) -> Tensor:
+        """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
+    def ravel(self) -> Tensor:
+        """All values in one dim."""
+    @property
+    def real(self) -> Tensor:
+        """The real part; a view."""
+    def reciprocal(self, *, out=None) -> Tensor:
+        """y = 1 / x;   dx = -dy y^2. An integer input gives the default float dtype."""
+    def reciprocal_(self, *, out=None) -> Tensor:
+        """reciprocal, in place."""
+    def relu(self) -> Tensor:
+        """max(x, 0).   dx = dy where y > 0, else 0."""
+    def relu_(self) -> Tensor:
+        """relu, in place."""
+    def remainder(self, other, *, out=None) -> Tensor:
+        """input - other floor(input / other), with the sign of other.   dinput = dy, dother = -dy floor(input / other)."""
+    def remainder_(self, other, *, out=None) -> Tensor:
+        """remainder, in place."""
+    def repeat(self, *repeats) -> Tensor:
+        """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
+    def repeat_interleave(self, repeats=None, dim=None, *, output_size=None) -> Tensor:
+        """Each entry along dim several times in a row: `repeats` a number, or one for each entry. Without dim as if flat."""
+    def reshape(self, *shape, **named) -> Tensor:
+        """Another shape, one size of which may be -1: a view where memory allows it, else a copy.   dx = dy in x's shape."""
+    def reshape_as(self, other) -> Tensor:
+        """reshape(other.shape)."""
+    def resize_(self, *size, memory_format=None) -> Tensor:
+        """Another shape, with as many of the values as fit and whatever lay in memory after them."""
+    def resolve_conj(self) -> Tensor:
+        """The tensor itself: a conjugate is computed at once here."""
+    def resolve_neg(self) -> Tensor:
+        """The tensor itself: a negative is computed at once here."""
+    def roll(self, shifts, dims=None) -> Tensor:
+        """Entries moved by `shifts` along `dims`, around the end; without dims as if flat."""
+    def round(self, *, decimals: _int = 0, out=None) -> Tensor:
+        """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
+    def round_(self, *, decimals: _int = 0, out=None) -> Tensor:
+        """round, in place."""
+    def rsqrt(self, *, out=None) -> Tensor:
+        """y = 1 / sqrt(x);   dx = -dy y^3 / 2. An integer input gives the default float dtype."""
+    def rsqrt_(self, *, out=None) -> Tensor:
+        """rsqrt, in place."""
+    def scatter(self, dim: _int, index, src=None, *, value=None, reduce=None) -> Tensor:
+        """x with x[i, index[i, j, k], k] = src[i, j, k] for dim = 1, and so on; src may be a number."""
+    def scatter_(self, dim: _int, index, src=None, *, value=None, reduce=None) -> Tensor:
+        """scatter, in place."""
+    def scatter_add(self, dim: _int, index, src) -> Tensor:
+        """x with x[i, index[i, j, k], k] += src[i, j, k] for dim = 1, and so on.   dx = dy;   dsrc = dy there."""
+    def scatter_add_(self, dim: _int, index, src) -> Tensor:
+        """scatter_add, in place."""
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """The slice `index` along dim; a view."""
+    def sgn(self, *, out=None) -> Tensor:
+        """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
+    def short(self, memory_format=None) -> Tensor:
+        """x in int16; x itself where it is so already."""
+    def sigmoid(self, *, out=None) -> Tensor:
+        """y = 1 / (1 + exp(-x));   dx = dy y (1 - y). An integer input gives the default float dtype."""
+    def sigmoid_(self, *, out=None) -> Tensor:
+        """sigmoid, in place."""
+    def sign(self, *, out=None) -> Tensor:
+        """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
+    def sign_(self, *, out=None) -> Tensor:
+        """sign, in place."""
+    def sin(self, *, out=None) -> Tensor:
+        """y = sin x;   dx = dy cos x. An integer input gives the default float dtype."""
+    def sin_(self, *, out=None) -> Tensor:
+        """sin, in place."""
+    def sinh(self, *, out=None) -> Tensor:
+        """y = sinh x;   dx = dy cosh x. An integer input gives the default float dtype."""
+    def sinh_(self, *, out=None) -> Tensor:
+        """sinh, in place."""
+    def slogdet(self, *, out=None) -> Any:
+        """(sign, logabsdet): the determinant as sign exp(logabsdet), where it itself would overflow."""
+    def softmax(self, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
+        """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y))."""
+    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out=None) -> Any:
+        """(values, indices) in order along dim.   dx = dy put back at `indices`."""
+    def split(self, split_size_or_sections, dim: _int = 0) -> tuple:
+        """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views."""
+    def split_with_sizes(self, split_sizes, dim: _int = 0) -> tuple:
+        """Pieces of these sizes along dim; views."""
+    def sqrt(self, *, out=None) -> Tensor:
+        """y = sqrt(x);   dx = dy / (2 y). An integer input gives the default float dtype."""
+    def sqrt_(self, *, out=None) -> Tensor:
+        """sqrt, in place."""
+    def square(self, *, out=None) -> Tensor:
+        """y = x^2;   dx = 2 dy x."""
+    def square_(self, *, out=None) -> Tensor:
+        """square, in place."""
+    def squeeze(self, dim=None) -> Tensor:
+        """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
+    def squeeze_(self, dim=None) -> Tensor:
+        """squeeze, in place."""
+    def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+        """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
+    def sub(self, other, *, alpha=1, out=None) -> Tensor:
+        """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
+    def sub_(self, *args, alpha=1, other=None) -> Tensor:
+        """input -= alpha other. The old form sub_(alpha, other) is accepted too."""
+    def subtract(self, other, *, alpha=1, out=None) -> Tensor:
+        """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
+    def subtract_(self, other, *, alpha=1, out=None) -> Tensor:
+        """subtract, in place."""
+    def sum(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+        """sum x; integers and booleans give int64.   dx = dy for every summand."""
+    def svd(self, some=True, compute_uv=True, *, out=None) -> Any:
+        """(U, S, V) with A = U diag(S) V^T: V, not its transpose as in linalg.svd."""
+    def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
+        """The dims dim0 and dim1 exchanged; a view."""
+    def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
+        """swapaxes, in place."""
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """The dims dim0 and dim1 exchanged; a view."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
+        """swapdims, in place."""
+    def t(self) -> Tensor:
+        """A matrix with rows and columns exchanged; a vector as it is."""
+    def t_(self) -> Tensor:
+        """t, in place."""
+    def take(self, index) -> Tensor:
+        """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
+    def take_along_dim(self, indices, dim=None) -> Tensor:
+        """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""
+    def tan(self, *, out=None) -> Tensor:
+        """y = tan x;   dx = dy (1 + y^2). An integer input gives the default float dtype."""
+    def tan_(self, *, out=None) -> Tensor:
+        """tan, in place."""
+    def tanh(self, *, out=None) -> Tensor:
+        """y = tanh(x);   dx = dy (1 - y^2). An integer input gives the default float dtype."""
+    def tanh_(self, *, out=None) -> Tensor:
+        """tanh, in place."""
+    def tensor_split(self, indices_or_sections, dim: _int = 0) -> tuple:
+        """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
+    def tile(self, *dims) -> Tensor:
+        """repeat, with 1 for leading dims that are left out."""
+    def to(self, *args, **options) -> Tensor:
+        """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU."""
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out=None) -> Any:
+        """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""
+    def trace(self) -> Tensor:
+        """The sum of a matrix's diagonal."""
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """The dims dim0 and dim1 exchanged; a view."""
+    def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
+        """transpose, in place."""
+    def tril(self, diagonal: _int = 0, *, out=None) -> Tensor:
+        """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
+    def tril_(self, diagonal: _int = 0, *, out=None) -> Tensor:
+        """tril, in place."""
+    def triu(self, diagonal: _int = 0, *, out=None) -> Tensor:
+        """The part on and above a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
+    def triu_(self, diagonal: _int = 0, *, out=None) -> Tensor:
+        """triu, in place."""
+    def true_divide(self, other, *, rounding_mode=None, out=None) -> Tensor:
+        """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2."""
+    def true_divide_(self, other, *, rounding_mode=None, out=None) -> Tensor:
+        """true_divide, in place."""
+    def trunc(self, *, out=None) -> Tensor:
+        """y = x without its fraction;   dx = 0. Integers stay as they are."""
+    def trunc_(self, *, out=None) -> Tensor:
+        """trunc, in place."""
+    def type(self, dtype=None, non_blocking: _bool = False) -> Any:
+        'The name of x\'s legacy type, or x in the given dtype (a dtype, "torch.FloatTensor", or badak.FloatTensor).'
+    def type_as(self, other: Tensor) -> Tensor:
+        """x in the dtype of other."""
+    def unbind(self, dim: _int = 0) -> tuple:
+        """All slices along dim, as a tuple of views."""
+    def unflatten(self, dim, sizes) -> Tensor:
+        """One dim as several, one size of which may be -1."""
+    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
+        """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
+    def uniform_(self, from_=0.0, to=1.0, *, generator=None) -> Tensor:
+        """Fill x with uniform numbers on [from_, to)."""
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim=None) -> Any:
+        """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim=None) -> Any:
+        """The values with runs of equal ones (slices along dim, if given) shortened to one."""
+    def unsqueeze(self, dim: _int) -> Tensor:
+        """A new dim of size 1 before dim `dim`; a view."""
+    def unsqueeze_(self, dim: _int) -> Tensor:
+        """unsqueeze, in place."""
+    def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+        """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
+    def vdot(self, tensor, *, out=None) -> Tensor:
+        """The inner product of two vectors of one length."""
+    def view(self, *shape, dtype=None) -> Tensor:
+        """The same memory in another shape, one size of which may be -1; raises where memory does not allow it."""
+    def view_as(self, other) -> Tensor:
+        """view(other.shape)."""
+    def where(self, condition, other) -> Tensor:
+        """input where condition, else other."""
+    def zero_(self) -> Tensor:
+        """Every entry = 0."""

@@ -1,0 +1,171 @@
+"""Write the stubs of what is bound from the table of public names: `python tools/stubs.py [--check]`.
+
+Editors and type checkers read these `.pyi` files in place of the modules beside them: `badak/__init__.pyi`,
+`badak/tensor/__init__.pyi` (functions) and `badak/tensor/methods.pyi` (what Tensor has from the table, and its fields).
+"""
+
+import ast
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from badak.naming import public
+from badak.naming.table import PLACES
+from badak.tensor import Tensor
+from badak.tensor.methods import METHODS
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "badak"
+HEAD = "# Written by tools/stubs.py from naming/public.py; a test keeps it true.\n# ruff: noqa\n"
+PLAIN = {int: "_int", float: "_float", bool: "_bool", str: "str", tuple: "tuple", list: "list", type(None): "None"}
+TYPES = "from builtins import bool as _bool, float as _float, int as _int\n"
+
+
+def type_text(annotation: Any) -> str:
+    """An annotation as a stub writes it; Any for what is none of a few plain types."""
+    if isinstance(annotation, types.UnionType):
+        return " | ".join(map(type_text, annotation.__args__))
+    if annotation in (Tensor, "Tensor"):
+        return "Tensor"
+    if getattr(annotation, "__module__", "") == "badak.tensor.dtypes":
+        return f"dtypes.{annotation.__name__}"
+    return PLAIN.get(annotation, "None" if annotation is None else "Any")
+
+
+def default_text(value: Any) -> str:
+    """A default value as a stub writes it."""
+    return repr(value) if value is None or type(value) in (int, float, bool, str, tuple) and value == value else "..."
+
+
+def parameter_text(parameter: inspect.Parameter) -> str:
+    """One parameter with its type and default."""
+    text = parameter.name
+    if parameter.annotation is not parameter.empty:
+        text += f": {type_text(parameter.annotation)}"
+    if parameter.default is not parameter.empty:
+        equals = "=" if parameter.annotation is parameter.empty else " = "
+        text += equals + default_text(parameter.default)
+    return {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "") + text
+
+
+def definition(name: str, function: Callable[..., Any], returns: str | None = None, method: bool = True) -> list[str]:
+    """`def name(...) -> ...` with the first line of the docstring."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    if method:
+        parameters[0] = parameters[0].replace(
+            name="self", annotation=inspect.Parameter.empty, default=inspect.Parameter.empty
+        )
+    texts, named_only = [], False
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            named_only = True
+        elif parameter.kind is parameter.KEYWORD_ONLY and not named_only:
+            texts.append("*")
+            named_only = True
+        texts.append(parameter_text(parameter))
+    made = returns or (
+        "Any" if signature.return_annotation is signature.empty else type_text(signature.return_annotation)
+    )
+    ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+    return [f"def {name}({', '.join(texts)}) -> {made}:{ignore}", *docstring(function)]
+
+
+def docstring(thing: object) -> list[str]:
+    """The first line of a docstring as the body of a definition."""
+    line = (inspect.getdoc(thing) or "").split("\n")[0]
+    return [f"    {line!r}" if '"' in line or "\\" in line else f'    """{line}"""'] if line else ["    ..."]
+
+
+def method_lines() -> Iterable[str]:
+    """The definitions of the class Methods."""
+    made_of = {name: (file, other) for name, file, other in public.listed("in_place", "in_place_both")}
+    for name, method in sorted(METHODS.items()):
+        if isinstance(method, property):
+            annotation = inspect.signature(method.fget).return_annotation
+            yield "@property"
+            yield f"def {name}(self) -> {'Tensor' if annotation is inspect.Signature.empty else type_text(annotation)}:"
+            yield from docstring(method)
+        elif name in made_of:
+            file, other = made_of[name]
+            original = definition(name, public.found(file, other.removesuffix("_")), "Tensor")[0]
+            yield from (original, *docstring(method))
+        else:
+            yield from definition(
+                name, method, "Tensor" if name.startswith("__") and name[2:5] not in ("set", "del") else None
+            )
+
+
+def fields() -> Iterable[str]:
+    """The annotated fields of Tensor, and the signatures of the methods that stand beside them."""
+    tree = ast.parse((PACKAGE / "tensor" / "tensor.py").read_text(encoding="utf-8"))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor").body
+    for node in body:
+        if isinstance(node, ast.AnnAssign):
+            yield f"{ast.unparse(node.target)}: {ast.unparse(node.annotation)}"
+
+
+def methods_stub() -> str:
+    """methods.pyi."""
+    head = (
+        HEAD + TYPES + "from typing import Any\n\nimport numpy as np\n\nfrom badak.graph import Leaf, Node, Version\n"
+    )
+    head += "from badak.tensor import dtypes\nfrom badak.tensor.tensor import Tensor\n\nMETHODS: dict[str, Any]\n\nclass Methods:\n"
+    of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ..."]
+    return head + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
+
+
+def exported(other: str, name: str) -> str:
+    """What follows `import` where a stub gives `other` on as `name`: only `x as x` counts as given on."""
+    return f"{name} as {name}" if name == other else f"{other} as _{name}_\n{name} = _{name}_"
+
+
+def functions_stub(room: str, more: str) -> str:
+    """The stub of a package that binds functions from the table."""
+    lines = [HEAD + TYPES + "from typing import Any\n", more]
+    for name, file, other in public.listed("both", "functions", room=room):
+        if file == "tensor.tensor.Tensor":
+            lines += definition(name, getattr(Tensor, name), method=False)
+        else:
+            lines.append(f"from {file if file == 'math' else f'badak.{file}'} import {exported(other, name)}")
+    for name, *_ in public.listed("in_place_both", room=room):
+        lines += [
+            f"def {name}(input: Tensor, *args: Any, **options: Any) -> Tensor:",
+            *docstring(getattr(Tensor, name)),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def package_imports(package: Path) -> str:
+    """The imports that a package file writes out itself, and, of badak, what `naming/table.py` brings from elsewhere."""
+    tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+    lines = [
+        ast.unparse(n) for n in tree.body if isinstance(n, ast.ImportFrom) and not n.names[0].asname.startswith("_")
+    ]
+    if package == PACKAGE:
+        for ours, theirs in PLACES.items():
+            (module, _, name), theirs_name = theirs.rpartition("."), ours.partition(".")[2]
+            if theirs.startswith("badak.face.") and "." not in theirs_name and not theirs_name.startswith("_"):
+                lines.append(f"from {module} import {exported(name, theirs_name)}")
+        lines.append("__version__: str\nnewaxis: None")
+    return "\n".join(lines)
+
+
+def stubs() -> dict[Path, str]:
+    """Every stub and its text."""
+    return {
+        PACKAGE / "__init__.pyi": functions_stub("", package_imports(PACKAGE)),
+        PACKAGE / "tensor" / "__init__.pyi": functions_stub("tensor.", package_imports(PACKAGE / "tensor")),
+        PACKAGE / "tensor" / "methods.pyi": methods_stub(),
+    }
+
+
+if __name__ == "__main__":
+    old = [path for path, text in stubs().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv:
+        sys.exit(f"out of date: {', '.join(path.name for path in old)}: python tools/stubs.py" if old else 0)
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")
