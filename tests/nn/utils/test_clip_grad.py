@@ -111,3 +111,48 @@ def test_the_old_name_works_and_says_so():
     mine, _ = twins("float32")
     with pytest.warns(BadakWarning, match="deprecated in favor of clip_grad_norm_"):
         ours.clip_grad_norm(mine, 1.0)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, math.inf, 3.0])
+def test_parameters_of_two_dtypes_have_one_norm(norm_type):
+    (singles, theirs_singles), (doubles, theirs_doubles) = twins("float32"), twins("float64")
+    mine, theirs = [*singles, *doubles], [*theirs_singles, *theirs_doubles]
+    total = ours.clip_grad_norm_(mine, 0.5, norm_type)
+    expected = torch.nn.utils.clip_grad_norm_(theirs, 0.5, norm_type)
+    assert total._array.dtype == expected.numpy().dtype
+    np.testing.assert_allclose(total._array, expected.numpy(), rtol=2e-5)
+    assert_same_gradients(mine, theirs, 4e-5)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, math.inf, 3.0])
+def test_complex_gradients_count_by_their_absolute_value(norm_type):
+    values = np.array([3 + 4j, -1j, 0.5], np.complex64)
+    p, q = Tensor._of(np.zeros(3, np.complex64)).requires_grad_(), torch.zeros(3, dtype=torch.complex64, requires_grad=True)
+    p.grad, q.grad = Tensor._of(values.copy()), torch.tensor(values)
+    total, expected = ours.clip_grad_norm_([p], 1.0, norm_type), torch.nn.utils.clip_grad_norm_([q], 1.0, norm_type)
+    assert total._array.dtype == expected.numpy().dtype == np.float32
+    np.testing.assert_allclose(total._array, expected.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(p.grad._array, q.grad.numpy(), rtol=1e-6)
+    with pytest.raises(TypeError, match=r"clip_grad_value_: complex gradients have no order\nfix: clip_grad_norm_"):
+        ours.clip_grad_value_([p], 1.0)
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda p: ours.clip_grad_norm_(3, 1.0), "clip_grad_norm_: expected tensors; got a int\nfix: pass model.parameters()"),
+        (lambda p: ours.clip_grad_norm_([p, "w"], 1.0), "clip_grad_norm_: expected tensors; one of them is a str\nfix: "),
+        (lambda p: ours.clip_grad_norm_([p], "1"), "clip_grad_norm_: max_norm should be a number; got a str\nfix: "),
+        (lambda p: ours.clip_grad_norm_([p], 1.0, "fro"), "clip_grad_norm_: norm_type should be a number; got a str\nfix: "),
+        (lambda p: ours.clip_grad_value_([p], None), "clip_grad_value_: clip_value should be a number; got a NoneType\nfix: "),
+        (lambda p: ours.clip_grads_with_norm_([p], 1.0, 2.0), "clip_grads_with_norm_: total_norm should be a tensor with one"),
+        (lambda p: ours.get_total_norm([1.0]), "get_total_norm: expected tensors; one of them is a float\nfix: "),
+    ],
+)
+def test_wrong_arguments_are_named_and_change_nothing(call, text):
+    p = twins("float32")[0][0]
+    before = p.grad._array.copy()
+    with pytest.raises(TypeError) as caught:
+        call(p)
+    assert str(caught.value).startswith(text) and "\nfix: " in str(caught.value)
+    np.testing.assert_array_equal(p.grad._array, before)

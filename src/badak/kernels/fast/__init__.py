@@ -22,6 +22,10 @@ from badak.kernels.fast.activation import tanh as tanh
 from badak.kernels.fast.activation import tanh_backward as tanh_backward
 from badak.kernels.fast.attention import attention as attention
 from badak.kernels.fast.attention import attention_backward as attention_backward
+from badak.kernels.fast.clipping import clip_kept as clip_kept
+from badak.kernels.fast.clipping import limit_all as limit_all
+from badak.kernels.fast.clipping import norm_all as norm_all
+from badak.kernels.fast.clipping import shrink_all as shrink_all
 from badak.kernels.fast.cross_entropy import cross_entropy as cross_entropy
 from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_entropy_backward
 from badak.kernels.fast.cross_entropy import spread_loss as spread_loss

@@ -29,6 +29,7 @@ class Table:
         # Lists of our own, so that the arrays live as long as their numbers stand here.
         self.columns = [tuple(column) for column in columns]
         self.dtype, self.sizes = params[0].dtype, [param.size for param in params]
+        self.shapes = [param.shape for param in params]
         self.size = sum(self.sizes)
         self.fits = [_apart(params)] * len(params)
         for column in columns:
@@ -57,11 +58,11 @@ class Table:
         return [row for row, fit in enumerate(fits) if not fit]
 
     def _fitting(self, arrays, flags):
-        """For every row: whether it fitted so far and compiled code may take its array for `size` numbers in a row."""
+        """For every row: whether it fitted so far and compiled code may take its array, of the parameter's shape, as one axis."""
         dtype = self.dtype
         return [
-            fit and x.dtype == dtype and x.size == size and x.flags.num & flags == flags
-            for fit, x, size in zip(self.fits, arrays, self.sizes)
+            fit and x.dtype == dtype and x.shape == shape and x.flags.num & flags == flags
+            for fit, x, shape in zip(self.fits, arrays, self.shapes)
         ]
 
 
@@ -81,5 +82,7 @@ def part(task, rows, row, column, like):
 
 def _apart(params):
     """Whether no two parameters share memory."""
+    if all(x.base is None for x in params):  # asking for an address takes 0.6 us
+        return len(set(map(id, params))) == len(params)
     spans = sorted((x.__array_interface__["data"][0], x.nbytes) for x in params if x.size)
     return all(start + size <= after for (start, size), (after, _) in zip(spans, spans[1:]))

@@ -13,6 +13,10 @@ from badak.kernels.plain.activation import tanh as tanh
 from badak.kernels.plain.activation import tanh_backward as tanh_backward
 from badak.kernels.plain.attention import attention as attention
 from badak.kernels.plain.attention import attention_backward as attention_backward
+from badak.kernels.plain.clipping import clip_kept as clip_kept
+from badak.kernels.plain.clipping import limit_all as limit_all
+from badak.kernels.plain.clipping import norm_all as norm_all
+from badak.kernels.plain.clipping import shrink_all as shrink_all
 from badak.kernels.plain.cross_entropy import cross_entropy as cross_entropy
 from badak.kernels.plain.cross_entropy import cross_entropy_backward as cross_entropy_backward
 from badak.kernels.plain.cross_entropy import cross_entropy_soft as cross_entropy_soft

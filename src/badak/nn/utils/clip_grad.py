@@ -2,16 +2,16 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import is_
 from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, BadakWarning, warn_once
+from badak import kernels
+from badak.errors import ArgumentError, BadakWarning, DTypeError, KindError, warn_once
 from badak.graph import live
 from badak.tensor import Tensor
-
-BLOCK = 1 << 16  # elements whose squares are summed at once: they stay in the cache, and the order of the sum is fixed
 
 
 @live
@@ -27,11 +27,12 @@ def clip_grad_norm_(
         norm = (sum over parameters and elements |grad|^p)^(1/p)        grad = grad min(1, max_norm / (norm + 1e-6))
 
     parameters: tensors, or one; those without a gradient are passed over. norm_type: p > 0, or math.inf for the largest
-    absolute value. `foreach` is accepted and changes nothing. The sum runs in a fixed order: same gradients, same bits.
+    absolute value. `foreach` is accepted and changes nothing. The sum runs in a fixed order, in double precision: same
+    gradients, same bits.
     Raises ArgumentError where the norm is NaN or infinite and `error_if_nonfinite`; otherwise such gradients become NaN or 0.
     Source: Pascanu, Mikolov and Bengio 2013, "On the difficulty of training recurrent neural networks", algorithm 1.
     """
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    listed = _tensors(parameters, "clip_grad_norm_")
     if not listed and isinstance(parameters, Iterator):
         warnings.warn(
             "`parameters` is an empty generator, no gradient clipping will occur.\n"
@@ -39,9 +40,11 @@ def clip_grad_norm_(
             BadakWarning,
             stacklevel=2,
         )
-    total_norm = get_total_norm([p._grad for p in listed if p._grad is not None], norm_type, error_if_nonfinite)
-    clip_grads_with_norm_(listed, max_norm, total_norm)
-    return total_norm
+    most = _number(max_norm, "clip_grad_norm_: max_norm")
+    memo: dict[str, Any] = {}
+    norm = _norm(_gradients(listed), _number(norm_type, "clip_grad_norm_: norm_type"), error_if_nonfinite, memo)
+    _shrink(listed, most, norm, memo)
+    return Tensor._of(norm)
 
 
 def get_total_norm(
@@ -51,20 +54,8 @@ def get_total_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The p-norm of all elements of all tensors, as a 0-d tensor: (sum |x|^p)^(1/p). See `clip_grad_norm_`."""
-    arrays = [tensor._array for tensor in ([tensors] if isinstance(tensors, Tensor) else tensors)]
-    if not arrays:
-        return Tensor._of(np.zeros((), np.float32))
-    dtype = np.result_type(*{array.dtype for array in arrays})
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        norm = _p_norm([_p_norm(_blocks(array), float(norm_type)) for array in arrays], float(norm_type))
-    if error_if_nonfinite and not math.isfinite(norm):
-        raise ArgumentError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite ({norm}), "
-            "so it cannot be clipped.",
-            "find what made it with badak.autograd.detect_anomaly(), or set error_if_nonfinite=False",
-        )
-    with np.errstate(over="ignore"):
-        return Tensor._of(np.asarray(norm, dtype))
+    p = _number(norm_type, "get_total_norm: norm_type")
+    return Tensor._of(_norm([x._array for x in _tensors(tensors, "get_total_norm")], p, error_if_nonfinite, {}))
 
 
 @live
@@ -72,23 +63,25 @@ def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale gradients, in place, by min(1, max_norm / (total_norm + 1e-6)) for a norm computed before."""
-    factor = float(max_norm) / (total_norm._array + total_norm._array.dtype.type(1e-6))
-    if factor >= 1.0:  # False for NaN, which is to spread
-        return
-    with np.errstate(invalid="ignore"):  # an infinite gradient times 0 is to be NaN
-        for grad in _grads(parameters):
-            array = grad._array
-            array *= factor if factor.dtype == array.dtype else factor.astype(array.dtype)
-            grad._watch().bump("clip_grad_norm_")
+    listed = _tensors(parameters, "clip_grads_with_norm_")
+    if not isinstance(total_norm, Tensor) or total_norm.numel() != 1:
+        raise KindError(
+            f"clip_grads_with_norm_: total_norm should be a tensor with one element; got {_kind(total_norm)}",
+            "total_norm=get_total_norm(gradients)",
+        )
+    _shrink(listed, _number(max_norm, "clip_grads_with_norm_: max_norm"), total_norm._array.reshape(()), {})
 
 
 @live
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of every gradient, in place: grad = min(max(grad, -clip_value), clip_value)."""
-    limit = float(clip_value)
-    for grad in _grads(parameters):
-        grad._array.clip(-limit, limit, out=grad._array)
-        grad._watch().bump("clip_grad_value_")
+    most = _number(clip_value, "clip_grad_value_: clip_value")
+    listed = _tensors(parameters, "clip_grad_value_")
+    for arrays in _by_dtype(_gradients(listed)):
+        if arrays[0].dtype.kind == "c":
+            raise DTypeError("clip_grad_value_: complex gradients have no order", "clip_grad_norm_(...)")
+        kernels.of(arrays[0]).limit_all(arrays, -most, most)
+    _changed(listed, "clip_grad_value_")
 
 
 def clip_grad_norm(
@@ -107,36 +100,86 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-def _grads(parameters: Tensor | Iterable[Tensor]) -> Iterator[Tensor]:
-    for p in [parameters] if isinstance(parameters, Tensor) else parameters:
+def _norm(arrays: list[Any], p: float, finite: bool, memo: dict[str, Any]) -> Any:
+    """The p-norm of arrays of any dtypes, 0-d in the widest of them. Raises where it has to be finite and is not."""
+    if not arrays:
+        return np.zeros((), np.float32)
+    alike = _by_dtype(arrays)
+    norms = [kernels.of(each[0]).norm_all(each, p, memo) for each in alike]
+    if len(norms) > 1:
+        together = np.array(norms, np.result_type(*norms))
+        norm = np.asarray(together.sum()) if p == 0 else kernels.plain.norm_all([together], p, {})
+    else:
+        norm = norms[0]
+    if finite and not math.isfinite(norm):
+        raise ArgumentError(
+            f"The total norm of order {p} for gradients from `parameters` is non-finite ({norm}), so it cannot be clipped.",
+            "find what made it with badak.autograd.detect_anomaly(), or set error_if_nonfinite=False",
+        )
+    return norm
+
+
+def _shrink(parameters: list[Tensor], most: float, norm: Any, memo: dict[str, Any]) -> None:
+    for arrays in _by_dtype(_gradients(parameters)):
+        kernels.of(arrays[0]).shrink_all(arrays, norm.astype(arrays[0].real.dtype, copy=False), most, memo)
+    _changed(parameters, "clip_grad_norm_")
+
+
+def _kept(parameters: Any, p: float = 2.0) -> tuple[Callable[[], bool], list[Tensor]] | None:
+    """For replays of a call by its kernels alone: what looks whether they still fit and prepares them, and the parameters."""
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    gradients, changed = _gradients(listed), [p for p in listed if p._grad is not None]
+    alike = _by_dtype(gradients)
+    if len(alike) != 1 or not kernels.of(gradients[0]).clip_kept(gradients, p):
+        return None
+
+    def prepare() -> bool:
+        now = _gradients(listed)
+        if len(now) != len(gradients) or not all(map(is_, now, gradients)):
+            return False
+        _changed(changed, "clip_grad_norm_")
+        return True
+
+    return prepare, listed
+
+
+def _tensors(parameters: Any, owner: str) -> list[Tensor]:
+    """A list of tensors, of one or many."""
+    listed = [parameters] if isinstance(parameters, Tensor) else parameters
+    if not isinstance(listed, Iterable):
+        raise KindError(f"{owner}: expected tensors; got {_kind(parameters)}", "pass model.parameters()")
+    listed = list(listed)
+    for p in listed:
+        if not isinstance(p, Tensor):
+            raise KindError(f"{owner}: expected tensors; one of them is {_kind(p)}", "pass model.parameters()")
+    return listed
+
+
+def _number(value: Any, name: str) -> float:
+    """A limit or an order as a Python number."""
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    if not isinstance(value, int | float | np.integer | np.floating):
+        raise KindError(f"{name} should be a number; got {_kind(value)}", "a number, such as 1.0")
+    return float(value)
+
+
+def _kind(value: Any) -> str:
+    return f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+
+
+def _gradients(parameters: list[Tensor]) -> list[Any]:
+    return [p._grad._array for p in parameters if p._grad is not None]
+
+
+def _by_dtype(arrays: list[Any]) -> list[list[Any]]:
+    """The arrays, those of one dtype together."""
+    kinds = dict.fromkeys(array.dtype.char for array in arrays)
+    return [arrays] if len(kinds) == 1 else [[x for x in arrays if x.dtype.char == kind] for kind in kinds]
+
+
+def _changed(parameters: list[Tensor], by: str) -> None:
+    """Tell that the gradients have other values."""
+    for p in parameters:
         if p._grad is not None:
-            yield p._grad
-
-
-def _blocks(array: Any) -> Iterable[Any]:
-    flat = array.reshape(-1)
-    if flat.size <= BLOCK:
-        return (flat,)
-    return (flat[start : start + BLOCK] for start in range(0, flat.size, BLOCK))
-
-
-def _p_norm(parts: Iterable[Any], p: float) -> float:
-    """The p-norm over arrays or numbers; each part is reduced in its own dtype, the parts in float64."""
-    if p == 2.0:
-        return math.sqrt(_sum(part * part for part in parts))
-    if p in (math.inf, -math.inf):
-        extremes = [
-            abs(part) if isinstance(part, float) else float(abs(part).max() if p > 0 else abs(part).min())
-            for part in parts
-        ]
-        if any(math.isnan(value) for value in extremes):
-            return math.nan
-        return (max if p > 0 else min)(extremes, default=0.0)
-    if p == 0.0:
-        return _sum((part != 0) * 1.0 for part in parts)
-    total = _sum(abs(part) ** p for part in parts)
-    return total ** (1.0 / p) if total or p > 0 else 0.0
-
-
-def _sum(parts: Iterable[Any]) -> float:
-    return sum(float(np.add.reduce(part, axis=None)) for part in parts)
+            p._grad._watch().bump(by)
