@@ -11,7 +11,7 @@ from badak.ops import rearrange as r
 from badak.ops import shape as s
 from badak.ops.observe import Observe
 from badak.ops.write import WriteView
-from tests.samples import Sample, case
+from tests.samples import EXTREME, Sample, case
 
 SHAPES = [(2, 3, 4), (1, 1, 1), (0, 3, 2)]
 COMPLEX = np.array([1 + 2j, -0.5j, 3.0], np.complex64)
@@ -139,8 +139,9 @@ ROWS = [
     ),
     Sample(c.Clone, lambda x, contiguous=False: x.clone(), [*SHAPES, ()]),
     # for r < 0 PyTorch's dr has the wrong sign
-    Sample(z.Polar, torch.polar, [((3,), (3,)), ((1,), (1,)), ((0,), (0,))], domain=(0.2, 2.0)),
-    Sample(z.Complex, torch.complex, [((3,), (3,)), ((1,), (1,)), ((0,), (0,))]),
+    Sample(z.Polar, torch.polar, [((3,), (3,)), ((1,), (1,)), ((0,), (0,)), ((3,), ()), ((2, 1), (3,))], domain=(0.2, 2.0)),
+    Sample(z.Angle, torch.angle, [(3, 4), (0,), ()], extremes=[EXTREME]),
+    Sample(z.Complex, torch.complex, [((3,), (3,)), ((1,), (1,)), ((0,), (0,)), ((3,), ()), ((2, 1), (3,))]),
     Sample(z.Real, torch.real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Imag, torch.imag, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),

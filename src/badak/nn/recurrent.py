@@ -77,8 +77,12 @@ class RNNBase(_Weights):
             raise ArgumentError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
-        if self.hidden_size <= 0 or self.num_layers <= 0:
-            raise ArgumentError("hidden_size and num_layers must be greater than zero")
+        if self.input_size <= 0 or self.hidden_size <= 0 or self.num_layers <= 0:
+            raise ArgumentError(
+                "input_size, hidden_size and num_layers must be greater than zero; got "
+                f"{self.input_size}, {self.hidden_size} and {self.num_layers}",
+                "input_size is the size of the last dim of the input",
+            )
         if self.proj_size and self.mode != "LSTM":
             raise ArgumentError("proj_size argument is only supported for LSTM, not RNN or GRU", "a Linear layer after it")
         if not 0 <= self.proj_size < self.hidden_size:

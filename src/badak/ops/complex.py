@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
+from badak.ops._broadcast import stretched, unbroadcast
 
 
 class Polar(Op):
@@ -17,7 +18,7 @@ class Polar(Op):
     def backward(saved, dy):
         r, t = saved.r, saved.t
         g = dy * (np.cos(t) - 1j * np.sin(t))
-        return g.real.astype(r.dtype), (r * g.imag).astype(t.dtype)
+        return unbroadcast(g.real.astype(r.dtype), r.shape), unbroadcast((r * g.imag).astype(t.dtype), t.shape)
 
 
 class Complex(Op):
@@ -25,13 +26,28 @@ class Complex(Op):
 
     @staticmethod
     def forward(save, a, b):
-        y = np.empty(a.shape, np.result_type(a.dtype, np.complex64))
+        save.shapes = a.shape, b.shape
+        y = np.empty(stretched(a.shape, b.shape), np.result_type(a.dtype, np.complex64))
         y.real, y.imag = a, b
         return y
 
     @staticmethod
     def backward(saved, dy):
-        return dy.real, dy.imag
+        return tuple(unbroadcast(part, shape) for part, shape in zip((dy.real, dy.imag), saved.shapes))
+
+
+class Angle(Op):
+    """y = the angle of the real x: 0, pi where x < 0, NaN for NaN;   dx = 0."""
+
+    fresh = True
+
+    @staticmethod
+    def forward(save, x):
+        return np.where(x < 0, x.dtype.type(np.pi), np.where(x != x, x, x.dtype.type(0)))
+
+    @staticmethod
+    def backward(saved, dy):
+        return np.zeros_like(dy)
 
 
 class Real(Op):

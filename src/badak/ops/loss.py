@@ -22,8 +22,8 @@ class CrossEntropy(Op):
     by_kernels = True  # apart from that warning, and from class weights
 
     @staticmethod
-    def forward(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean"):
-        all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index)
+    def forward(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):
+        all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
         if not 0.0 <= smoothing <= 1.0:
             raise ArgumentError(
                 f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1"
@@ -90,8 +90,8 @@ class NLL(Op):
     fresh = True
 
     @staticmethod
-    def forward(save, logp, target, weight, ignore_index=-100, reduction="mean"):
-        all_seen = _check_classes("nll_loss", logp, target, weight, ignore_index)
+    def forward(save, logp, target, weight, ignore_index=-100, reduction="mean", shape=None):
+        all_seen = _check_classes("nll_loss", logp, target, weight, ignore_index, shape)
         loss = kernels.of(logp).nll(logp, target, weight, ignore_index)
         save.logp, save.target, save.weight, save.ignore_index = logp, target, weight, ignore_index
         save.spread = _class_spread("nll_loss", target, weight, ignore_index, reduction, all_seen)
@@ -226,8 +226,11 @@ def _spread(dy, shape, reduced: bool, divisor: float):
 # ------------------------------------------------------------------ checks
 
 
-def _check_classes(where: str, logits, target, weight, ignore_index: int) -> bool:
-    """Raise where these are no logits with their labels; whether it is known that none of the labels is ignored."""
+def _check_classes(where: str, logits, target, weight, ignore_index: int, shape) -> bool:
+    """Raise where these are no logits with their labels; whether it is known that none of the labels is ignored.
+
+    `shape` is that of the caller's target, in whose words a label is named (None: it was a vector).
+    """
     if logits.dtype.kind in "iub":
         raise not_floating(where, logits)
     if target.dtype.kind not in "iu":
@@ -246,7 +249,8 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int) -> boo
         return not 0 <= ignore_index < classes
     wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
     if wrong.any():
-        raise _label_out_of_range(target, wrong, classes, ignore_index)
+        shape = target.shape if shape is None else shape
+        raise _label_out_of_range(target.reshape(shape), wrong.reshape(shape), classes, ignore_index)
     return False
 
 

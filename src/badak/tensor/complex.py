@@ -1,13 +1,10 @@
 """Complex numbers: made from their parts, taken apart, conjugated."""
 
-import numpy as np
-
 from badak.errors import KindError, ShapeError
 from badak.ops import complex as ops
-from badak.tensor import dtypes
 from badak.tensor.apply import apply, see
 from badak.tensor.elementwise import atan2
-from badak.tensor.promote import into, same
+from badak.tensor.promote import floating, into, same
 from badak.tensor.shape import t, transpose
 from badak.tensor.tensor import Tensor
 
@@ -63,10 +60,8 @@ def is_conj(input) -> bool:
 
 def angle(input, *, out=None) -> Tensor:
     """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
-    x = input._array
-    if x.dtype.kind != "c":
-        kind = input.dtype if input.is_floating_point() else dtypes.default_dtype()
-        return into(out, Tensor._of(np.where(x != x, x, np.where(x < 0, np.pi, 0)).astype(kind.numpy)))
+    if input._array.dtype.kind != "c":
+        return into(out, apply(ops.Angle, floating(input, "angle")))
     return into(out, atan2(imag(input), real(input)))
 
 
@@ -101,6 +96,9 @@ def view_as_complex(input) -> Tensor:
 def adjoint(input) -> Tensor:
     """The last two dims exchanged, conjugated if complex."""
     return transpose(input.conj(), -2, -1)
+
+
+mH = property(adjoint, doc="The last two dims exchanged, conjugated if complex.")
 
 
 H = property(lambda x: t(x.conj()), doc="A matrix transposed and conjugated.")

@@ -279,6 +279,8 @@ def logspace(
 
 def _spaced(start, end, steps: int, kind: dtypes.dtype):
     """From both ends, with the step rounded to the dtype and each product and sum rounded once: PyTorch's numbers."""
+    if steps < 0:
+        raise ArgumentError(f"number of steps must be non-negative; got {steps}", "steps=100")
     number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64
     start, end, count = number(start), number(end), np.arange(steps, dtype=np.float64)
     step = float((end - start) / number(max(steps - 1, 1)))

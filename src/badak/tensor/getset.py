@@ -14,6 +14,7 @@ from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.tensor import Tensor
 
 _BASIC = {int, slice, type(None), type(Ellipsis)}
+_MORE_THAN_NUMBERS = (Tensor, np.ndarray, list, tuple, range, slice, type(None), type(Ellipsis))
 
 
 def getitem(x: Tensor, key) -> Tensor:
@@ -130,10 +131,9 @@ def _array_key(x: Tensor, key):
     if kind is int or kind is slice:
         return (_slice(key) if kind is slice else key), True
     if kind is not tuple:
-        if kind is list and any(isinstance(part, (slice, Tensor, type(None), type(Ellipsis), list)) for part in key):
-            key = tuple(key) if any(isinstance(part, (slice, type(None), type(Ellipsis))) for part in key) else (key,)
-        else:
-            key = (key,)
+        # PyTorch 2.13 reads a short list that holds more than numbers as a tuple: x[[[0, 1], [1, 0]]] is x[[0, 1], [1, 0]]
+        as_tuple = kind is list and len(key) < 32 and any(isinstance(part, _MORE_THAN_NUMBERS) for part in key)
+        key = tuple(key) if as_tuple else (key,)
     parts, basic = [], True
     for part in key:
         kind = type(part)

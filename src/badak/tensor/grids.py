@@ -18,6 +18,8 @@ def meshgrid(*tensors, indexing=None) -> tuple:
         tensors = tuple(tensors[0])
     if indexing not in (None, "ij", "xy"):
         raise ArgumentError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}', None)
+    if not tensors:
+        raise ArgumentError("meshgrid expects a non-empty TensorList", "meshgrid(x, y)")
     vectors = [x.reshape(-1) for x in tensors]
     shape = [x._array.size for x in vectors]
     n = len(vectors)

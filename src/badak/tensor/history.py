@@ -48,6 +48,11 @@ class History:
 
     def requires_grad_(self, requires_grad: bool = True):
         """Say that gradients with respect to this tensor are (not) wanted; in place."""
+        if type(requires_grad) is not bool:
+            raise KindError(
+                f"requires_grad_(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}",
+                "requires_grad_(True) or requires_grad_(False)",
+            )
         if requires_grad and not self.is_floating_point() and not self.is_complex():
             raise DTypeError(
                 f"only Tensors of floating point dtype can require gradients; this one is {self.dtype}",

@@ -10,10 +10,12 @@ from badak.graph import live_check
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
+from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.create import zeros
 from badak.tensor.data import fit
-from badak.tensor.elementwise import check_mask
+from badak.tensor.elementwise import check_mask, where
 from badak.tensor.promote import into, operand
 from badak.tensor.tensor import Tensor
 
@@ -59,6 +61,8 @@ def _inside(name: str, index, shape, dim: int, what: str) -> None:
 
 def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
     """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k]."""
+    if not index._array.size:  # of any dtype and number of dims, as in PyTorch
+        return input.reshape(-1)[:0].reshape(index._array.shape)
     dim = _along("gather", input, dim, index)
     _inside("gather", index, input._array.shape, dim, "self")
     y = apply(ops.Gather, input, index, dim=dim)
@@ -66,10 +70,14 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
 
 
 def take_along_dim(input, indices, dim=None) -> Tensor:
-    """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""
+    """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input.
+
+    Indices below 0 count from the end.
+    """
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
+        input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
     dim = axis_of(dim, input._array.ndim)
+    indices = where(indices < 0, indices + input._array.shape[dim], indices)
     a, b = list(input._array.shape), list(indices._array.shape)
     a[dim] = b[dim] = 1
     common = list(stretched(a, b))
@@ -154,6 +162,8 @@ def index_select(input, dim: int, index, *, out=None) -> Tensor:
 
 def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
     """x with slice index[k] along dim += alpha source[k].   dx = dy;   dsource[k] = alpha dy[index[k]]."""
+    if not input._array.ndim:
+        return index_add(input.reshape(1), dim, index, source.reshape(-1), alpha=alpha).reshape(())
     dim, index = _rows("index_add", input, dim, index)
     _same_dtype("index_add", input, source)
     _slices("index_add", input, dim, index, source)
@@ -162,6 +172,8 @@ def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
 
 def index_copy(input, dim: int, index, source) -> Tensor:
     """x with slice index[k] along dim = source[k].   dx = dy, 0 there;   dsource[k] = dy[index[k]]."""
+    if not input._array.ndim:
+        return index_copy(input.reshape(1), dim, index, source.reshape(-1)).reshape(())
     dim, index = check_index_copy(input, dim, index, source)
     return apply(ops.IndexCopy, input, index, source, dim=dim)
 
@@ -184,12 +196,16 @@ def _slices(name: str, input, dim: int, index, source) -> None:
 
 
 def index_fill(input, dim: int, index, value) -> Tensor:
-    """x with the slices `index` along dim = value.   dx = dy, 0 there."""
+    """x with the slices `index` along dim = value, a number or a 0-d tensor.   dx = dy, 0 there;   dvalue = sum of dy there."""
+    if not input._array.ndim:
+        return index_fill(input.reshape(1), dim, index, value).reshape(())
     dim, index = _rows("index_fill", input, dim, index)
+    if isinstance(value, Tensor) and value.requires_grad:
+        filled = apply(ops.IndexFill, zeros(input._array.shape[dim], dtype=dtypes.bool_), index, c=True, dim=0)
+        filled = filled.reshape([-1 if a == dim else 1 for a in range(input._array.ndim)])
+        return where(filled, cast(value, input.dtype), input)
     value = value.item() if isinstance(value, Tensor) else operand(value, "index_fill")
     value = fit(value, input._array.dtype, "index_fill")
-    if not input._array.ndim:
-        return input.masked_fill(Tensor._of(np.asarray(index._array.size > 0)), value)
     return apply(ops.IndexFill, input, index, c=value, dim=dim)
 
 

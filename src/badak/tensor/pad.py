@@ -52,9 +52,10 @@ def _rows(n: int, before: int, after: int, mode: str):
             f"pad: padding ({before}, {after}) is too large for a dim of size {n} in mode {mode}: at most {most}",
             "mode='constant'",
         )
+    if mode == "circular":  # negative numbers cut off first, and what is left goes round
+        cut = np.arange(max(-before, 0), n - max(-after, 0))
+        return cut[np.arange(-max(before, 0), cut.size + max(after, 0)) % max(cut.size, 1)]
     at = np.arange(-before, n + after)
-    if mode == "circular":
-        return at % n
     if mode == "replicate":
         return at.clip(0, n - 1)
     return n - 1 - np.abs(n - 1 - np.abs(at))

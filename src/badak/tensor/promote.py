@@ -71,7 +71,7 @@ def operand(x, where: str):
         return Tensor._of(x)
     if isinstance(x, _PYTHON):
         return x
-    raise KindError(f"{where}: expected a Tensor or a number; got {kind.__name__}", None)
+    raise KindError(f"{where}: expected a Tensor or a number; got {kind.__name__}", "badak.tensor(data) makes one")
 
 
 def not_a_tensor(name: str, x) -> KindError:

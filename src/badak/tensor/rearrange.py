@@ -10,9 +10,11 @@ from badak.tensor.shape import reshape, sizes
 from badak.tensor.tensor import Tensor
 
 
-def flip(input, *dims) -> Tensor:
+def flip(input, *axes, dims=None) -> Tensor:
     """The order along these dims reversed, as a copy."""
-    axes = tuple(axis_of(d, input._array.ndim) for d in sizes(dims))
+    axes = tuple(axis_of(d, input._array.ndim) for d in sizes(axes or (dims,)))
+    if len(set(axes)) < len(axes):
+        raise ArgumentError(f"flip: a dim appears multiple times in the list of dims; got {axes}", "each dim once")
     return apply(ops.Flip, input, axes=axes)
 
 
@@ -37,11 +39,11 @@ def roll(input, shifts, dims=None) -> Tensor:
     return apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims))
 
 
-def repeat(input, *repeats) -> Tensor:
+def repeat(input, *times, repeats=None) -> Tensor:
     """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
-    if not repeats:
+    if not times and repeats is None:
         raise KindError('repeat() missing 1 required positional arguments: "repeats"', None)
-    times = sizes(repeats)
+    times = sizes(times or (repeats,))
     if len(times) < input._array.ndim:
         raise ShapeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor; got "
@@ -51,9 +53,9 @@ def repeat(input, *repeats) -> Tensor:
     return apply(ops.Repeat, input, times=times)
 
 
-def tile(input, *dims) -> Tensor:
+def tile(input, *times, dims=None) -> Tensor:
     """repeat, with 1 for leading dims that are left out."""
-    times = sizes(dims)
+    times = sizes(times or (dims,))
     return repeat(input, (1,) * (input._array.ndim - len(times)) + times)
 
 

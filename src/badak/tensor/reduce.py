@@ -10,15 +10,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, RangeError
+from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from badak.graph import live, live_pure
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
+from badak.tensor.arithmetic import sub
+from badak.tensor.compare import logical_xor
 from badak.tensor.convert import cast
 from badak.tensor.elementwise import maximum, minimum
+from badak.tensor.join import cat
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
 
@@ -262,9 +265,16 @@ def _running(op, x, dim, out) -> Tensor:
     return y if out is None else into(out, y)
 
 
-def diff(input, n: int = 1, dim: int = -1) -> Tensor:
-    """Differences of neighbours along dim, n times."""
-    for _ in builtins.range(n):
-        size = input.size(dim)
-        input = input.narrow(dim, 1, size - 1) - input.narrow(dim, 0, size - 1)
+def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None) -> Tensor:
+    """Differences of neighbours along dim, n times, `prepend` and `append` joined on first; whether booleans differ."""
+    if not input._array.ndim:
+        raise ShapeError("diff expects input to be at least one-dimensional", "x.reshape(-1)")
+    if n < 0:
+        raise ArgumentError(f"order must be non-negative but got {n}", "n=1")
+    if n and (prepend is not None or append is not None):
+        input = cat([x for x in (prepend, input, append) if x is not None], dim)
+    of_two = logical_xor if input._array.dtype.kind == "b" else sub
+    size = input.size(dim)
+    for left in builtins.range(size - 1, builtins.max(size - 1 - n, -1), -1):
+        input = of_two(input.narrow(dim, 1, left), input.narrow(dim, 0, left))
     return input

@@ -28,9 +28,12 @@ def sizes(given) -> tuple:
 
 def _reshaped(op, x: Tensor, shape) -> Tensor:
     try:
-        return see(op, x, shape=shape) if op.view else apply(op, x, shape=shape)
+        y = see(op, x, shape=shape) if op.view else apply(op, x, shape=shape)
     except ValueError:
         raise _invalid(shape, x) from None
+    if y._array.shape != shape and min(shape) < -1:  # NumPy takes any negative size for -1
+        raise ShapeError(f"invalid shape dimension {min(shape)} of shape {list(shape)}", "-1 for the one size that follows")
+    return y
 
 
 def _invalid(shape, x: Tensor) -> ShapeError:
@@ -147,10 +150,10 @@ def t(input) -> Tensor:
     return see(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
 
 
-def permute(input, *dims) -> Tensor:
+def permute(input, *order, dims=None) -> Tensor:
     """The dims in another order: y's dim i is x's dim dims[i]; a view."""
     ndim = input._array.ndim
-    axes = tuple(d if 0 <= d < ndim else axis_of(d, ndim) for d in sizes(dims))
+    axes = tuple(d if 0 <= d < ndim else axis_of(d, ndim) for d in sizes(order or (dims,)))
     if len(axes) != ndim:
         raise ShapeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -297,7 +300,13 @@ def chunk(input, chunks: int, dim: int = 0) -> tuple:
 def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
     """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
     n = input._array.shape[axis_of(dim, input._array.ndim)]
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
+        if indices_or_sections <= 0:
+            raise ArgumentError(
+                f"number of sections must be larger than 0, got {indices_or_sections}", "tensor_split(x, 1) is x in one piece"
+            )
         small, larger = divmod(n, indices_or_sections)
         return split(input, [small + (k < larger) for k in range(indices_or_sections)], dim)
     ends = [min(max(as_int(i) + (n if as_int(i) < 0 else 0), 0), n) for i in indices_or_sections]
@@ -325,7 +334,9 @@ def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
 def unfold(input, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
     axis = axis_of(dimension, input._array.ndim)
-    n = input._array.shape[axis] if input._array.ndim else 1
+    if not input._array.ndim:
+        return unfold(input.reshape(1), 0, size, step)[0][:size] if size else input.reshape(1)[:0]
+    n = input._array.shape[axis]
     if size > n:
         raise RangeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}", None)
     return apply(ops.Unfold, input, axis=axis, size=size, step=step)

@@ -4,6 +4,7 @@ Positions are computed without gradient; the values are gathered there, and thei
 Equal values keep their order (PyTorch promises that with stable=True only); NaN counts as larger than any number.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,10 @@ from badak.ops import index as index_ops
 from badak.ops._check import axis_of
 from badak.tensor import returns
 from badak.tensor.apply import apply
-from badak.tensor.promote import into
+from badak.tensor.arithmetic import lerp
+from badak.tensor.elementwise import ceil, floor, round, where
+from badak.tensor.index import gather
+from badak.tensor.promote import into, operand
 from badak.tensor.reduce import _not_empty, along
 from badak.tensor.tensor import Tensor
 
@@ -141,12 +145,56 @@ def _middle(array, dim: int):
     return np.where(nan.any(dim), nan.argmax(dim), middle)
 
 
-def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
-    """The value below which the fraction q lies, interpolated between neighbours, without gradient."""
-    q = q._array if isinstance(q, Tensor) else q
-    axis = None if dim is None else axis_of(dim, input._array.ndim)
-    found: Any = np.quantile(input._array, q, axis=axis, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
-    return Tensor._of(np.asarray(found, input._array.dtype))
+_ROUNDED = {"lower": floor, "higher": ceil, "nearest": round}
+
+
+def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None) -> Tensor:
+    """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim.
+
+    Of n sorted values it stands at position q (n - 1): between two of them by interpolation "linear" or "midpoint", or
+    at the "lower", "higher" or "nearest" one. NaN where a value is NaN. The gradient goes to the values that were used.
+    """
+    if not input.is_floating_point() or not input._array.size:
+        raise ArgumentError(
+            f"quantile() input tensor must be a float tensor that is not empty; got {input.dtype} of shape {input._array.shape}",
+            "x.float()",
+        )
+    q = q if isinstance(q, Tensor) else Tensor._of(np.asarray(operand(q, "quantile"), input._array.dtype))
+    if q._array.ndim > 1 or q._array.dtype != input._array.dtype:
+        raise ArgumentError(
+            f"quantile() q must be a number or a vector of the input's dtype; got {q.dtype} of shape {q._array.shape}",
+            "q.to(x.dtype)",
+        )
+    if not ((q >= 0) & (q <= 1)).all():
+        raise ArgumentError(f"quantile() q values must be in the range [0, 1]; got {q.tolist()}", "0.5 is the median")
+    if interpolation not in (*_ROUNDED, "linear", "midpoint"):
+        raise ArgumentError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest; got {interpolation!r}",
+            "interpolation='linear'",
+        )
+    shape = input._array.shape
+    a = None if dim is None else axis_of(dim, len(shape))
+    x = input.reshape(-1, 1) if a is None or not shape else input.movedim(a, -1).unsqueeze(0).movedim(-1, 0).flatten(1)
+    y = _quantiles(sort(x, 0)[0], q.reshape(-1), interpolation)  # (Q, rows)
+    rest = (1,) * len(shape) if a is None else shape[:a] + (1,) * (a < len(shape)) + shape[a + 1 :]
+    if not keepdim:
+        rest = () if a is None else shape[:a] + shape[a + 1 :]
+    y = y.reshape(q._array.shape + tuple(rest))
+    return y if out is None else into(out, y)
+
+
+def _quantiles(x, q, interpolation: str) -> Tensor:
+    """(Q, rows) from the sorted columns of x (n, rows)."""
+    last = x._array.shape[0] - 1
+    at = q.unsqueeze(1) * last
+    at = at.expand(-1, x._array.shape[1])
+    at = where(x[-1].isnan(), last, at)  # NaN counts as the largest
+    if interpolation in _ROUNDED:
+        return gather(x, 0, _ROUNDED[interpolation](at).long())
+    below = floor(at)
+    weight = (at - below) if interpolation == "linear" else (at != below).to(x.dtype) * 0.5
+    low, high = gather(x, 0, below.long()), gather(x, 0, ceil(at).long())
+    return lerp(low, high, weight)
 
 
 def mode(input, dim: int = -1, keepdim: bool = False):
@@ -182,7 +230,7 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
 def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The values with runs of equal ones (slices along dim, if given) shortened to one."""
     array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)
-    rows = array.reshape(len(array), -1)
+    rows = array.reshape(len(array), math.prod(array.shape[1:]))
     first = np.ones(len(array), bool)
     first[1:] = (rows[1:] != rows[:-1]).any(1)
     kept = array[first]
@@ -217,11 +265,24 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     return Tensor._of(np.histogram(array, int(bins), (min, max))[0].astype(array.dtype))
 
 
-def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False) -> Tensor:
+def searchsorted(
+    sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None
+) -> Tensor:
     """Where each value would go into the sorted sequence (its last dim) so that it stays sorted: before equal ones,
-    with right=True after them. Leading dims of both agree, or the sequence is one vector."""
+    with right=True after them. Leading dims of both agree, or the sequence is one vector. `sorter` gives the order in
+    which a sequence that is not sorted would be."""
+    if side not in (None, "left", "right") or (right and side == "left"):
+        raise ArgumentError(f"searchsorted: expected side 'left' or 'right', as right={right} says; got {side!r}", "right=True")
     side = side or ("right" if right else "left")
+    input = operand(input, "searchsorted")
     rows, values = sorted_sequence._array, np.asarray(input._array if isinstance(input, Tensor) else input)
+    if sorter is not None:
+        if sorter._array.shape != rows.shape:
+            raise ShapeError(
+                f"searchsorted: expected sorter of the sequence's shape {rows.shape}; got {sorter._array.shape}",
+                "sorter=sorted_sequence.argsort()",
+            )
+        rows = np.take_along_axis(rows, sorter._array, -1)
     kind = np.int32 if out_int32 else np.int64
     if rows.ndim == 1:
         return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
@@ -230,7 +291,8 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
             f"searchsorted: expected the leading dims to agree; got sequence {rows.shape} and input {values.shape}",
             None,
         )
-    flat = zip(rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]))
+    count = math.prod(rows.shape[:-1])
+    flat = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
     found = [np.searchsorted(row, value, side) for row, value in flat]
     return Tensor._of(np.asarray(found, kind).reshape(values.shape))
 

@@ -34,6 +34,8 @@ def diag(input, diagonal: int = 0) -> Tensor:
     """A vector as the diagonal of a matrix, or a matrix's diagonal as a vector (a copy)."""
     if input._array.ndim == 1:
         return diag_embed(input, diagonal)
+    if input._array.ndim > 2:
+        raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {input._array.ndim}D", "x.diagonal(0, -2, -1) of each matrix")
     return _diagonal_of(_matrix("diag", input), diagonal)
 
 
@@ -53,4 +55,6 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     return made.movedim((-2, -1), (a, b))
 
 
-diagflat = diag_embed
+def diagflat(input, offset: int = 0) -> Tensor:
+    """All entries of input as a diagonal of one matrix."""
+    return diag_embed(input.reshape(-1), offset)

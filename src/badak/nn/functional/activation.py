@@ -158,6 +158,8 @@ def prelu(input, weight) -> Tensor:
                 "num_parameters = the size of dim 1",
             )
         weight = weight.reshape(channels, *(1,) * (x.dim() - 2))
+    elif not x.dim():
+        weight = weight.reshape(())
     return where(x > 0, x, weight * x)
 
 

@@ -27,8 +27,8 @@ def cross_entropy(
         loss[n]      = log(sum_v exp(logits[n,v])) - logits[n, target[n]]
         dlogits[n,v] = (softmax(logits)[n,v] - [v = target[n]]) / M        M = rows not ignored
 
-    input    logits (V,), (N, V) or (N, V, d1, ...): the classes are axis 1, as in PyTorch. Also (B, T, V) where target is
-             (B, T) and does not fit PyTorch's reading.
+    input    logits (V,), (N, V) or (N, V, d1, ...): the classes are axis 1, as in PyTorch. Logits (B, T, V) of every
+             position become rows first: cross_entropy(logits.flatten(0, 1), target.flatten())
     target   class ids, int, of input's shape without the axis of classes; or class probabilities of input's shape
     weight   (V,), a factor for each class; "mean" then divides by the sum of the weights of the targets
     label_smoothing e: the target becomes (1 - e) onehot + e / V. Szegedy et al. 2016.
@@ -66,13 +66,10 @@ def _of_classes(where_: str, op, x: Tensor, target: Tensor, weight, reduction: s
     shape, labels = x._array.shape, target._array.shape
     if len(shape) == 2 and labels == shape[:1]:
         return apply(op, x, target, weight, reduction=reduction, **attributes)
-    if len(shape) > 2 and labels != (shape[0], *shape[2:]) and labels == shape[:-1]:
-        rows = x.reshape(-1, shape[-1])  # (B, T, V) with (B, T)
-    elif shape and labels == (shape[:1] + shape[2:] if len(shape) > 1 else ()):
-        rows, _ = _rows(x)
-    else:
+    if not shape or labels != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
         raise _axes_mismatch(where_, shape, labels)
-    loss = apply(op, rows, target.reshape(-1), weight, reduction=reduction, **attributes)
+    rows, _ = _rows(x)
+    loss = apply(op, rows, target.reshape(-1), weight, reduction=reduction, shape=labels, **attributes)
     return loss.reshape(labels) if reduction == "none" else loss
 
 
@@ -97,9 +94,10 @@ def _axes_mismatch(where_: str, shape, labels) -> ShapeError:
         return ShapeError(
             cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels"
         )
+    if len(shape) > 2 and labels == shape[:-1]:  # the classes are the last axis, as a language model makes them
+        return ShapeError(cause, f"logits.flatten(0, {len(shape) - 2}) and target.flatten(), or logits.movedim(-1, 1)")
     if len(shape) > 2:
-        also = f", or of shape {shape[:-1]} for logits (batch, length, classes)"
-        return ShapeError(cause, f"a target of shape {expected}{also}")
+        return ShapeError(cause, f"a target of shape {expected}")
     return ShapeError(cause, f"a target of class ids of shape {expected}, or of probabilities of shape {shape}")
 
 
@@ -143,7 +141,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("kl_div", input, target)
     if reduction == "batchmean":
-        return apply(KLDiv, x, target, log_target=log_target, reduction="sum") / x.shape[0]
+        rows = x.shape[0] if x.dim() else 1
+        return apply(KLDiv, x, target, log_target=log_target, reduction="sum") / rows
     return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
 
 
@@ -254,9 +253,9 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean") -> Tensor:
-    """x where target is 1, max(0, margin - x) where it is -1."""
+    """x where target is 1, max(0, margin - x) where it is -1; their sum for other targets, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
-    loss = where(target == 1, input, 0.0) + where(target == -1, (margin - input).clamp(min=0.0), 0.0)
+    loss = where(target != -1, input, 0.0) + where(target != 1, (margin - input).clamp(min=0.0), 0.0)
     return _reduced(loss, reduction, "hinge_embedding_loss")
 
 

@@ -1,13 +1,16 @@
 """Pooling: the maximum or the mean of windows."""
 
+import math
+
 import numpy as np
 
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
+from badak.ops._check import not_floating
 from badak.ops.windows import AvgPool, MaxPool
-from badak.tensor import Tensor, apply
-from badak.tensor.join import stack
+from badak.tensor import Tensor, apply, arange
+from badak.tensor.join import cat
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -37,21 +40,21 @@ def avg_pool2d(
 
 def adaptive_avg_pool1d(input, output_size) -> Tensor:
     """The means of O windows that cover x (N, C, L) or (C, L): window o is floor(o L/O) to ceil((o+1) L/O)."""
-    return _adaptive(input, output_size, 1, "adaptive_avg_pool1d", _mean)
+    return adaptive_mean(input, output_size, 1, "adaptive_avg_pool1d")
 
 
 def adaptive_avg_pool2d(input, output_size) -> Tensor:
     """As adaptive_avg_pool1d on x (N, C, H, W) or (C, H, W). An output size of None keeps that axis."""
-    return _adaptive(input, output_size, 2, "adaptive_avg_pool2d", _mean)
+    return adaptive_mean(input, output_size, 2, "adaptive_avg_pool2d")
 
 
-def adaptive_max_pool1d(input, output_size, return_indices=False) -> Tensor:
-    """The maxima of the windows of adaptive_avg_pool1d. Parity: return_indices is not there."""
+def adaptive_max_pool1d(input, output_size, return_indices=False):
+    """The maxima of the windows of adaptive_avg_pool1d. return_indices: also where they were, in L."""
     return _adaptive_max(input, output_size, return_indices, 1, "adaptive_max_pool1d")
 
 
-def adaptive_max_pool2d(input, output_size, return_indices=False) -> Tensor:
-    """The maxima of the windows of adaptive_avg_pool2d. Parity: return_indices is not there."""
+def adaptive_max_pool2d(input, output_size, return_indices=False):
+    """The maxima of the windows of adaptive_avg_pool2d. return_indices: also where they were, counted in H W."""
     return _adaptive_max(input, output_size, return_indices, 2, "adaptive_max_pool2d")
 
 
@@ -68,6 +71,8 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
 
 def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor, axes: int, where: str) -> Tensor:
     x, batched = with_batch(tensor(input, where), axes, where)
+    if not x.is_floating_point():
+        raise not_floating(where, x)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     out = _output(x, kernel, stride, padding, (1,) * axes, ceil_mode, where)
     if divisor == 0:
@@ -116,29 +121,51 @@ def _counts(size, kernel, stride, padding, out, include_pad: bool):
     return counts
 
 
-def _adaptive(input, output_size, axes: int, where: str, reduce) -> Tensor:
-    """One axis after the other: every window is a box, and the mean or maximum of a box can be taken axis by axis."""
+def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
+    """The means of windows, one axis after the other: the mean of a box is the mean of means of its slices."""
     x, batched = with_batch(tensor(input, where), axes, where)
-    wanted = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * axes
-    for axis, size in enumerate(wanted, start=2):
-        if size is not None and size != x.shape[axis]:
-            x = _along(x, axis, int(size), reduce)
+    for axis, size in enumerate(_wanted(x, output_size, where), start=2):
+        n = x.shape[axis]
+        if size and n % size == 0:
+            x = x.unflatten(axis, (size, n // size)).mean(axis + 1) if size != n else x
+        else:
+            parts = [x.narrow(axis, start, count).mean(axis, keepdim=True) for start, count in _cuts(n, size)]
+            x = cat(parts, axis) if parts else x.narrow(axis, 0, 0)
     return x if batched else x.squeeze(0)
 
 
-def _along(x: Tensor, axis: int, size: int, reduce) -> Tensor:
-    n = x.shape[axis]
-    if size and n % size == 0:
-        return reduce(x.unflatten(axis, (size, n // size)), axis + 1)
-    parts = [x.narrow(axis, o * n // size, -(-(o + 1) * n // size) - o * n // size) for o in range(size)]
-    return stack([reduce(part, axis) for part in parts], axis) if parts else x.narrow(axis, 0, 0)
+def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
+    """The maxima of windows, and their first places in reading order: so the last axis comes first."""
+    x, batched = with_batch(tensor(input, where), axes, where)
+    values, places = x.detach(), arange(math.prod(x.shape[2:])).reshape(x.shape[2:]).expand(x.shape)
+    for axis, size in reversed(list(enumerate(_wanted(x, output_size, where), start=2))):
+        best, kept = [], []
+        for start, count in _cuts(x.shape[axis], size):
+            value, at = values.narrow(axis, start, count).max(axis, keepdim=True)
+            best.append(value)
+            kept.append(places.narrow(axis, start, count).gather(axis, at))
+        values, places = (cat(found, axis) if found else values.narrow(axis, 0, 0) for found in (best, kept))
+    y = x.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
+    if not batched:
+        y, places = y.squeeze(0), places.squeeze(0)
+    return (y, places) if return_indices else y
 
 
-def _mean(x: Tensor, axis: int) -> Tensor:
-    return x.mean(axis)
+def _wanted(x: Tensor, output_size, where: str) -> list[int]:
+    """The output size of each axis; None keeps the input's."""
+    axes = x.dim() - 2
+    given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * axes
+    if len(given) != axes or any(size is not None and int(size) < 0 for size in given):
+        raise ArgumentError(
+            f"{where}: expected output_size of {axes} numbers of 0 or more, or None; got {output_size}", "output_size=1"
+        )
+    if 0 in x.shape[1:]:
+        raise ShapeError(
+            f"{where}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)}", None
+        )
+    return [n if size is None else int(size) for n, size in zip(x.shape[2:], given)]
 
 
-def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str) -> Tensor:
-    if return_indices:
-        raise ArgumentError(f"{where}: return_indices=True is not there", "max_pool with a fixed kernel_size")
-    return _adaptive(input, output_size, axes, where, lambda x, axis: x.max(axis).values)
+def _cuts(n: int, size: int) -> list[tuple[int, int]]:
+    """(start, length) of the windows floor(o n/O) to ceil((o+1) n/O)."""
+    return [(o * n // size, -(-(o + 1) * n // size) - o * n // size) for o in range(size)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.errors import ArgumentError, MissingError, ShapeError
 from badak.nn.functional._common import tensor
-from badak.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
+from badak.nn.functional.pooling import adaptive_mean
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
@@ -54,7 +54,7 @@ def pixel_shuffle(input, upscale_factor) -> Tensor:
             f"input.size(-3)={C} is not divisible by {r * r}",
             None,
         )
-    y = x.reshape(-1, C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
+    y = x.reshape(math.prod(lead), C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
     return y.reshape(*lead, C // (r * r), H * r, W * r)
 
 
@@ -68,7 +68,7 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
             f"downscale_factor {r}",
             None,
         )
-    y = x.reshape(-1, C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
+    y = x.reshape(math.prod(lead), C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
     return y.reshape(*lead, C * r * r, H // r, W // r)
 
 
@@ -93,8 +93,14 @@ def interpolate(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     sizes_out, scales = _sizes_and_scales(x, size, scale_factor, recompute_scale_factor, axes)
+    if min((*x.shape[2:], *sizes_out)) <= 0:
+        raise ShapeError(
+            f"interpolate: Input and output sizes should be greater than 0, but got input {list(x.shape[2:])} and output "
+            f"{list(sizes_out)}",
+            "size=(H, W), or a larger scale_factor",
+        )
     if mode == "area":
-        return (adaptive_avg_pool1d if axes == 1 else adaptive_avg_pool2d)(x, sizes_out)
+        return adaptive_mean(x, sizes_out, axes, "interpolate")
     for axis, (n, scale) in enumerate(zip(sizes_out, scales), start=2):
         taps = _taps(mode, x.shape[axis], n, scale, bool(align_corners), np.float64 if x.dtype.itemsize == 8 else np.float32)
         x = _resample(x, axis, taps)
