@@ -56,7 +56,7 @@ TABLE = {
     "tensor.complex": Names(
         both="adjoint conj conj_physical resolve_conj resolve_neg is_conj angle",
         functions="complex imag polar real view_as_complex view_as_real",
-        methods="H real=Real imag=Imag",
+        methods="H mH real=Real imag=Imag",
     ),
     "tensor.convert": Names(
         both="clone",

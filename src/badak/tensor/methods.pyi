@@ -328,12 +328,12 @@ class Methods:
         """A vector as the diagonal of a matrix, or a matrix's diagonal as a vector (a copy)."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
         """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
-    def diagflat(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-        """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """All entries of input as a diagonal of one matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonal of the matrix of dims dim1 and dim2, as the last dim; a view."""
-    def diff(self, n: _int = 1, dim: _int = -1) -> Tensor:
-        """Differences of neighbours along dim, n times."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend=None, append=None) -> Tensor:
+        """Differences of neighbours along dim, n times, `prepend` and `append` joined on first; whether booleans differ."""
     def dist(self, other, p=2) -> Tensor:
         """The p-norm of input - other."""
     def div(self, other, *, rounding_mode=None, out=None) -> Tensor:
@@ -384,7 +384,7 @@ class Methods:
         """y = x without its fraction;   dx = 0. Integers stay as they are."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dims start_dim..end_dim as one."""
-    def flip(self, *dims) -> Tensor:
+    def flip(self, *axes, dims=None) -> Tensor:
         """The order along these dims reversed, as a copy."""
     def fliplr(self) -> Tensor:
         """Columns in reverse order."""
@@ -446,7 +446,7 @@ class Methods:
     def index_copy_(self, dim: _int, index, source) -> Tensor:
         """The slices index[0], index[1], ... along dim = those of source, in place."""
     def index_fill(self, dim: _int, index, value) -> Tensor:
-        """x with the slices `index` along dim = value.   dx = dy, 0 there."""
+        """x with the slices `index` along dim = value, a number or a 0-d tensor.   dx = dy, 0 there;   dvalue = sum of dy there."""
     def index_fill_(self, dim: _int, index, value) -> Tensor:
         """index_fill, in place."""
     def index_put(self, indices, values, accumulate: _bool = False) -> Tensor:
@@ -544,6 +544,9 @@ class Methods:
     def lt_(self, other, *, out=None) -> Tensor:
         """lt, in place."""
     @property
+    def mH(self) -> Tensor:
+        """The last two dims exchanged, conjugated if complex."""
+    @property
     def mT(self) -> Tensor:
         """The last two dims exchanged; a view."""
     def masked_fill(self, mask, value) -> Tensor:
@@ -638,7 +641,7 @@ class Methods:
         """input != other, element by element, as booleans."""
     def outer(self, vec2, *, out=None) -> Tensor:
         """y[i, j] = a[i] b[j]."""
-    def permute(self, *dims) -> Tensor:
+    def permute(self, *order, dims=None) -> Tensor:
         """The dims in another order: y's dim i is x's dim dims[i]; a view."""
     def pinverse(self, rcond=1e-15) -> Tensor:
         """As linalg.pinv with rtol=rcond."""
@@ -652,8 +655,8 @@ class Methods:
         """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
     def qr(self, some=True, *, out=None) -> Any:
         """As linalg.qr."""
-    def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """The value below which the fraction q lies, interpolated between neighbours, without gradient."""
+    def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None) -> Tensor:
+        """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim."""
     def random_(self, from_=None, to=None, *, generator=None) -> Tensor:
         """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
     def ravel(self) -> Tensor:
@@ -673,7 +676,7 @@ class Methods:
         """input - other floor(input / other), with the sign of other.   dinput = dy, dother = -dy floor(input / other)."""
     def remainder_(self, other, *, out=None) -> Tensor:
         """remainder, in place."""
-    def repeat(self, *repeats) -> Tensor:
+    def repeat(self, *times, repeats=None) -> Tensor:
         """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
     def repeat_interleave(self, repeats=None, dim=None, *, output_size=None) -> Tensor:
         """Each entry along dim several times in a row: `repeats` a number, or one for each entry. Without dim as if flat."""
@@ -789,7 +792,7 @@ class Methods:
         """tanh, in place."""
     def tensor_split(self, indices_or_sections, dim: _int = 0) -> tuple:
         """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
-    def tile(self, *dims) -> Tensor:
+    def tile(self, *times, dims=None) -> Tensor:
         """repeat, with 1 for leading dims that are left out."""
     def to(self, *args, **options) -> Tensor:
         """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU."""
