@@ -155,7 +155,8 @@ def test_check_names_every_field_at_once():
         Run(steps=0, lr="fast", betas=[0.9, 0.9])
     assert str(caught.value) == (
         "Run: expected steps >= 1 (steps); got 0; expected lr to be a finite number; got the text 'fast'; "
-        "expected betas to be a list of 2 values; got the list [0.9, 0.9]\nfix: correct them"
+        "expected betas to be a list of 2 values; got the list [0.9, 0.9]\n"
+        "fix: for example steps=2000, lr=0.001, betas=(0.9, 0.999)"
     )
 
 

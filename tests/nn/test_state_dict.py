@@ -134,6 +134,14 @@ def test_a_prefix_too_few_is_recognised():
     assert "all 2 keys of the model start with 'backbone.'" in text and text.endswith("fix: model.backbone.load_state_dict(state)")
 
 
+def test_the_fix_for_a_part_of_a_container_is_python_that_works():
+    model, state = nn.Sequential(nn.Linear(2, 2)), nn.Linear(2, 2).state_dict()
+    text = error_of(model, state)
+    assert text.endswith('fix: model.get_submodule("0").load_state_dict(state)')
+    eval(text.rpartition("fix: ")[2])
+    assert (model[0].weight == state["weight"]).all()
+
+
 def test_nearly_matching_keys_are_shown():
     class Old(nn.Module):
         def __init__(self, name):

@@ -3,6 +3,7 @@
 import click
 
 from badak import kernels
+from badak.errors import ArgumentError
 from badak.measure.profiled import profile_of
 from badak.measure.report import table
 
@@ -22,6 +23,10 @@ def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_t
     if as_torch:
         import badak.as_torch  # noqa: F401
     profile = profile_of(target, list(arguments), steps, skip, click.echo)
+    if profile.steps == 0:
+        raise ArgumentError(
+            f"{target}: ended after {profile.skipped} steps, and the first {skip} are left out", "--skip 0 measures all"
+        )
     click.echo(
         f"mean of {profile.steps} steps, {kernels.info()['kernels']} kernels; milliseconds, calls and bytes of one step"
     )

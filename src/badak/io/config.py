@@ -48,15 +48,15 @@ def option(default: Any, help: str, unit: str = "", **limits: float) -> Any:  # 
 def check(config: Any) -> None:
     """Raise ArgumentError naming every field of a dataclass whose value has the wrong type or lies outside its limits."""
     hints = typing.get_type_hints(type(config))
-    problems = [
-        problem
+    wrong = {
+        one: problem
         for one in dataclasses.fields(config)
         if (problem := _complaint(one, hints[one.name], getattr(config, one.name))) is not None
-    ]
-    if problems:
-        raise ArgumentError(
-            f"{type(config).__name__}: " + "; ".join(problems), "correct " + ("it" if len(problems) == 1 else "them")
-        )
+    }
+    if wrong:
+        known = [f"{one.name}={one.default!r}" for one in wrong if one.default is not dataclasses.MISSING]
+        fix = f"for example {', '.join(known)}" if known else "give a value of that kind"
+        raise ArgumentError(f"{type(config).__name__}: " + "; ".join(wrong.values()), fix)
 
 
 def to_dict(config: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 
 While a profile is on, the forward and backward of every operation, the walk back and the optimizer's step are wrapped in a
 clock; when it is off nothing of it is left, so that it costs nothing. A part's seconds are its own: what it calls of other
-parts counts there. So all parts together and what is left, `python`, make up the whole time exactly.
+parts counts there. So all parts together and what is left, `python`, make up the whole time exactly. Compiled steps run as they are written.
 
     whole = sum of parts + python              python: your code, modules, checks, recording the graph, reading data
 """
@@ -19,6 +19,7 @@ from typing import Any
 
 from badak.graph import Op
 from badak.optim import Optimizer
+from badak.replay import Compiled
 from badak.tensor import Tensor
 
 FORWARD, BACKWARD, UPDATE, WALK = "forward", "backward", "update", "walk"
@@ -58,7 +59,7 @@ class Profile:
     _lap: dict[tuple[str, str], Row] = field(default_factory=dict)  # since the last step
     _inner: float = 0.0  # seconds of the parts inside the one that is running
     _began: float = 0.0
-    _skipped: int = 0
+    skipped: int = 0
     _undo: list[Callable[[], None]] = field(default_factory=list)
 
     @property
@@ -70,6 +71,7 @@ class Profile:
         self._watch_family(Op, self._watch_op)
         self._watch_family(Optimizer, self._watch_optimizer)
         self._replace(Tensor, "backward", self._timed((WALK, "backward"), Tensor.backward))
+        self._replace(Compiled, "__call__", _as_written)
         self._began = self.clock()
         return self
 
@@ -77,7 +79,7 @@ class Profile:
         for undo in reversed(self._undo):
             undo()
         self._undo.clear()
-        if not self.steps and not self._skipped and kind is None:
+        if not self.steps and not self.skipped and kind is None:
             self._end_lap()
 
     def _watch_family(self, base: type, watch: Callable[[type], None]) -> None:
@@ -142,8 +144,8 @@ class Profile:
         now = self.clock()
         lap, self._lap = self._lap, {}
         took, self._began = now - self._began, now
-        if self._skipped < self.skip:
-            self._skipped += 1
+        if self.skipped < self.skip:
+            self.skipped += 1
             return
         for key, row in lap.items():
             self.rows[key] = self.rows.get(key, Row()) + row
@@ -151,6 +153,11 @@ class Profile:
         self.steps += 1
         if self.steps == self.limit:
             raise Enough
+
+
+def _as_written(compiled: Compiled, *args: Any, **kwargs: Any) -> Any:
+    """A compiled step as the function that it was: a replay is one list of kernel calls, in which no operation shows."""
+    return compiled.function(*args, **kwargs)
 
 
 def _descendants(base: type) -> list[type]:

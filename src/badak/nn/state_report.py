@@ -32,7 +32,10 @@ def _prefix(own: Mapping, state: Mapping) -> tuple[str, str] | None:
                     line = f"all {len(keys)} keys start with '{prefix}'{wrapper}; {example} here."
                     return line, f'load_state_dict(state, strip_prefix="{prefix}")'
                 line = f"all {len(keys)} keys of the model start with '{prefix}', those of the file do not; {example} there."
-                return line, f"model.{prefix.rstrip('.')}.load_state_dict(state)"
+                inner = prefix.rstrip(".")
+                plain = all(name.isidentifier() for name in inner.split("."))
+                part = f"model.{inner}" if plain else f'model.get_submodule("{inner}")'
+                return line, f"{part}.load_state_dict(state)"
     return None
 
 

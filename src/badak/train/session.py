@@ -72,6 +72,9 @@ def resume(
             f"{folder}: the text is not the one that this run began with, its vocabulary differs",
             "bring the old text back, or start a new run with this one",
         )
+    last = setup.train.last_step(len(experiment.loader))
+    if setup == run.setup and step >= last:
+        log(f"this run is finished (step {step} of {last}); with --epochs or --steps it goes on")
     if setup != run.setup:
         lengthen(run, setup, len(experiment.loader), step, log)
     return run, experiment
