@@ -67,7 +67,9 @@ def test_a_picture_cut_short_is_named(tmp_path):
         read_picture(tmp_path / "x.png")
 
 
-def test_an_empty_picture_is_refused(tmp_path):
-    Image.new("L", (40, 40), 200).save(tmp_path / "x.png")
+@pytest.mark.parametrize("shade", [0, 1, 128, 200, 255])
+@pytest.mark.parametrize("size", [(28, 28), (40, 40), (1, 1), (28, 3)])
+def test_an_empty_picture_is_refused(tmp_path, size, shade):
+    Image.new("L", size, shade).save(tmp_path / "x.png")
     with pytest.raises(ArgumentError, match=r"x.png: the picture is of one colour"):
         read_picture(tmp_path / "x.png")

@@ -150,3 +150,20 @@ def test_the_table_has_a_line_for_each_operation_and_ends_with_the_sum():
     assert relu.startswith("relu") and sgd.split()[:3] == ["SGD.step", "1", "20.000"] and "walk" in walk
     assert "25.000" in rest and rest.endswith(f"{'5.0%':>12}{'':>24}") and "500.000" in step
     assert "1 more" in table(profile, top=1)[2]
+
+
+def test_a_compiled_step_is_measured_as_it_is_written():
+    x = badak.ones(3, requires_grad=True)
+    optimizer = AdamW([x])
+
+    @badak.compile
+    def step():
+        loss = x.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    with Profile() as profile:
+        for _ in range(6):
+            step()
+    assert profile.steps == 6 and profile.rows[FORWARD, "sum"].calls == 6

@@ -26,17 +26,23 @@ ENOUGH_PIXELS = 4_000_000  # a larger picture is made smaller before it is looke
 def read_picture(path: str | Path) -> np.ndarray:
     """The picture as (28, 28) float32 in [0, 1], the ink bright on black, as MNIST has it."""
     grey = read_grey(Path(path))
+    if np.ptp(grey) < 0.05:
+        raise of_one_colour(path)
     if grey.shape == (SIDE, SIDE) and is_dark_around(grey):
         return grey  # it has the form already
     ink = grey if is_dark_around(grey) else 1 - grey
     ink = np.clip((ink - background(ink)) / max(ink.max() - background(ink), 1e-6), 0, 1)
     rows, columns = np.nonzero(ink > 0.2)
-    if rows.size == 0 or np.ptp(grey) < 0.05:
-        raise ArgumentError(
-            f"{path}: the picture is of one colour, there is nothing to read",
-            fix="draw a digit darker or brighter than its ground",
-        )
+    if rows.size == 0:
+        raise of_one_colour(path)
     return centre(ink[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
+
+
+def of_one_colour(path: str | Path) -> ArgumentError:
+    """The complaint about a picture that shows nothing."""
+    return ArgumentError(
+        f"{path}: the picture is of one colour, there is nothing to read", "draw a digit darker or brighter than its ground"
+    )
 
 
 def read_grey(path: Path) -> np.ndarray:

@@ -6,7 +6,8 @@
 
 While a profile is on, the forward and backward of every operation, the walk back and the optimizer's step are wrapped in a
 clock; when it is off nothing of it is left, so that it costs nothing. A part's seconds are its own: what it calls of other
-parts counts there. So all parts together and what is left, `python`, make up the whole time exactly. Compiled steps run as they are written.
+parts counts there. So all parts together and what is left, `python`, make up the whole time exactly.
+Compiled steps run as they are written.
 
     whole = sum of parts + python              python: your code, modules, checks, recording the graph, reading data
 """

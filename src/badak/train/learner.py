@@ -87,26 +87,31 @@ class Learner:
         made = self._settings()
         self.experiment.model.load_state_dict(saved.model)
         self.optimizer.load_state_dict(saved.optimizer)
-        self.schedule.load_state_dict(saved.scheduler)
+        if self._settings() != made:
+            raise StateError(f"the optimizer was made with {made} and has {self._settings()} now")
         self.experiment.loader.load_state_dict(saved.data)
         set_rng_state(saved.generator)
         self.step, self.score = saved.step, Score.of(saved.counters)
-        if self._settings() != made:
-            raise StateError(f"the optimizer was made with {made} and has {self._settings()} now")
-        given = saved.data["batches"] if saved.data["default"] is not None else 0
-        if self.schedule.last_epoch != self.step or (self.step - given) % self.batches_per_epoch:
-            raise StateError(
-                f"step {self.step}, but the schedule made {self.schedule.last_epoch} steps and {given} batches of an epoch "
-                f"of {self.batches_per_epoch} were seen"
-            )
-        for group in self.optimizer.param_groups:  # as it was, unless the run is longer now
-            group["lr"] = self.config.lr * self.config.rate(self.step, self.last_step)
+        given = saved.data["batches"]
+        if (self.step - given) % self.batches_per_epoch:
+            raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
+        self._follow_schedule(saved.scheduler)
+
+    def _follow_schedule(self, saved: Any) -> None:
+        """Go to the schedule's place at this step; its rate is that of the last step there is now, of a longer run too."""
+        groups, lr = self.optimizer.param_groups, self.config.lr * self.config.rate(self.step, self.last_step)
+        place = {"last_epoch": self.step, "_step_count": self.step + 1, "_last_lr": [lr] * len(groups)}
+        expected = {**self.schedule.state_dict(), **place}
+        if not isinstance(saved, dict) or {**saved, "_last_lr": place["_last_lr"]} != expected:
+            raise StateError(f"the schedule stands at {str(saved)[:80]} instead of step {self.step}")
+        self.schedule.load_state_dict(expected)
+        for group in groups:
+            group["lr"] = lr
 
     def _settings(self) -> list[Any]:
-        """What optimizer and schedule were made with; a saved state changes nothing of it."""
+        """What the optimizer was made with; a saved state changes nothing of it."""
         groups = self.optimizer.param_groups
-        kept = [{name: value for name, value in group.items() if name not in ("lr", "params")} for group in groups]
-        return [*kept, *self.schedule.base_lrs]
+        return [{name: value for name, value in group.items() if name not in ("lr", "params")} for group in groups]
 
 
 def build_optimizer(model: Module, config: TrainConfig) -> Optimizer:
