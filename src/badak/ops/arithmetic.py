@@ -4,7 +4,7 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op, modes
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._broadcast import elementwise, quiet, unbroadcast
 
 
 def conj(x):
@@ -19,7 +19,7 @@ class Add(Op):
     by_kernels = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
         small = a.size < kernels.LARGE and modes.tape is None  # what is recorded is replayed without Python as a kernel only
@@ -35,7 +35,7 @@ class Shift(Op):
     """y = x + c;   dx = dy."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, c):
         return x + c
 
@@ -50,7 +50,7 @@ class Sub(Op):
     ufunc = np.subtract
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
         return a - b
@@ -67,7 +67,7 @@ class SubFrom(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, c):
         return c - x
 
@@ -82,7 +82,7 @@ class Mul(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         na, nb = save.needs
         save.shapes = a.shape, b.shape
@@ -106,7 +106,7 @@ class Scale(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, c):
         save.c = c
         return x * c
@@ -123,7 +123,7 @@ class Div(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.shapes, save.b = (a.shape, b.shape), b
         if save.needs[1]:
@@ -145,7 +145,7 @@ class DivBy(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, c):
         save.c = c
         return np.true_divide(x, c)
@@ -162,7 +162,7 @@ class DivInto(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, c):
         save.x, save.c = x, c
         return np.true_divide(c, x)
@@ -178,7 +178,7 @@ class FloorDiv(Op):
     """y = floor(a / b);   no gradient (0 almost everywhere)."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
         return np.floor_divide(a, b)
@@ -192,7 +192,7 @@ class TruncDiv(Op):
     """y = trunc(a / b), towards zero;   no gradient (0 almost everywhere)."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
         if a.dtype.kind in "iub":
@@ -206,7 +206,7 @@ class Remainder(Op):
     """y = a - b floor(a / b), with the sign of b;   da = dy, db = -dy floor(a / b)."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         return np.remainder(a, b)
@@ -224,7 +224,7 @@ class Fmod(Op):
     """y = a - b trunc(a / b), with the sign of a;   da = dy, db = -dy trunc(a / b)."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         return np.fmod(a, b)
@@ -244,6 +244,7 @@ class Neg(Op):
     fresh = True
 
     @staticmethod
+    @elementwise
     def forward(save, x):
         return -x
 

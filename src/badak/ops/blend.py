@@ -3,14 +3,14 @@
 import numpy as np
 
 from badak.graph import Op
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._broadcast import elementwise, quiet, unbroadcast
 
 
 class Addcmul(Op):
     """y = x + c a b;   dx = dy, da = c dy b, db = c dy a."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, a, b, c):
         save.shape, save.a, save.b, save.c = x.shape, a, b, c
         return x + a * b * c if c != 1 else x + a * b
@@ -31,7 +31,7 @@ class Addcdiv(Op):
     """y = x + c a / b;   dx = dy, da = c dy / b, db = -c dy a / b^2."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, a, b, c):
         save.shape, save.a, save.b, save.c = x.shape, a, b, c
         return x + a / b * c if c != 1 else x + a / b
@@ -58,7 +58,7 @@ class LerpBy(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b, c):
         save.shapes, save.c = (a.shape, b.shape), c
         return a + c * (b - a) if abs(c) < 0.5 else b - (b - a) * (1 - c)
@@ -76,7 +76,7 @@ class Lerp(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b, w):
         save.a, save.b, save.w = a, b, w
         return np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w))

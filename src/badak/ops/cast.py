@@ -1,7 +1,8 @@
 """From one dtype to another, and into new memory."""
 
 from badak.graph import Op
-from badak.ops._broadcast import quiet
+from badak.kernels.order import copied
+from badak.ops._broadcast import elementwise, quiet
 
 
 class Cast(Op):
@@ -10,7 +11,7 @@ class Cast(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, dtype):
         save.dtype = x.dtype
         return x.astype(dtype)
@@ -26,7 +27,7 @@ class Clone(Op):
 
     @staticmethod
     def forward(save, x, contiguous=False):
-        return x.copy(order="C" if contiguous else "K")
+        return x.copy() if contiguous else copied(x)
 
     @staticmethod
     def backward(saved, dy):

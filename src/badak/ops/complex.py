@@ -3,13 +3,14 @@
 import numpy as np
 
 from badak.graph import Op
-from badak.ops._broadcast import stretched, unbroadcast
+from badak.ops._broadcast import elementwise, stretched, unbroadcast
 
 
 class Polar(Op):
     """y = r (cos t + i sin t);   dr = Re(dy conj(e^(it))), dt = r Im(dy conj(e^(it)))."""
 
     @staticmethod
+    @elementwise
     def forward(save, r, t):
         save.r, save.t = r, t
         return (r * (np.cos(t) + 1j * np.sin(t))).astype(np.result_type(r.dtype, np.complex64))
@@ -25,6 +26,7 @@ class Complex(Op):
     """y = a + i b;   da = Re dy, db = Im dy."""
 
     @staticmethod
+    @elementwise
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
         y = np.empty(stretched(a.shape, b.shape), np.result_type(a.dtype, np.complex64))
@@ -82,6 +84,7 @@ class Conj(Op):
     """y = the complex conjugate of x;   dx = the conjugate of dy."""
 
     @staticmethod
+    @elementwise
     def forward(save, x):
         return x.conj()
 

@@ -8,16 +8,26 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op
+from badak.kernels.order import row_major
+from badak.ops._broadcast import elementwise
 
 
 def contract(ta, a, tb, b, ty):
-    """The array with axes `ty` of sum a[ta] b[tb]; ta, tb, ty are strings of distinct letters."""
+    """The array with axes `ty` of sum a[ta] b[tb]; ta, tb, ty are strings of distinct letters.
+
+    Without a sum it is an elementwise product and lies as such. Else it lies as the product of matrices does: batch axes,
+    then rows, then columns, each in the order of ty. The inputs change places where that makes it row-major.
+    """
     a, ta = _sum_alone(ta, a, tb + ty)
     b, tb = _sum_alone(tb, b, ta + ty)
-    batch = [c for c in ta if c in tb and c in ty]
+    batch = [c for c in ty if c in ta and c in tb]
     summed = [c for c in ta if c in tb and c not in ty]
-    rows = [c for c in ta if c not in tb]
-    columns = [c for c in tb if c not in ta]
+    rows = [c for c in ty if c not in tb]
+    columns = [c for c in ty if c not in ta]
+    if not summed:
+        return _multiply(*(_spread(_in_order_of(ty, t, x), t, ty) for t, x in ((ta, a), (tb, b))))
+    if "".join(batch + columns + rows) == ty != "".join(batch + rows + columns):
+        a, ta, rows, b, tb, columns = b, tb, columns, a, ta, rows
     size = dict(zip(ta, a.shape)) | dict(zip(tb, b.shape))
 
     def extent(letters):
@@ -30,23 +40,30 @@ def contract(ta, a, tb, b, ty):
     right = b.transpose([tb.index(c) for c in batch + summed + columns])
     left = left.reshape(*extent(batch), many(rows), many(summed))
     right = right.reshape(*extent(batch), many(summed), many(columns))
-    product = kernels.of(a).matmul(left, right) if a.dtype.kind == "f" and a.dtype.itemsize >= 4 else left @ right
+    product = kernels.of(a).matmul(left, right) if a.dtype.kind == "f" and a.dtype.itemsize >= 4 else row_major(left @ right)
     made = batch + rows + columns
     return product.reshape(extent(made)).transpose([made.index(c) for c in ty])
+
+
+_multiply = elementwise(np.multiply)
 
 
 def _sum_alone(t, x, others):
     """x summed over the axes whose letters nobody else has."""
     alone = tuple(i for i, c in enumerate(t) if c not in others)
     if alone:
-        x, t = x.sum(alone, dtype=x.dtype), "".join(c for c in t if c in others)
+        x, t = row_major(x.sum(alone, dtype=x.dtype)), "".join(c for c in t if c in others)
     return x, t
 
 
-def _spread(x, tx, t, shape):
-    """x (axes tx) with the axes of t that it lacks, along which it is constant."""
-    missing = [i for i, c in enumerate(t) if c not in tx]
-    return np.broadcast_to(np.expand_dims(x, missing), shape) if missing else x
+def _in_order_of(ty, t, x):
+    """x (axes t) with its axes in the order of ty."""
+    return x.transpose(sorted(range(len(t)), key=lambda i: ty.index(t[i])))
+
+
+def _spread(x, tx, t):
+    """x with axes of size 1 for the letters of t that tx lacks; both in one order."""
+    return np.expand_dims(x, [i for i, c in enumerate(t) if c not in tx])
 
 
 class Contract(Op):
@@ -73,7 +90,7 @@ class Contract(Op):
 def _gradient(t, shape, tother, other, ty, dy):
     other = other.conj() if other.dtype.kind == "c" else other
     known = "".join(c for c in t if c in tother or c in ty)
-    return _spread(contract(ty, dy, tother, other, known), known, t, shape)
+    return np.broadcast_to(_spread(contract(ty, dy, tother, other, known), known, t), shape)
 
 
 class SumTo(Op):
@@ -82,11 +99,11 @@ class SumTo(Op):
     @staticmethod
     def forward(save, x, tx, ty):
         save.shape, save.letters = x.shape, (tx, ty)
-        x, kept = _sum_alone(tx, x, ty)
-        return x.transpose([kept.index(c) for c in ty])
+        order = sorted(tx, key=lambda c: ty.find(c))
+        return _sum_alone("".join(order), x.transpose([tx.index(c) for c in order]), ty)[0]
 
     @staticmethod
     def backward(saved, dy):
         tx, ty = saved.letters
         kept = "".join(c for c in tx if c in ty)
-        return _spread(dy.transpose([ty.index(c) for c in kept]), kept, tx, saved.shape)
+        return np.broadcast_to(_spread(dy.transpose([ty.index(c) for c in kept]), kept, tx), saved.shape)

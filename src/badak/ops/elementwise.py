@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.kernels.plain._erf import erf
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops.arithmetic import conj
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
@@ -19,7 +19,6 @@ class Exp(Op):
     by_kernels = True
 
     @staticmethod
-    @quiet
     def forward(save, x):
         save.y = y = kernels.of(x).exp(x)
         return y
@@ -36,7 +35,7 @@ class Exp2(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.y = y = np.exp2(x)
         return y
@@ -53,7 +52,7 @@ class Expm1(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.y = y = np.expm1(x)
         return y
@@ -71,7 +70,6 @@ class Log(Op):
     by_kernels = True
 
     @staticmethod
-    @quiet
     def forward(save, x):
         save.x = x
         return kernels.of(x).log(x)
@@ -88,7 +86,7 @@ class Log1p(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.log1p(x)
@@ -105,7 +103,7 @@ class Log2(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.log2(x)
@@ -122,7 +120,7 @@ class Log10(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.log10(x)
@@ -139,7 +137,7 @@ class Logaddexp(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         save.y = y = np.logaddexp(a, b)
@@ -160,7 +158,7 @@ class Sqrt(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.y = y = np.sqrt(x)
         return y
@@ -177,7 +175,7 @@ class Rsqrt(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.y = y = np.true_divide(1, np.sqrt(x))
         return y
@@ -195,7 +193,7 @@ class Square(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.square(x)
@@ -212,7 +210,7 @@ class Reciprocal(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.y = y = np.true_divide(1, x)
         return y
@@ -229,7 +227,7 @@ class Erf(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return erf(x)
@@ -246,7 +244,7 @@ class Abs(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.abs(x)
@@ -263,7 +261,7 @@ class Sign(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         return np.sign(x)
 
@@ -279,6 +277,7 @@ class Floor(Op):
     backward = Sign.backward
 
     @staticmethod
+    @elementwise
     def forward(save, x):
         return np.floor(x)
 
@@ -290,6 +289,7 @@ class Ceil(Op):
     backward = Sign.backward
 
     @staticmethod
+    @elementwise
     def forward(save, x):
         return np.ceil(x)
 
@@ -301,6 +301,7 @@ class Trunc(Op):
     backward = Sign.backward
 
     @staticmethod
+    @elementwise
     def forward(save, x):
         return np.trunc(x)
 
@@ -312,7 +313,7 @@ class Round(Op):
     backward = Sign.backward
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, decimals=0):
         return np.rint(x) if decimals == 0 else np.round(x, decimals)
 
@@ -321,7 +322,7 @@ class Frac(Op):
     """y = x - trunc(x);   dx = dy."""
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         return x - np.trunc(x)
 

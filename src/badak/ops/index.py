@@ -7,7 +7,8 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.kernels.order import copied, laid, row_major
+from badak.ops._broadcast import by_rows, quiet, stretched, unbroadcast
 
 
 def add_rows(shape, dim, index, dy):
@@ -28,6 +29,45 @@ def grid(index, dim):
         index if a == dim else np.arange(size).reshape((1,) * a + (size,) + (1,) * (n - 1 - a))
         for a, size in enumerate(index.shape)
     )
+
+
+def picked(x, key):
+    """x[key] for a key of arrays, slices, None and ..., that lies as an elementwise result of x and the index arrays.
+
+    x is constant along the axes that the arrays bring, the arrays along all others.
+    """
+    y = x[key]
+    arrays = [part for part in key if type(part) is np.ndarray]
+    if x.flags.c_contiguous and all(part.flags.c_contiguous for part in arrays):
+        return row_major(y)
+    whole, places, axis = [], [], 0  # the key without its arrays, and the axes of x[whole] that they replace
+    for part in _without_dots(key, x.ndim):
+        dims = _dims(part)
+        whole += [slice(None)] * dims or [part]
+        if type(part) is np.ndarray:
+            places += range(axis, axis + dims)
+        axis += dims or 1
+    ids = np.broadcast_arrays(*(n for part in arrays for n in (part.nonzero() if part.dtype == bool else (part,))))
+    seen, first = x[tuple(whole)], places[0] if places[-1] - places[0] < len(places) else 0
+    rest = np.moveaxis(seen, places, range(len(places)))[(0,) * len(places)] if y.size else y
+    there = (..., *(None,) * (rest.ndim - first))
+    constant = np.expand_dims(rest, tuple(range(first, first + ids[0].ndim))) if y.size else y
+    return laid(y, constant, *[n[there] for n in ids])
+
+
+def _without_dots(key, ndim):
+    """The key with full slices for its `...`, or after its end."""
+    slices = [slice(None)] * (ndim - sum(_dims(part) or type(part) is slice for part in key))
+    parts = list(key)
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    return parts[:at] + slices + parts[at + 1 :]
+
+
+def _dims(part):
+    """How many axes an array of a key replaces; 0 where it is no array."""
+    if type(part) is not np.ndarray:
+        return 0
+    return part.ndim if part.dtype == bool else 1
 
 
 class Select(Op):
@@ -57,7 +97,7 @@ class Index(Op):
     @staticmethod
     def forward(save, x, key):
         save.shape, save.key = x.shape, key
-        return x[key]
+        return picked(x, key if type(key) is tuple else (key,))
 
     @staticmethod
     def backward(saved, dy):
@@ -84,7 +124,7 @@ class IndexPut(Op):
     @quiet
     def forward(save, x, value, key, accumulate=False):
         save.shape, save.key, save.accumulate = value.shape, key, accumulate
-        y = x.copy()
+        y = copied(x)
         if accumulate:
             np.add.at(y, key, value)
         else:
@@ -107,6 +147,7 @@ class Gather(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, index, dim):
         save.index, save.shape, save.dim = index, x.shape, dim
         return x[grid(index, dim)] if x.ndim else x[()] + np.zeros(index.shape, x.dtype)
@@ -127,6 +168,7 @@ class TakeAlong(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, index, dim):
         save.index, save.shape, save.dim = index, x.shape, dim
         return x[grid(index, dim)]
@@ -265,7 +307,7 @@ class IndexFill(Op):
     @staticmethod
     def forward(save, x, index, c, dim):
         save.index, save.dim = index, dim
-        y = x.copy()
+        y = copied(x)
         y[(slice(None),) * dim + (index,)] = c
         return y
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
+from badak.kernels.order import joined
 
 
 def _windows(shape, pads):
@@ -23,7 +24,8 @@ class Pad(Op):
     def forward(save, x, pads, value=0.0):
         save.shape, save.pads = x.shape, pads
         inside, outside = _windows(x.shape, pads)
-        y = np.full([n + before + after for n, (before, after) in zip(x.shape, pads)], value, x.dtype)
+        y = joined(tuple([n + before + after for n, (before, after) in zip(x.shape, pads)]), x.dtype, x)
+        y.fill(value)
         y[outside] = x[inside]
         return y
 

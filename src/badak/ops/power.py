@@ -4,7 +4,7 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._broadcast import by_rows, elementwise, quiet, unbroadcast
 from badak.ops.arithmetic import conj
 
 
@@ -25,7 +25,7 @@ class PowBy(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, c):
         save.x, save.c = x, c
         return power(x, c)
@@ -47,7 +47,7 @@ class PowOf(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, c):
         save.x, save.c = x, c
         save.y = y = kernels.of(x).power(x.dtype.type(c), x)
@@ -67,7 +67,7 @@ class Pow(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         save.y = y = kernels.of(a).power(a, b)

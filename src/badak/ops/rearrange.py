@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
+from badak.ops._broadcast import by_rows, elementwise
 
 
 class Reshape(Op):
@@ -24,9 +25,10 @@ class Flip(Op):
     fresh = True
 
     @staticmethod
+    @elementwise
     def forward(save, x, axes):
         save.axes = axes
-        return np.flip(x, axes).copy()
+        return np.flip(x, axes).copy("K")
 
     @staticmethod
     def backward(saved, dy):
@@ -39,6 +41,7 @@ class Roll(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, shifts, axes):
         save.shifts, save.axes = shifts, axes
         return np.roll(x, shifts, axes)
@@ -54,6 +57,7 @@ class Repeat(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, times):
         save.shape, save.times = x.shape, times
         return np.tile(x, times)

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op
-from badak.ops._broadcast import quiet
+from badak.ops._broadcast import by_rows, quiet
 
 
 def back(dy, axis, keepdims, ndim):
@@ -39,7 +39,7 @@ class Sum(Op):
     """y = sum x;   dx = dy for every summand."""
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
         return total(x, axis, keepdims)
@@ -54,7 +54,7 @@ class Mean(Op):
     """y = sum x / n;   dx = dy / n."""
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
         n = count(x.shape, axis)
@@ -76,7 +76,7 @@ class Prod(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
@@ -99,7 +99,7 @@ class Var(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis=None, correction=1, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.n = n = max(count(x.shape, axis) - correction, 0)
@@ -120,7 +120,7 @@ class Std(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis=None, correction=1, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.n = n = max(count(x.shape, axis) - correction, 0)
@@ -151,6 +151,7 @@ class Amax(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.y = y = np.maximum.reduce(x, axis=axis, keepdims=keepdims)
@@ -171,6 +172,7 @@ class Amin(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.y = y = np.minimum.reduce(x, axis=axis, keepdims=keepdims)
@@ -186,7 +188,7 @@ class LogSumExp(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
@@ -213,7 +215,7 @@ class Norm(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, p=2, axis=None, keepdims=False):
         save.x, save.p, save.axis, save.keepdims = x, p, axis, keepdims
         save.y = y = _norm(x, p, axis, keepdims)
@@ -265,7 +267,7 @@ class CumSum(Op):
     name = "cumsum"
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis):
         save.axis = axis
         if x.ndim and axis in (-1, x.ndim - 1):
@@ -288,7 +290,7 @@ class CumProd(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @by_rows
     def forward(save, x, axis):
         save.x, save.axis = x, axis
         save.y = y = np.cumprod(x, axis=axis, dtype=x.dtype)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._broadcast import by_rows, elementwise, quiet, unbroadcast
 
 
 class Clamp(Op):
@@ -12,7 +12,7 @@ class Clamp(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, lo, hi):
         save.x, save.lo, save.hi = x, lo, hi
         y = x if lo is None else np.maximum(x, lo)
@@ -38,7 +38,7 @@ class ClampBetween(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x, lo, hi):
         save.x, save.lo, save.hi = x, lo, hi
         y = x if lo is None else np.maximum(x, lo)
@@ -63,7 +63,7 @@ class Maximum(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         return np.maximum(a, b)
@@ -80,7 +80,7 @@ class Minimum(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         return np.minimum(a, b)
@@ -106,6 +106,7 @@ class Where(Op):
     fresh = True
 
     @staticmethod
+    @elementwise
     def forward(save, keep, a, b):
         save.keep, save.shapes = keep, (a.shape, b.shape)
         return np.where(keep, a, b)
@@ -125,6 +126,7 @@ class MaskedFill(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, mask, c):
         save.mask, save.shape = mask, x.shape
         return np.where(mask, x.dtype.type(c), x)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
+from badak.ops._broadcast import by_rows
 
 
 class Tril(Op):
@@ -11,6 +12,7 @@ class Tril(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, k=0):
         save.k = k
         return np.tril(x, k)
@@ -26,6 +28,7 @@ class Triu(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, k=0):
         save.k = k
         return np.triu(x, k)

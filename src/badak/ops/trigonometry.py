@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
-from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops.arithmetic import conj
 
 
@@ -13,7 +13,7 @@ class Sin(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.sin(x)
@@ -30,7 +30,7 @@ class Cos(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.cos(x)
@@ -47,7 +47,7 @@ class Tan(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.y = y = np.tan(x)
         return y
@@ -64,7 +64,7 @@ class Asin(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.arcsin(x)
@@ -81,7 +81,7 @@ class Acos(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.arccos(x)
@@ -98,7 +98,7 @@ class Atan(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.arctan(x)
@@ -115,7 +115,7 @@ class Sinh(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.sinh(x)
@@ -132,7 +132,7 @@ class Cosh(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.cosh(x)
@@ -149,7 +149,7 @@ class Asinh(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.arcsinh(x)
@@ -166,7 +166,7 @@ class Acosh(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.arccosh(x)
@@ -183,7 +183,7 @@ class Atanh(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, x):
         save.x = x
         return np.arctanh(x)
@@ -200,7 +200,7 @@ class Atan2(Op):
     fresh = True
 
     @staticmethod
-    @quiet
+    @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
         return np.arctan2(a, b)

@@ -12,6 +12,7 @@ from badak.kernels.fast._math import normal
 from badak.kernels.fast._math import sigmoid as _sigmoid
 from badak.kernels.fast._math import tanh as _tanh
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.order import turn
 
 
 @parallel("W1 R1")
@@ -128,6 +129,8 @@ def sigmoid_backward_block(task, dx, dy, y):
 
 def _of_one(block, x, cost, *constants):
     """A fresh y with block(y, x) done; cost: nanoseconds of one core per element."""
+    if not x.flags.c_contiguous and (turned := turn(x.shape, x)):
+        return _of_one(block, x.transpose(turned[0]), cost, *constants).transpose(turned[1])
     y = np.empty(x.shape, x.dtype)
     block(blocks_of(x.size), x.size * cost, y.ravel(), x.ravel(), *constants)  # ravel copies what is not contiguous
     return y
@@ -135,6 +138,9 @@ def _of_one(block, x, cost, *constants):
 
 def _of_two(block, dy, x, cost, *constants):
     """A fresh dx with block(dx, dy, x) done."""
+    if turned := turn(x.shape, dy, x):
+        axes, back = turned
+        return _of_two(block, dy.transpose(axes), x.transpose(axes), cost, *constants).transpose(back)
     dx = np.empty(x.shape, x.dtype)
     block(blocks_of(x.size), x.size * cost, dx.ravel(), dy.ravel(), x.ravel(), *constants)
     return dx

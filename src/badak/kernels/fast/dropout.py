@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.order import turn
 
 
 @parallel("W1 R1 R?1 f")
@@ -17,6 +18,9 @@ def dropout_block(task, y, x, keep, scale):
 
 def dropout(x, keep, p):
     """y = x keep / (1 - p).    keep bool of x's shape; the factor is rounded to x's type as in `plain`."""
+    if turned := turn(x.shape, x, keep):
+        axes, back = turned
+        return dropout(x.transpose(axes), keep.transpose(axes), p).transpose(back)
     one = x.dtype.type(1)
     scale = one / (one * x.dtype.type(1 - p)) if p < 1 else x.dtype.type(0)
     y = np.empty(x.shape, x.dtype)

@@ -6,6 +6,7 @@ from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of
 from badak.kernels.fast._jit import fma, rint, rounded
 from badak.kernels.fast._parallel import parallel_exact
+from badak.kernels.order import turn
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 
@@ -70,11 +71,13 @@ def log_block(task, y, x):
 
 
 def _each(kernel, meaning, x):
-    """The kernel on float32 whose elements lie densely in memory, in the order of memory."""
-    if x.dtype != np.float32 or not x.flags.forc:
+    """The kernel on float32; of other numbers, the meaning."""
+    if x.dtype != np.float32:
         return meaning(x)
-    y = np.empty_like(x)
-    kernel(blocks_of(x.size), x.size * 0.5, y.ravel("K"), x.ravel("K"))
+    if not x.flags.c_contiguous and (turned := turn(x.shape, x)):
+        return _each(kernel, meaning, x.transpose(turned[0])).transpose(turned[1])
+    y = np.empty(x.shape, x.dtype)
+    kernel(blocks_of(x.size), x.size * 0.5, y.ravel(), x.ravel())
     return y
 
 

@@ -2,14 +2,12 @@
 
 import math
 
-import numpy as np
-
-from badak.kernels import plain
+from badak.kernels import LARGE, plain
 from badak.kernels.fast._blocks import rows_per_block
 from badak.kernels.fast._jit import unit_stride
 from badak.kernels.fast._parallel import calls, parallel
+from badak.kernels.plain.joining import side_by_side
 
-_LARGE = 65_536  # elements from which on threads pay; below, NumPy's copy is as good and called sooner
 _COST = 0.3  # nanoseconds of one core per element
 
 
@@ -29,11 +27,9 @@ def concatenate(xs, axis):
     """The arrays one after the other along `axis`."""
     first = xs[0]
     size = sum(x.size for x in xs)
-    if (size < _LARGE and calls.log is None) or not all(_like(x, first) for x in xs):
+    if (size < LARGE and calls.log is None) or not all(_like(x, first) for x in xs):
         return plain.concatenate(xs, axis)
-    shape = list(first.shape)
-    shape[axis] = sum(x.shape[axis] for x in xs)
-    y, at = np.empty(shape, first.dtype), 0
+    y, at = side_by_side(xs, axis), 0
     before = (slice(None),) * (axis % first.ndim)
     for x in xs:
         part = y[(*before, slice(at, at + x.shape[axis]))]

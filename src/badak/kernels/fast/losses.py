@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of, flat
 from badak.kernels.fast._parallel import parallel
+from badak.kernels.order import turn
 
 
 @parallel("W1 R1 R1")
@@ -26,6 +27,9 @@ def mse_backward_block(task, dx, dloss, x, target):
 
 def mse(x, target):
     """loss = (x - target)^2; x and target of one shape."""
+    if turned := turn(x.shape, x, target):
+        axes, back = turned
+        return mse(x.transpose(axes), target.transpose(axes)).transpose(back)
     loss = np.empty(x.shape, x.dtype)
     mse_block(blocks_of(x.size), x.size * 0.4, loss.reshape(-1), flat(x), flat(target))
     return loss
@@ -33,6 +37,9 @@ def mse(x, target):
 
 def mse_backward(dloss, x, target):
     """dx = 2 (x - target) dloss, and dtarget = -dx."""
+    if turned := turn(x.shape, dloss, x, target):
+        axes, back = turned
+        return mse_backward(dloss.transpose(axes), x.transpose(axes), target.transpose(axes)).transpose(back)
     dx = np.empty(x.shape, x.dtype)
     mse_backward_block(blocks_of(x.size), x.size * 0.5, dx.reshape(-1), flat(dloss), flat(x), flat(target))
     return dx

@@ -7,6 +7,7 @@ from badak.kernels.fast._blocks import block, blocks_of, rows_per_block
 from badak.kernels.fast._jit import unit_stride
 from badak.kernels.fast._parallel import calls, parallel_exact
 from badak.kernels.fast._team import team
+from badak.kernels.order import turn
 
 _COST = 0.31  # nanoseconds of one core per element that comes from memory
 
@@ -44,7 +45,7 @@ def add(a, b, out=None):
     if (team.size < 2 and calls.log is None) or not (out is None or out is a or out is b):
         return plain.add(a, b, out)
     if not _fits(a, b):
-        return plain.add(a, b, out) if out is not None or not _stretches(a, b) else _add_stretched(a, b)
+        return _add_stretched(a, b) if out is None else plain.add(a, b, out)
     if out is None:
         out = np.empty(a.shape, a.dtype)
         add_block(blocks_of(a.size), a.size * _COST, out.ravel(), a.ravel(), b.ravel())
@@ -67,6 +68,11 @@ def _stretches(a, b):
 
 def _add_stretched(a, b):
     shape = np.broadcast_shapes(a.shape, b.shape)
+    if turned := turn(shape, a, b):
+        axes, back = turned
+        return _add_stretched(*(np.broadcast_to(x, shape).transpose(axes) for x in (a, b))).transpose(back)
+    if not _stretches(a, b):
+        return plain.add(a, b)
     y = np.empty(shape, a.dtype)
     rows = rows_per_block(shape[-1])
     four = [np.broadcast_to(x, shape)[(None,) * (4 - len(shape))] for x in (a, b)]

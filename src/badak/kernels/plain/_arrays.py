@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from badak.kernels.order import laid, row_major
+
 Array = Any  # an ndarray, or an array of a library that follows NumPy's names
 
 _idle: list[Context] = []  # contexts in which NumPy keeps silent, to be entered by one call at a time
@@ -34,6 +36,35 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
             _idle.append(context)
 
     return silent
+
+
+def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `quiet`, for a function whose result lies in memory as its arrays do: see `kernels/order.py`.
+
+    NumPy lays it out so by itself where all of them are row-major, and mostly elsewhere.
+    """
+    silent = quiet(function)
+
+    @wraps(function)
+    def alike(*args: Any, **named: Any) -> Any:
+        y = silent(*args, **named)
+        for x in args:
+            if type(x) is np.ndarray and not x.flags.c_contiguous:
+                return laid(y, *[x for x in args if type(x) is np.ndarray])
+        return y
+
+    return alike
+
+
+def by_rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `quiet`, for a function whose result is row-major, however its arrays lie."""
+    silent = quiet(function)
+
+    @wraps(function)
+    def contiguous(*args: Any, **named: Any) -> Any:
+        return row_major(silent(*args, **named))
+
+    return contiguous
 
 
 def array_namespace(x: Array) -> Any:

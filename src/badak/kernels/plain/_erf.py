@@ -8,6 +8,7 @@ Cody has a third formula for erfc beyond 4. There erfc is below 2e-8, so for erf
 rounding. Computed in float64 (error below 3e-16) and rounded to the type of x.
 """
 
+from badak.kernels.order import turn
 from badak.kernels.plain._arrays import Array, array_namespace
 
 A = (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3)
@@ -40,6 +41,9 @@ BLOCK = 16384  # elements at a time, so that the thirty passes below stay in the
 
 def erf(x: Array) -> Array:
     """erf of every element, in the type of x."""
+    if turned := turn(x.shape, x):
+        axes, back = turned
+        return erf(x.transpose(axes)).transpose(back)
     xp = array_namespace(x)
     flat = x.reshape(x.size)
     y = xp.empty_like(flat)

@@ -3,7 +3,7 @@ Uchibe, Doya, "Sigmoid-weighted linear units" (2017)."""
 
 import math
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, array_namespace, elementwise
 from badak.kernels.plain._erf import erf
 
 ROOT_HALF = math.sqrt(1 / 2)
@@ -11,7 +11,7 @@ ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 
 
-@quiet
+@elementwise
 def gelu(x: Array, approximate: str) -> Array:
     """y = x Phi(x), Phi the distribution function of the standard normal.
 
@@ -23,7 +23,7 @@ def gelu(x: Array, approximate: str) -> Array:
     return 0.5 * x * (1 + erf(x * ROOT_HALF))
 
 
-@quiet
+@elementwise
 def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
     """
     "none":  dx = dy (Phi(x) + x phi(x)),  phi(x) = exp(-x^2/2) / sqrt(2 pi)
@@ -40,50 +40,50 @@ def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
     return dy * (0.5 * (1 + erf(x * ROOT_HALF)) + x * density)
 
 
-@quiet
+@elementwise
 def relu(x: Array) -> Array:
     """y = max(x, 0); NaN stays NaN."""
     return array_namespace(x).maximum(x, 0)
 
 
-@quiet
+@elementwise
 def relu_backward(dy: Array, y: Array) -> Array:
     """dx = dy where y > 0 (or NaN), else 0: the slope at 0 is taken as 0."""
     return array_namespace(y).where(y <= 0, 0, dy)
 
 
-@quiet
+@elementwise
 def sigmoid(x: Array) -> Array:
     """y = 1 / (1 + exp(-x)); an overflow of exp is the limit 0."""
     return 1 / (1 + array_namespace(x).exp(-x))
 
 
-@quiet
+@elementwise
 def sigmoid_backward(dy: Array, y: Array) -> Array:
     """dx = dy y (1 - y)."""
     return dy * y * (1 - y)
 
 
-@quiet
+@elementwise
 def silu(x: Array) -> Array:
     """y = x s, s = sigmoid(x)."""
     return x * sigmoid(x)
 
 
-@quiet
+@elementwise
 def silu_backward(dy: Array, x: Array) -> Array:
     """dx = dy s (1 + x (1 - s))."""
     s = sigmoid(x)
     return dy * s * (1 + x * (1 - s))
 
 
-@quiet
+@elementwise
 def tanh(x: Array) -> Array:
     """y = tanh(x)."""
     return array_namespace(x).tanh(x)
 
 
-@quiet
+@elementwise
 def tanh_backward(dy: Array, y: Array) -> Array:
     """dx = dy (1 - y^2)."""
     return dy * (1 - y * y)

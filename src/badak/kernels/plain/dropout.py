@@ -1,9 +1,9 @@
 """Inverted dropout. Source: Srivastava et al., "Dropout" (2014), section 10."""
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, array_namespace, elementwise
 
 
-@quiet
+@elementwise
 def dropout(x: Array, keep: Array, p: float) -> Array:
     """y = x keep / (1 - p): the mean of y over the masks is x.    keep bool of x's shape, p the share that is
     dropped.

@@ -1,9 +1,10 @@
 """Rows of a table."""
 
-from badak.kernels.plain._arrays import Array, array_namespace
+from badak.kernels.plain._arrays import Array, array_namespace, by_rows
 from badak.kernels.plain._arrays import rows as as_rows
 
 
+@by_rows
 def embedding(w: Array, ids: Array) -> Array:
     """y[..., :] = w[ids[...], :].    w (V, C), ids int (...) -> (..., C)."""
     return w[ids]

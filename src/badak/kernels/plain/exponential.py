@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, array_namespace, elementwise
 
 
 def _wide(function, *arrays):
@@ -15,19 +15,19 @@ def _wide(function, *arrays):
     return function(*arrays)
 
 
-@quiet
+@elementwise
 def exp(x: Array) -> Array:
     """e^x;   dx = dy y."""
     return _wide(array_namespace(x).exp, x)
 
 
-@quiet
+@elementwise
 def log(x: Array) -> Array:
     """ln x: -inf at 0, NaN below;   dx = dy / x."""
     return _wide(array_namespace(x).log, x)
 
 
-@quiet
+@elementwise
 def power(a: Array, b: Array) -> Array:
     """a^b, broadcast."""
     return _wide(array_namespace(b).power, a, b)

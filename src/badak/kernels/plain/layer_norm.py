@@ -1,5 +1,6 @@
 """Layer normalisation over the last axis. Source: Ba, Kiros, Hinton, "Layer Normalization" (2016), eq. 4."""
 
+from badak.kernels.order import row_major
 from badak.kernels.plain._arrays import Array, array_namespace, quiet, rows
 
 
@@ -11,7 +12,7 @@ def layer_norm(x: Array, w: Array | None, b: Array | None, eps: float) -> tuple[
 
     Two passes: the variance is that of the centred row, so that a large mean costs no digits.
     """
-    xp = array_namespace(x)
+    xp, x = array_namespace(x), row_major(x)
     channels = max(x.shape[-1], 1)
     mean = x.sum(axis=-1, keepdims=True) / channels
     y = x - mean
@@ -37,7 +38,7 @@ def layer_norm_backward(
 
     that is, g without its components along the two directions that normalisation removes: the constant and h.
     """
-    channels = max(x.shape[-1], 1)
+    dy, x, channels = row_major(dy), row_major(x), max(x.shape[-1], 1)
     h = (x - mean[..., None]) * rstd[..., None]
     dx = None
     if needs[0]:

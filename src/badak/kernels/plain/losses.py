@@ -1,6 +1,7 @@
 """Elementwise losses; x and target have one shape, and so has the result."""
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.order import laid
+from badak.kernels.plain._arrays import Array, array_namespace, elementwise, quiet
 from badak.kernels.plain.activation import sigmoid
 
 
@@ -14,7 +15,7 @@ def kl_div(x: Array, target: Array, log_target: bool) -> Array:
     """
     xp = array_namespace(x)
     t, log_t = (xp.exp(target), target) if log_target else (target, xp.log(target))
-    return xp.where(t == 0, 0, t * (log_t - x))
+    return laid(xp.where(t == 0, 0, t * (log_t - x)), target, x)
 
 
 @quiet
@@ -33,14 +34,14 @@ def kl_div_backward(
     return dx, dtarget
 
 
-@quiet
+@elementwise
 def mse(x: Array, target: Array) -> Array:
     """loss = (x - target)^2."""
     d = x - target
     return d * d
 
 
-@quiet
+@elementwise
 def mse_backward(dloss: Array, x: Array, target: Array) -> Array:
     """dx = 2 (x - target) dloss, and dtarget = -dx."""
     return 2 * (x - target) * dloss
@@ -55,7 +56,7 @@ def bce_with_logits(x: Array, target: Array, weight: Array | None = None, pos_we
     """
     positive = 1 if pos_weight is None else pos_weight
     loss = (1 - target) * x + (positive * target + 1 - target) * _softplus(-x)
-    return loss if weight is None else loss * weight
+    return laid(loss if weight is None else loss * weight, target, x)
 
 
 @quiet

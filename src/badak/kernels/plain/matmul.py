@@ -1,9 +1,9 @@
 """The product of matrices."""
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, array_namespace, by_rows
 
 
-@quiet
+@by_rows
 def matmul(a: Array, b: Array) -> Array:
     """a (..., M, K), b (..., K, N) -> (..., M, N); leading axes broadcast.
 

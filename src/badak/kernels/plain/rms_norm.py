@@ -1,6 +1,7 @@
 """Root-mean-square normalisation. Source: Zhang, Sennrich, "Root Mean Square Layer Normalization" (2019), eq.
 4."""
 
+from badak.kernels.order import row_major
 from badak.kernels.plain._arrays import Array, array_namespace, quiet, rows
 
 
@@ -10,7 +11,7 @@ def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
 
     rstd = 1 / sqrt(sum_c x^2 / C + eps)        y = w x rstd
     """
-    xp = array_namespace(x)
+    xp, x = array_namespace(x), row_major(x)
     rstd = 1 / xp.sqrt((x * x).sum(axis=-1, keepdims=True) / max(x.shape[-1], 1) + eps)
     y = x * rstd
     if w is not None:
@@ -26,6 +27,7 @@ def rms_norm_backward(
 
     dx = rstd (g - h mean_c(g h))        dw = sum_n dy h
     """
+    dy, x = row_major(dy), row_major(x)
     h = x * rstd[..., None]
     dx = None
     if needs[0]:

@@ -1,9 +1,9 @@
 """Softmax and its logarithm over the last axis."""
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, array_namespace, by_rows
 
 
-@quiet
+@by_rows
 def softmax(x: Array) -> Array:
     """y = exp(x) / sum_c exp(x).    x (..., C) -> (..., C).
 
@@ -16,13 +16,13 @@ def softmax(x: Array) -> Array:
     return y
 
 
-@quiet
+@by_rows
 def softmax_backward(dy: Array, y: Array) -> Array:
     """dx = y (dy - sum_c dy y), because dy_i/dx_j = y_i ([i = j] - y_j)."""
     return y * (dy - (dy * y).sum(axis=-1, keepdims=True))
 
 
-@quiet
+@by_rows
 def log_softmax(x: Array) -> Array:
     """y = x - log sum_c exp(x), with the maximum taken out first.    x (..., C) -> (..., C)."""
     xp = array_namespace(x)
@@ -30,7 +30,7 @@ def log_softmax(x: Array) -> Array:
     return z - xp.log(xp.exp(z).sum(axis=-1, keepdims=True))
 
 
-@quiet
+@by_rows
 def log_softmax_backward(dy: Array, y: Array) -> Array:
     """dx = dy - exp(y) sum_c dy, because dy_i/dx_j = [i = j] - exp(y_j)."""
     return dy - array_namespace(y).exp(y) * dy.sum(axis=-1, keepdims=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, quiet
+from badak.kernels.plain._arrays import Array, elementwise, quiet
 
 
 def column_sum(x: Array) -> Array:
@@ -10,7 +10,9 @@ def column_sum(x: Array) -> Array:
     return x.sum(axis=0)
 
 
-@quiet
 def add(a: Array, b: Array, out: Array | None = None) -> Array:
     """y = a + b, into `out` where given, which may be a or b itself."""
-    return a + b if out is None else np.add(a, b, out=out)
+    return _add(a, b) if out is None else _add_into(a, b, out=out)
+
+
+_add, _add_into = elementwise(np.add), quiet(np.add)

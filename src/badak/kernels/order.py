@@ -1,0 +1,120 @@
+"""In which order the values of a result lie in memory. That is part of what an operation means: whether a view of the
+result exists depends on it, and so does the order in which a later sum adds, that is, its last bits.
+
+As in PyTorch there are three kinds of results, whatever the kernel set and however many threads compute them:
+
+1. A view lies where the array lies that it shows.
+2. The result of an elementwise operation lies as its inputs lie: `like`. Of two axes the one along which the first input
+   takes longer steps is the outer one; where that input does not say, because it is constant along one of them, the next
+   input decides, and where none does they stay in row-major order. A gap in the input leaves no gap in the result.
+3. Every other result is row-major: sums, products, softmax, normalisation, gathered, repeated and padded values.
+
+Between 2 and 3 stand joined and padded images, which stay channels-last where all of them are (`joined`), and the result of
+attention, which lies as the queries do (`heads_like`). Axes of size 1 have no order, nor has an array of size 0.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+Array = Any
+Turn = tuple[tuple[int, ...], tuple[int, ...]]  # an order of axes, and the order that leads back
+
+
+def turn(shape: tuple[int, ...], *xs: Array) -> Turn | None:
+    """How to turn the axes of `shape` so that an elementwise result of xs is row-major; None where it is already."""
+    for x in xs:
+        if not x.flags.c_contiguous:
+            return _turn(shape, *[(x.shape, x.strides) for x in xs])
+    return None
+
+
+@lru_cache(4096)
+def _turn(shape: tuple[int, ...], *inputs: tuple[tuple[int, ...], tuple[int, ...]]) -> Turn | None:
+    """The axes by insertion sort from the narrowest on, as PyTorch's TensorIterator sorts them.
+
+    The result of a sort in which some pairs compare as "neither" depends on the way it goes, so the way is the same.
+    """
+    steps = []
+    for sizes, strides in inputs:
+        known = [0 if n == 1 else abs(step) for n, step in zip(sizes, strides)]
+        steps.append([0] * (len(shape) - len(sizes)) + known)
+    axes = list(range(len(shape)))[::-1]
+    for start in range(1, len(axes)):
+        at = start
+        for other in reversed(range(start)):
+            wider = _wider(axes[other], axes[at], steps, shape)
+            if wider > 0:
+                axes[other], axes[at] = axes[at], axes[other]
+                at = other
+            elif wider < 0:
+                break
+    axes = axes[::-1]
+    return None if axes == sorted(axes) else (tuple(axes), tuple(np.argsort(axes).tolist()))
+
+
+def _wider(a: int, b: int, steps: list[list[int]], shape: tuple[int, ...]) -> int:
+    """1 where axis a is outside of axis b, -1 where it is inside, 0 where no input says."""
+    for step in steps:
+        if step[a] and step[b]:
+            if step[a] != step[b]:
+                return 1 if step[a] > step[b] else -1
+            if shape[a] > shape[b]:
+                return 1
+    return 0
+
+
+def like(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:
+    """An empty array that lies as an elementwise result of xs does."""
+    if (turned := turn(shape, *xs)) is None:
+        return np.empty(shape, dtype)
+    axes, back = turned
+    return np.empty([shape[a] for a in axes], dtype).transpose(back)
+
+
+def laid(y: Array, *xs: Array) -> Array:
+    """y, copied where it does not lie as an elementwise result of xs does."""
+    turned = turn(y.shape, *xs)
+    if (y if turned is None else y.transpose(turned[0])).flags.c_contiguous:
+        return y
+    made = like(y.shape, y.dtype, *xs)
+    made[...] = y
+    return made
+
+
+def copied(x: Array) -> np.ndarray:
+    """A copy of x that lies as x does, without its gaps."""
+    return laid(x.copy("K"), x)
+
+
+def row_major(y: Array) -> Array:
+    """y, copied where it is not row-major."""
+    return y if y.flags.c_contiguous else y.copy()
+
+
+def joined(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:
+    """An empty array for images side by side or padded: channels-last where every one of xs is, else row-major."""
+    if len(shape) in (4, 5) and all(map(channels_last, xs)):
+        return np.moveaxis(np.empty((shape[0], *shape[2:], shape[1]), dtype), -1, 1)
+    return np.empty(shape, dtype)
+
+
+def channels_last(x: Array) -> bool:
+    """Whether x (N, C, H, W) or (N, C, D, H, W) has C inside of all other axes; as in PyTorch, not where C says nothing."""
+    if x.ndim not in (4, 5) or x.strides[1] == 0:
+        return False
+    least = 0
+    for axis in (1, *range(x.ndim - 1, 1, -1), 0):
+        if x.shape[axis] == 0 or x.strides[axis] < least or (axis == 0 and least == x.strides[1]):
+            return False
+        least = x.strides[axis] * x.shape[axis]
+    return True
+
+
+def heads_like(q: Array, width: int) -> np.ndarray:
+    """An empty (B, H, T, width) for what the queries q attend to; in memory (B, T, H, width) where q is."""
+    batch, heads, queries, _ = q.shape
+    if q.strides[1] < q.strides[2]:
+        return np.empty((batch, queries, heads, width), q.dtype).transpose(0, 2, 1, 3)
+    return np.empty((batch, heads, queries, width), q.dtype)
