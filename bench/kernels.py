@@ -103,7 +103,7 @@ def attention(b, t, h, d):
         f"{b} x {t}, {h} heads of {d}",
         lambda s: s.attention(q, k, v, causal=0),
         lambda s: s.attention_backward(
-            dout, None, q, k, v, out, lse, None, None, 0, None, None, 0.0, (True, True, True, False)
+            dout, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False)
         ),
         partial(F.scaled_dot_product_attention, is_causal=True),
         [q, k, v],

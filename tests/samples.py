@@ -29,6 +29,9 @@ Further keyword arguments are attributes, given to `Op.forward` and to the twin 
                 unless `extremes_backward=False`
     threads     cases big enough for a kernel to be split over threads; the results for 1, 2 and 4 must agree to the bit
     no_grad     positions of float inputs that have no gradient by design
+    order       a function of PyTorch that says how results lie in memory, where the twin is a formula that lies otherwise
+    by_rows     the reason why results are row-major where PyTorch's are not
+    distinct    True: entries must differ, so no test repeats them along an axis
     slack       factor on the derived tolerance, for an op that is ill-conditioned; say why in a comment
 
 Every row is run by tests/test_samples.py with the plain and the fast kernels.
@@ -109,9 +112,13 @@ class Sample:
         threads: list[Any] = (),  # type: ignore[assignment]
         no_grad: tuple[int, ...] = (),
         slack: float = 1.0,
+        order: Callable[..., Any] | None = None,
+        by_rows: str | None = None,
+        distinct: bool = False,
         **attributes: Any,
     ):
         self.op, self.twin, self.domain, self.no_grad, self.slack = op, twin, domain, no_grad, slack
+        self.order, self.by_rows, self.distinct = order, by_rows, distinct
         self.attributes, self.extremes_backward = attributes, extremes_backward
         self._cases, self._extremes, self._threads = list(cases), list(extremes), list(threads)
 

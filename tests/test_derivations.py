@@ -41,7 +41,7 @@ def kernel(name: str, dy, inputs):
         q, k, v = (x[None, None] for x in inputs)
         y, lse, _ = plain.attention(q, k, v)
         gradients = plain.attention_backward(
-            dy[None, None], None, q, k, v, y, lse, None, None, None, None, None, 0.0, (True, True, True, False)
+            dy[None, None], None, q, k, v, lse, None, None, None, None, None, 0.0, (True, True, True, False)
         )
         return y[0, 0], tuple(dx[0, 0] for dx in gradients[:3])
     if name == "cross_entropy":

@@ -57,7 +57,7 @@ def call_backward(kernels, q, k, v, dout, dweights, options):
     o = {"keep": None, "bias": None, "causal": None, "scale": None, "drop": None, "p": 0.0, **options}
     out, lse, _ = plain.attention(q, k, v, **o)
     return kernels.attention_backward(
-        dout, dweights, q, k, v, out, lse, *o.values(), (True, True, True, o["bias"] is not None)
+        dout, dweights, q, k, v, lse, *o.values(), (True, True, True, o["bias"] is not None)
     )
 
 

@@ -98,7 +98,7 @@ for dtype in (np.float32, np.float64):
     q, k, v = normal(1, 2, 3, 4), normal(1, 1, 3, 4), normal(1, 1, 3, 4)
     options = dict(keep=np.tri(3, dtype=bool)[::-1], bias=normal(3, 3), causal=1, drop=normal(1, 2, 3, 3) > 0, p=0.5)
     out, lse, weights = agree("attention", q, k, v, want_weights=True, **options)
-    agree("attention_backward", out, weights, q, k, v, out, lse, options["keep"], options["bias"], 1, None,
+    agree("attention_backward", out, weights, q, k, v, lse, options["keep"], options["bias"], 1, None,
           options["drop"], 0.5, (1, 1, 1, 1))
     state = [normal(3, 5) ** 2 for _ in range(5)]; twin = [s.copy() for s in state]
     for kernels, s in ((fast, state), (plain, twin)):

@@ -56,7 +56,7 @@ def results(dtype):
             out_lse,
             weights,
             *fast.attention_backward(
-                out, weights, q, k, v, out, out_lse, None, None, 0, None, None, 0.0, (True, True, True, False)
+                out, weights, q, k, v, out_lse, None, None, 0, None, None, 0.0, (True, True, True, False)
             )[:3],
         ],
         "updates": [*state, param, buffer],

@@ -96,7 +96,6 @@ def test_attention_and_its_gradients(name, with_weights, layout, dtype):
         q,
         k,
         v,
-        found,
         lse,
         options.get("keep"),
         bias,
@@ -127,7 +126,7 @@ def test_a_query_that_sees_nothing_gives_zeros_and_zero_gradients():
     assert not out[0, :, 1].any() and not weights[0, :, 1].any()
     assert (lse[0, :, 1] == -np.inf).all()
     dq, dk, dv, _ = plain.attention_backward(
-        np.ones_like(out), None, q, k, v, out, lse, KEEP, None, None, None, None, 0.0, (True, True, True, False)
+        np.ones_like(out), None, q, k, v, lse, KEEP, None, None, None, None, 0.0, (True, True, True, False)
     )
     assert not dq[0, :, 1].any()
     assert np.isfinite(dk).all() and np.isfinite(dv).all()
@@ -148,7 +147,7 @@ def test_attention_over_empty_axes(sizes):
     if s == 0:
         assert not out.any() and (lse == -np.inf).all()
     dxs = plain.attention_backward(
-        out, None, q, k, v, out, lse, None, None, 0, None, None, 0.0, (True, True, True, False)
+        out, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False)
     )
     assert [dx.shape for dx in dxs[:3]] == [q.shape, k.shape, v.shape]
 
@@ -162,7 +161,7 @@ def test_huge_scores_choose_the_largest_and_lose_no_digits():
     out, lse, _ = plain.attention(q, k, v, scale=1.0)
     assert_close(out, expected, UNITS)
     dxs = plain.attention_backward(
-        dout, None, q, k, v, out, lse, None, None, None, 1.0, None, 0.0, (True, True, True, False)
+        dout, None, q, k, v, lse, None, None, None, 1.0, None, 0.0, (True, True, True, False)
     )
     for dx, expected in zip(dxs, grads):
         assert_close(dx, expected, UNITS, scale=float(np.abs(k).max()))
@@ -182,7 +181,7 @@ def test_only_what_is_needed_is_returned():
     assert weights is None
     for number in range(4):
         needs = tuple(i == number for i in range(4))
-        found = plain.attention_backward(out, None, q, k, v, out, lse, None, bias, None, None, None, 0.0, needs)
+        found = plain.attention_backward(out, None, q, k, v, lse, None, bias, None, None, None, 0.0, needs)
         assert tuple(dx is not None for dx in found) == needs
 
 
@@ -194,7 +193,7 @@ def test_a_big_batch_is_taken_in_blocks_with_the_same_bits(monkeypatch):
         return (
             out,
             lse,
-            *plain.attention_backward(out, None, q, k, v, out, lse, None, bias, None, None, None, 0.0, (True,) * 4),
+            *plain.attention_backward(out, None, q, k, v, lse, None, bias, None, None, None, 0.0, (True,) * 4),
         )
 
     whole = both()

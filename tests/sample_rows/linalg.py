@@ -46,17 +46,18 @@ SQUARE = [regular(3, 3), regular(2, 4, 4), regular(1, 1), regular(0, 2, 2)]
 SYMMETRIC = [positive(3, 3), positive(2, 4, 4), positive(1, 1), positive(0, 2, 2)]
 TALL = [regular(4, 3), regular(2, 3, 3), regular(1, 1), regular(0, 3, 2)]
 
+COLUMNS = "PyTorch leaves what LAPACK made column by column; rows can be seen in every shape that columns can"
 ROWS = [
-    Sample(Inverse, torch.linalg.inv, SQUARE, slack=8),
+    Sample(Inverse, torch.linalg.inv, SQUARE, slack=8, by_rows=COLUMNS, distinct=True),
     Sample(Solve, torch.linalg.solve, [
         case(regular(3, 3), (3, 2)), case(regular(2, 4, 4), (2, 4, 1)), case(regular(1, 1), (1, 1)),
         case(regular(0, 2, 2), (0, 2, 1)),
-    ], slack=8),
-    Sample(Pinv, lambda a, rtol: torch.linalg.pinv(a, rtol=rtol), [*TALL, regular(2, 4)], rtol=1e-6, slack=16),
-    Sample(Det, torch.linalg.det, SQUARE, slack=8),
-    Sample(SlogDet, torch.linalg.slogdet, SQUARE, slack=8),
-    Sample(Cholesky, symmetric(torch.linalg.cholesky), SYMMETRIC, slack=16),
-    Sample(QR, torch.linalg.qr, TALL, slack=16),
-    Sample(SVD, svd, [*TALL, regular(2, 4)], slack=32),
-    Sample(Eigh, symmetric(torch.linalg.eigh), SYMMETRIC, slack=32),
+    ], slack=8, by_rows=COLUMNS, distinct=True),
+    Sample(Pinv, lambda a, rtol: torch.linalg.pinv(a, rtol=rtol), [*TALL, regular(2, 4)], rtol=1e-6, slack=16, by_rows=COLUMNS, distinct=True),
+    Sample(Det, torch.linalg.det, SQUARE, slack=8, distinct=True),
+    Sample(SlogDet, torch.linalg.slogdet, SQUARE, slack=8, distinct=True),
+    Sample(Cholesky, symmetric(torch.linalg.cholesky), SYMMETRIC, slack=16, by_rows=COLUMNS, distinct=True),
+    Sample(QR, torch.linalg.qr, TALL, slack=16, by_rows=COLUMNS, distinct=True),
+    Sample(SVD, svd, [*TALL, regular(2, 4)], slack=32, by_rows=COLUMNS, distinct=True),
+    Sample(Eigh, symmetric(torch.linalg.eigh), SYMMETRIC, slack=32, by_rows=COLUMNS, distinct=True),
 ]  # fmt: skip

@@ -50,6 +50,12 @@ def attention(q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_we
     return (weights @ v, weights) if want_weights else weights @ v
 
 
+def pytorchs_attention(q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):
+    """PyTorch's own, for its order in memory; it gives no weights."""
+    y = F.scaled_dot_product_attention(q, k, v, is_causal=causal == 0, enable_gqa=True)
+    return (y, torch.empty(*q.shape[:3], k.shape[2])) if want_weights else y
+
+
 def heads(B, H, G, T, S, D, E, keep=None, bias=None, drop=None, **attributes):
     """A case of Attention: q, k, v, keep, bias, drop."""
     return case(
@@ -125,7 +131,7 @@ ROWS = [
     Sample(Dropout, lambda x, keep, p: x * keep / (1 - p),
            [((3, 4), bools(3, 4)), ((0, 4), bools(0, 4)), ((1,), bools(1)), ((2, 3, 4), bools(2, 3, 4))],
            p=[0.0, 0.1, 0.5], threads=[((257, 65), bools(257, 65))]),
-    Sample(Attention, attention, ATTENTION,
+    Sample(Attention, attention, ATTENTION, order=pytorchs_attention,
            threads=[heads(3, 4, 2, 70, 90, 16, 16, keep=(3, 1, 70, 90), bias=(70, 90)),
                     heads(2, 2, 2, 130, 130, 32, 32, causal=0, drop=0.9, p=0.1, want_weights=True)]),
 ]  # fmt: skip

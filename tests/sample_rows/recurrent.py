@@ -54,8 +54,9 @@ def cases(gates, states):
     ]  # fmt: skip
 
 
+LAYER = "as in PyTorch's layers over whole sequences; its cells keep the order of a state"
 ROWS = [
-    Sample(LSTM, lstm, cases(4, 2), reverse=[False, True]),
-    Sample(GRU, gru, cases(3, 1), reverse=[False, True]),
-    Sample(RNN, rnn, cases(1, 1), reverse=[False, True], relu=[False, True]),
+    Sample(LSTM, lstm, cases(4, 2), reverse=[False, True], by_rows=LAYER),
+    Sample(GRU, gru, cases(3, 1), reverse=[False, True], by_rows=LAYER),
+    Sample(RNN, rnn, cases(1, 1), reverse=[False, True], relu=[False, True], by_rows=LAYER),
 ]

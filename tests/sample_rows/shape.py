@@ -86,8 +86,9 @@ ROWS = [
             case((0, 3), axis=1, size=2, step=1),
         ],
     ),
-    Sample(z.ViewAsComplex, lambda x: torch.complex(x[..., 0], x[..., 1]), [(3, 2), (0, 2), (1, 2), (2,)]),
-    Sample(z.ViewAsReal, lambda x: torch.stack([x.real, x.imag], -1), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
+    Sample(z.ViewAsComplex, lambda x: torch.complex(x[..., 0], x[..., 1]), [(3, 2), (0, 2), (1, 2), (2,)],
+           order=lambda x: torch.view_as_complex(x if x.stride(-1) == 1 else x.clone(memory_format=torch.contiguous_format))),
+    Sample(z.ViewAsReal, torch.view_as_real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(
         r.Reshape,
         lambda x, shape: x.reshape(shape),

@@ -49,6 +49,7 @@ def two(*inputs, stride=(1, 1), padding=(0, 0), dilation=(1, 1), **options):
 
 TIES = np.array([[[1.0, 1.0, 0.0, 2.0, 2.0, 2.0, -3.0], [np.nan, 1.0, np.inf, np.inf, -np.inf, -np.inf, -np.inf]]])
 
+IMAGES = "windows are read in rows; PyTorch keeps images channels-last where they come so, for its own kernels' speed"
 ROWS = [
     Sample(Conv, conv, [
         one((2, 3, 7), (4, 3, 3), (4,)),
@@ -60,13 +61,13 @@ ROWS = [
         two((2, 3, 6, 6), (4, 3, 3, 3), (4,), stride=(3, 3)),
         two((1, 4, 7, 5), (4, 2, 3, 2), None, stride=(2, 1), padding=(2, 1), dilation=(2, 1), groups=2),
         case((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (2,), stride=(1, 2, 1), padding=(0, 1, 1), dilation=(1, 1, 1)),
-    ], threads=[two((3, 8, 30, 30), (16, 8, 3, 3), (16,), padding=(1, 1))]),
+    ], threads=[two((3, 8, 30, 30), (16, 8, 3, 3), (16,), padding=(1, 1))], by_rows=IMAGES),
     Sample(ConvTranspose, conv_transpose, [
         one((2, 3, 5), (3, 4, 3), (4,), output_padding=(0,)),
         one((2, 4, 5), (4, 2, 3), None, stride=2, padding=1, output_padding=(1,), groups=2),
         one((0, 3, 5), (3, 2, 3), (2,), output_padding=(0,)), one((1, 1, 1), (1, 1, 1), (1,), output_padding=(0,)),
         two((2, 3, 4, 3), (3, 2, 2, 3), (2,), stride=(2, 2), padding=(1, 0), dilation=(1, 2), output_padding=(1, 0)),
-    ]),
+    ], by_rows=IMAGES),
     Sample(Unfold, unfold, [
         two((2, 3, 5, 4), kernel=(2, 3), out=(4, 2)), two((0, 3, 5, 4), kernel=(2, 3), out=(4, 2)),
         two((1, 1, 1, 1), kernel=(1, 1), out=(1, 1)),
@@ -81,12 +82,12 @@ ROWS = [
         one((2, 3, 7), kernel=(3,), stride=2, padding=1, out=(4,)), one((2, 3, 6), kernel=(2,), stride=4, out=(2,)),
         two((2, 3, 6, 7), kernel=(2, 3), stride=(2, 2), padding=(1, 1), out=(4, 4)),
         two((1, 2, 7, 7), kernel=(2, 3), dilation=(2, 3), out=(5, 1)),
-    ], extremes=[one(TIES, kernel=(3,), stride=2, padding=1, out=(4,))], extremes_backward=False),
+    ], extremes=[one(TIES, kernel=(3,), stride=2, padding=1, out=(4,))], extremes_backward=False, by_rows=IMAGES),
     Sample(AvgPool, avg_pool, [
         case((2, 3, 7), kernel=(3,), stride=(2,), padding=(1,), out=(4,), counts=np.array([3, 3, 3, 3])),
         case((0, 3, 7), kernel=(3,), stride=(2,), padding=(0,), out=(3,), counts=np.array([3, 3, 3])),
         case((1, 1, 1), kernel=(1,), stride=(1,), padding=(0,), out=(1,), counts=np.array([1])),
         case((2, 3, 4, 6), kernel=(2, 3), stride=(2, 3), padding=(0, 0), out=(2, 2), counts=np.full((2, 2), 6)),
         case((2, 3, 5, 6), kernel=(2, 3), stride=(1, 2), padding=(1, 1), out=(6, 4), counts=np.array([[6, 6, 6, 4]] * 6)),
-    ]),
+    ], by_rows=IMAGES),
 ]  # fmt: skip

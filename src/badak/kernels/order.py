@@ -20,6 +20,7 @@ import numpy as np
 
 Array = Any
 Turn = tuple[tuple[int, ...], tuple[int, ...]]  # an order of axes, and the order that leads back
+_ROWS = (0, 1, 2, 3)
 
 
 def turn(shape: tuple[int, ...], *xs: Array) -> Turn | None:
@@ -112,9 +113,19 @@ def channels_last(x: Array) -> bool:
     return True
 
 
-def heads_like(q: Array, width: int) -> np.ndarray:
-    """An empty (B, H, T, width) for what the queries q attend to; in memory (B, T, H, width) where q is."""
-    batch, heads, queries, _ = q.shape
-    if q.strides[1] < q.strides[2]:
-        return np.empty((batch, queries, heads, width), q.dtype).transpose(0, 2, 1, 3)
-    return np.empty((batch, heads, queries, width), q.dtype)
+def heads_like(q: Array, width: int, parts: tuple[int, ...] = ()) -> np.ndarray:
+    """An empty (*parts, B, H, T, width) for q (B, H, T, D), each part in memory as q is.
+
+    Row-major where q's last axis is not the innermost one, or the width another than D.
+    """
+    axes, back = _heads(q) if width == q.shape[3] else (_ROWS, _ROWS)
+    sizes, n = (*q.shape[:3], width), len(parts)
+    return np.empty([*parts, *[sizes[a] for a in axes]], q.dtype).transpose(*range(n), *[n + a for a in back])
+
+
+def _heads(q: Array) -> Turn:
+    batch, heads, queries, size = q.strides
+    if batch >= queries >= heads >= size:  # cut from (B, T, C)
+        return (0, 2, 1, 3), (0, 2, 1, 3)
+    turned = turn(q.shape, q)
+    return turned if turned and turned[0][3] == 3 else (_ROWS, _ROWS)

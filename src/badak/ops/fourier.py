@@ -8,6 +8,7 @@ root of it on both; so a gradient has the same scale under the opposite name.
 import numpy as np
 
 from badak.graph import Op
+from badak.ops._broadcast import by_rows
 
 OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
@@ -28,6 +29,7 @@ class Fourier(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, n, axis, norm="backward", inverse=False):
         save.shape, save.axis, save.norm, save.inverse = x.shape, axis, norm, inverse
         return (np.fft.ifft if inverse else np.fft.fft)(x, n, axis, norm)
@@ -46,6 +48,7 @@ class RealFourier(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, n, axis, norm="backward"):
         save.shape, save.n, save.axis, save.norm = x.shape, n, axis, norm
         return np.fft.rfft(x, n, axis, norm)
@@ -66,6 +69,7 @@ class InverseRealFourier(Op):
     fresh = True
 
     @staticmethod
+    @by_rows
     def forward(save, x, n, axis, norm="backward"):
         save.shape, save.n, save.axis, save.norm = x.shape, n, axis, norm
         return np.fft.irfft(x, n, axis, norm)

@@ -8,6 +8,7 @@ import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, ShapeError
 from badak.graph import Op
+from badak.kernels.order import row_major
 
 
 class LinAlgError(ArgumentError):
@@ -146,7 +147,7 @@ class QR(Op):
     @staticmethod
     def forward(save, a):
         _floating("linalg.qr", a)
-        save.q, save.r = np.linalg.qr(a)
+        save.q, save.r = map(row_major, np.linalg.qr(a))
         return save.q, save.r
 
     @staticmethod

@@ -18,6 +18,7 @@ from badak.kernels.fast._jit import kernel, largest, unit_stride
 from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast._simd import whole_registers
+from badak.kernels.order import heads_like
 
 _BOOL = np.dtype(np.bool_)
 _ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_)}
@@ -185,7 +186,7 @@ def attention_backward_parts(
 ):
     """dq, dscores (B, H, T, S) and partial sums of dk, dv (P, B, G, S, .), `jobs` of P B G.
 
-        dv += A^T dout    dA = dout v^T + dweights    ds = P (dP - delta)    dq = scale ds k    dk += scale ds^T q
+        dv += A^T dout    dA = dout v^T + dweights    ds = P (dP - sum P dP)    dq = scale ds k    dk += scale ds^T q
 
     dscores and dweights may be empty.
     """
@@ -202,7 +203,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     out lies in memory as q does: for heads split off a projection, joining them again copies nothing.
     """
     (batch, heads, queries, _), (keys, width) = q.shape, v.shape[2:]
-    out = _laid_out_like(q, width)
+    out = heads_like(q, width)
     lse = np.empty((batch, heads, queries), q.dtype)
     full = (batch, heads, queries, keys)
     only_kept = bias is None and drop is None and causal is None and not want_weights
@@ -234,7 +235,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     return out, lse, weights if want_weights else None
 
 
-def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, scale, drop, p, needs):
+def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, drop, p, needs):
     """dq, dk, dv, dbias, those that are needed.
 
     dbias goes through an array of the full (B, H, T, S), which is then summed over the axes that the bias repeats.
@@ -244,7 +245,7 @@ def attention_backward(dout, dweights, q, k, v, out, lse, keep, bias, causal, sc
     block = _block(queries, keys)
     parts = max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
     packed = _side_by_side(q, k, v) if parts == 1 else None
-    dq, dk, dv = packed or (_laid_out_like(q, q.shape[3]), *(_partial_sums(x, parts) for x in (k, v)))
+    dq, dk, dv = packed or (heads_like(q, q.shape[3]), *(heads_like(x, x.shape[3], (parts,)) for x in (k, v)))
     nothing = _ABSENT[q.dtype]
     dscores = np.zeros(full, q.dtype) if needs[3] else nothing
     work, every = 2.5 * _work(q, v), batch * groups * parts
@@ -303,14 +304,6 @@ def _work(q, v):
     return batch * heads * queries * keys * (0.7 + (size + width) / 200)
 
 
-def _laid_out_like(q, width):
-    """An empty (B, H, T, width); in memory (B, T, H, width) where q is."""
-    batch, heads, queries, _ = q.shape
-    if q.strides[1] < q.strides[2]:
-        return np.empty((batch, queries, heads, width), q.dtype).transpose(0, 2, 1, 3)
-    return np.empty((batch, heads, queries, width), q.dtype)
-
-
 def _side_by_side(q, k, v):
     """dq and partial sums of dk and dv that lie in memory as q, k and v do, where those are cut from one projection.
 
@@ -331,19 +324,13 @@ def _side_by_side(q, k, v):
     return dq, dk[None], dv[None]
 
 
-def _partial_sums(k, parts):
-    """An empty (parts, B, G, S, D), each part in memory as k is."""
-    batch, groups, keys, width = k.shape
-    if k.strides[1] < k.strides[2]:
-        return np.empty((parts, batch, keys, groups, width), k.dtype).transpose(0, 1, 3, 2, 4)
-    return np.empty((parts, batch, groups, keys, width), k.dtype)
-
-
 def _total(parts):
-    """The sum of the partial sums of `_partial_sums`, in memory as each of them."""
-    if parts.flags.c_contiguous:
-        return summed(parts)
-    return summed(parts.transpose(0, 1, 3, 2, 4)).transpose(0, 2, 1, 3)
+    """The sum of partial sums (P, B, G, S, D), in memory as each of them."""
+    if len(parts) == 1:
+        return parts[0]
+    order = sorted(range(5), key=lambda axis: -parts.strides[axis])
+    total = summed(parts.transpose(order))
+    return total.transpose([order[1:].index(axis) for axis in range(1, 5)])
 
 
 def _masks(dtype, full, keep, bias, drop):

@@ -9,6 +9,7 @@ value.
 import math
 from collections.abc import Iterator
 
+from badak.kernels.order import heads_like
 from badak.kernels.plain._arrays import Array, array_namespace, quiet
 
 BLOCK = 1 << 22  # scores held at once: whole batch elements, at least one
@@ -40,7 +41,7 @@ def attention(
     """
     xp = array_namespace(q)
     (B, H, T, _), (S, E) = q.shape, v.shape[2:]
-    out = xp.empty((B, H, T, E), q.dtype)
+    out = heads_like(q, E)
     lse = xp.empty((B, H, T), q.dtype)
     weights = xp.empty((B, H, T, S), q.dtype) if want_weights else None
     for b in _blocks(B, H * T * S):
@@ -63,7 +64,6 @@ def attention_backward(
     q: Array,
     k: Array,
     v: Array,
-    out: Array,
     lse: Array,
     keep: Array | None,
     bias: Array | None,
@@ -75,31 +75,28 @@ def attention_backward(
 ) -> tuple[Array | None, ...]:
     """dq, dk, dv, dbias.    dout (B, H, T, E); dweights (B, H, T, S) or None.
 
-        dv = A^T dout                       dA = dout v^T + dweights
-        ds = P (dA drop / (1 - p) - delta)  delta[i] = sum_j A[i, j] dA[i, j] = dout[i] . out[i] + sum_j A
-        dweights dq = scale ds k                     dk = scale ds^T q                     dbias = ds
+        dv = A^T dout                  dA = dout v^T + dweights        dP = dA drop / (1 - p)
+        ds = P (dP - sum_j P dP)       dq = scale ds k                 dk = scale ds^T q        dbias = ds
 
-    delta is the sum that the softmax's gradient subtracts; written with `out` it needs no second pass over
-    the keys. dk and dv are summed over the query heads that share a key head, dbias over the axes along which
-    the bias was repeated. P is recomputed from `lse`, and divided by its own sum, so that the rounding of a
-    large lse cancels.
+    dk and dv are summed over the query heads that share a key head, dbias over the axes along which the bias
+    was repeated. P is recomputed from `lse`, and divided by its own sum, so that the rounding of a large lse
+    cancels.
     """
     xp = array_namespace(q)
     B, H, T, D = q.shape
     S = k.shape[2]
     factor = _scale(scale, D)
-    dq, dk, dv = (xp.empty(x.shape, q.dtype) if need else None for x, need in zip((q, k, v), needs))
+    dq, dk, dv = (heads_like(x, x.shape[3]) if need else None for x, need in zip((q, k, v), needs))
     dbias = xp.zeros((1,) * (4 - bias.ndim) + bias.shape, q.dtype) if bias is not None and needs[3] else None
     for b in _blocks(B, H * T * S):
         s = _scores(xp, b, q, k, keep, bias, causal, scale)
         weights, _ = _softmax(xp, s, xp.where(lse[b] == -xp.inf, 0, lse[b]))
         a = _drop(xp, weights, b, drop, p)
         da = _join(_split(dout[b], v) @ v[b][:, :, None].swapaxes(-1, -2))
-        delta = (dout[b] * out[b]).sum(axis=-1)
         if dweights is not None:
             da += dweights[b]
-            delta += (a * dweights[b]).sum(axis=-1)
-        ds = weights * (_drop(xp, da, b, drop, p) - delta[..., None])
+        dp = _drop(xp, da, b, drop, p)
+        ds = weights * (dp - (weights * dp).sum(axis=-1, keepdims=True))
         if dv is not None:
             dv[b] = (_split(a, v).swapaxes(-1, -2) @ _split(dout[b], v)).sum(axis=2)
         if dbias is not None:

@@ -3,7 +3,7 @@
 Source of the smoothing: Szegedy et al., "Rethinking the Inception Architecture" (2016), section 7.
 """
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, array_namespace, by_rows, quiet
 
 
 @quiet
@@ -32,7 +32,7 @@ def cross_entropy(
     return xp.where(seen, loss, 0), largest[:, 0] + log_sum
 
 
-@quiet
+@by_rows
 def cross_entropy_backward(
     dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None, ignore_index: int, smoothing: float
 ) -> Array:
