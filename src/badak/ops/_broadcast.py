@@ -6,7 +6,9 @@ from badak import kernels
 from badak.errors import ShapeError
 from badak.kernels.plain._arrays import by_rows as by_rows
 from badak.kernels.plain._arrays import elementwise as elementwise
-from badak.kernels.plain._arrays import quiet as quiet  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
+from badak.kernels.plain._arrays import (
+    quiet as quiet,  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
+)
 
 
 def unbroadcast(dy, shape):

@@ -8,7 +8,7 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.kernels.order import copied, laid, row_major
-from badak.ops._broadcast import by_rows, quiet, stretched, unbroadcast
+from badak.ops._broadcast import by_rows, quiet, unbroadcast
 
 
 def add_rows(shape, dim, index, dy):
