@@ -38,8 +38,8 @@ def test_the_stubs_say_what_is_there():
 def test_editors_and_type_checkers_know_the_names(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        "import badak\nx = badak.ones(2, 3)\nreveal_type(badak.exp(x))\nreveal_type(badak.matmul(x, x))\nreveal_type(x.shape)\n"
-        "badak.no_such_name\n"
+        "import badak\nx = badak.ones(2, 3)\nreveal_type(badak.exp(x))\nreveal_type(x.softmax(-1))\nreveal_type(x.shape)\n"
+        "badak.no_such_name\nx.no_such_method()\n"
     )
     done = subprocess.run(
         [
@@ -63,6 +63,7 @@ def test_editors_and_type_checkers_know_the_names(tmp_path):
         "badak.tensor.tensor.Tensor",
         "badak.tensor.dtypes.Size",
         "no_such_name",
+        "no_such_method",
     ], done.stdout
 
 

@@ -111,7 +111,7 @@ def fields() -> Iterable[str]:
 def methods_stub() -> str:
     """methods.pyi."""
     head = (
-        HEAD + TYPES + "from typing import Any\n\nimport numpy as np\n\nfrom badak.graph import Leaf, Node, Version\n"
+        HEAD + TYPES + "from collections.abc import Callable\nfrom typing import Any, ClassVar\n\nimport numpy as np\n\nfrom badak.graph import Leaf, Node, Version\n"
     )
     head += "from badak.tensor import dtypes\nfrom badak.tensor.tensor import Tensor\n\nMETHODS: dict[str, Any]\n\nclass Methods:\n"
     of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ..."]

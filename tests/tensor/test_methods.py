@@ -1,5 +1,8 @@
 """Methods and free functions are the same objects, and nothing that Transformer code calls is absent."""
 
+import re
+from pathlib import Path
+
 import torch
 
 import badak as bk
@@ -48,3 +51,25 @@ USED = (
 
 def test_every_method_that_transformer_code_uses_is_there():
     assert not [name for name in USED if not hasattr(bk.Tensor, name)]
+
+
+def test_a_tensor_has_no_state_that_its_class_does_not_name():
+    x = bk.ones(3, 4, requires_grad=True)
+    x.register_hook(lambda dy: None)
+    x.register_post_accumulate_grad_hook(lambda leaf: None)
+    view = (x * 2)[1:]
+    view.retain_grad()
+    view.mul_(3)
+    (view.sum() + x.detach().add_(0).sum()).backward()
+    with bk.inference_mode():
+        inferred = x * 2
+    parameter = bk.nn.Parameter(bk.ones(2))
+    step = bk.compile(lambda y: (parameter * y).sum())
+    for _ in range(3):
+        step(bk.ones(2))
+    declared = {name for name in bk.Tensor.__annotations__ if name.startswith("_")}
+    for tensor in (x, view, view._base, inferred, parameter, x.grad):
+        assert set(vars(tensor)) <= declared
+    source = (Path(bk.__file__).parent / "tensor" / "tensor.py").read_text(encoding="utf-8")
+    for name in declared:
+        assert re.search(rf"^    {name}: .+  # \w+", source, re.MULTILINE), f"say what {name} means"

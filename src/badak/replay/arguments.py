@@ -148,7 +148,7 @@ class Results:
     def _copy(self, value: Tensor) -> Tensor:
         made = Tensor._of(value._array.copy(order="K"))
         if value._requires_grad:  # as after a backward: its graph is spent
-            made._requires_grad, made._node = True, Node(value._node.op, None, [], value._node.slots)
+            made._requires_grad, made._node = True, Node(value._node.op, None, [], value._node.slots)  # type: ignore[union-attr]
         if self.inference:
             made._inference = True
         return made

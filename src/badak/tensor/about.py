@@ -1,17 +1,21 @@
 """What a tensor says about itself: sizes, dtype, layout."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from badak.errors import RangeError
 from badak.tensor import dtypes
 from badak.tensor.layouts import strided
 
+if TYPE_CHECKING:
+    from badak.tensor.methods import Methods
+else:
+    Methods = object
 
-class About:
-    """The part of Tensor that reads its array and changes nothing."""
 
-    _array: np.ndarray
-    _inference = False
+class About(Methods):
+    """The part of Tensor that reads its array and changes nothing; its fields stand in `tensor.py`."""
 
     @property
     def shape(self) -> dtypes.Size:

@@ -180,4 +180,4 @@ def replay(base: Tensor, steps) -> Tensor:
     return seen
 
 
-Tensor._replay = replay  # type: ignore[attr-defined]
+Tensor._replay = replay

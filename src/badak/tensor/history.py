@@ -1,40 +1,22 @@
 """Where a tensor came from: its node in the graph, its gradient, and what an in-place change does to both."""
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.errors import DTypeError, GraphError, KindError, ShapeError
 from badak.graph import Leaf, RemovableHandle, Version, changes, modes
 from badak.graph.hooks import function
+from badak.tensor.about import About
 from badak.tensor.backward import backward
 
 if TYPE_CHECKING:
     from badak.tensor.tensor import Tensor
 
 
-class History:
-    """The part of Tensor that differentiation needs. What most tensors never use has its default here, on the class."""
-
-    _array: np.ndarray
-    _requires_grad = False
-    _grad: "Tensor | None" = None
-    _node: Any = None
-    _slot = 0
-    _end: tuple[Leaf, int] | None = None  # where the gradient of a leaf goes to
-    _counter: Version | None = None
-    _base: Any = None
-    _steps: tuple = ()
-    _rebased = 0  # how often the history of this memory has been rewritten, and, for a view,
-    _made_at = 0  # which rewriting its own history belongs to
-    _retains = False
-    _replayed = False  # whether a recording has met it as a tensor from outside
-    _backward_hooks_after: dict | None = None
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+class History(About):
+    """The part of Tensor that differentiation needs; its fields stand in `tensor.py`."""
 
     @property
     def requires_grad(self) -> bool:
@@ -98,6 +80,7 @@ class History:
     def _renew(self) -> None:
         """Take the history anew from the base, whose memory has been written to since this view was made."""
         base = self._base
+        assert base is not None
         self._made_at = base._rebased
         before, modes.grad = modes.grad, True
         try:

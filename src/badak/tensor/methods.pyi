@@ -1,7 +1,8 @@
 # Written by tools/stubs.py from naming/public.py; a test keeps it true.
 # ruff: noqa
 from builtins import bool as _bool, float as _float, int as _int
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +13,22 @@ from badak.tensor.tensor import Tensor
 METHODS: dict[str, Any]
 
 class Methods:
+    _array: np.ndarray
+    _requires_grad: bool
+    _node: Node | None
+    _slot: int
+    _grad: 'Tensor | None'
+    _end: tuple[Leaf, int] | None
+    _retains: bool
+    _backward_hooks_after: dict[int, Callable] | None
+    _counter: Version | None
+    _base: 'Tensor | None'
+    _steps: tuple
+    _replay: ClassVar[Callable[..., 'Tensor']]
+    _rebased: int
+    _made_at: int
+    _inference: bool
+    _replayed: bool
     @classmethod
     def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...
     @property

@@ -1,37 +1,57 @@
 """Tensor: an array, and where it came from.
 
-What a tensor can *do* stands in the files beside this one, one family each; `methods.py` is the table of contents that
-binds them here. What this file holds is what a tensor *is*:
-
-    _array      the ndarray with the values (also for 0-d)
-    _node       the graph.Node that made it, _slot which of its outputs; None for a leaf
-    _counter    counts in-place changes; shared by all tensors that see the same memory
-    _base       for a view: the tensor whose memory it sees, _steps the view operations that lead there
-
-`history.py` is the part of the class that handles these, `about.py` what it says of itself, `values.py` how its values
-get out to Python and NumPy.
+This file holds what a tensor *is*: its state, in one block. What it can *do* stands in the files beside this one.
+`about.py` is what it says of itself, `history.py` its place in the graph and its gradient, `values.py` how its values get out
+to Python and NumPy; each family of functions has a file of its own, and `methods.py` binds them here.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from badak.errors import GraphError
+from badak.graph import Leaf, Node, Version
 from badak.naming import absent_attribute
 from badak.tensor import dtypes
-from badak.tensor.about import About
-from badak.tensor.history import History
 from badak.tensor.values import Values
 
 _new = object.__new__
 
 
-class Tensor(History, About, Values):
+class Tensor(Values):
     """An n-dimensional array that can be differentiated through, with PyTorch's face.
 
     `Tensor(2, 3)` makes an uninitialised float32 tensor of that shape, `Tensor([2, 3])` one of those values (PyTorch's
     legacy constructor); `badak.tensor(data)` is the usual way in.
     """
+
+    _array: np.ndarray  # the values; also a single one is an array, of shape ()
+
+    # What follows has its default here, on the class: most tensors never need more.
+
+    # Where it came from, as long as gradients are wanted
+    _requires_grad: bool = False  # for a view ask `requires_grad`, which looks at its base first
+    _node: Node | None = None  # the run of the operation that made it; None for a leaf
+    _slot: int = 0  # which of the outputs of that run it is
+
+    # Its gradient
+    _grad: "Tensor | None" = None  # what `.grad` shows
+    _end: tuple[Leaf, int] | None = None  # of a leaf: where its gradient arrives; made when first asked for
+    _retains: bool = False  # whether it keeps .grad although it is no leaf
+    _backward_hooks_after: dict[int, Callable] | None = None  # of a leaf: called after .grad was added to
+
+    # Whose memory it sees
+    _counter: Version | None = None  # counts in-place changes, one counter for all who see the memory; made when first asked for
+    _base: "Tensor | None" = None  # of a view: the tensor whose memory it sees
+    _steps: tuple = ()  # of a view: the view operations that lead there from its base: (op, attributes, output number)
+    _replay: ClassVar[Callable[..., "Tensor"]]  # takes such steps again (bound by `apply.py`)
+    _rebased: int = 0  # of a base: how often in-place changes have rewritten the history of its memory
+    _made_at: int = 0  # of a view: which of these rewritings its own history belongs to
+
+    # How it was made
+    _inference: bool = False  # under inference_mode(): it never joins a graph
+    _replayed: bool = False  # a recording has met it as a tensor from outside
 
     __array_priority__ = 1000  # NumPy on the left defers to us
 
@@ -75,43 +95,11 @@ class Tensor(History, About, Values):
             raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
         return _rebuild, (type(self), self._array, self._requires_grad)
 
-    if TYPE_CHECKING:  # what methods.py binds
-        __add__: Any
-        __radd__: Any
-        __iadd__: Any
-        __sub__: Any
-        __rsub__: Any
-        __mul__: Any
-        __rmul__: Any
-        __truediv__: Any
-        __rtruediv__: Any
-        __floordiv__: Any
-        __rfloordiv__: Any
-        __mod__: Any
-        __rmod__: Any
-        __pow__: Any
-        __rpow__: Any
-        __matmul__: Any
-        __rmatmul__: Any
-        __neg__: Any
-        __pos__: Any
-        __abs__: Any
-        __invert__: Any
-        __and__: Any
-        __or__: Any
-        __xor__: Any
-        __lt__: Any
-        __le__: Any
-        __gt__: Any
-        __ge__: Any
-        __eq__: Any
-        __ne__: Any
-        __getitem__: Any
-        __setitem__: Any
+    if not TYPE_CHECKING:  # type checkers know from methods.pyi what there is
 
-    def __getattr__(self, name: str) -> Any:
-        # Reached only for what a tensor has not.
-        raise absent_attribute("Tensor", name, self)
+        def __getattr__(self, name: str):
+            # Reached only for what a tensor has not.
+            raise absent_attribute("Tensor", name, self)
 
 
 def _rebuild(kind, array, requires_grad: bool) -> Tensor:

@@ -1,21 +1,16 @@
 """A tensor's values in the words of Python and NumPy: item(), float(x), f"{x:.3f}", numpy(), ..."""
 
-from typing import Any
 
 import numpy as np
 
 from badak.errors import GraphError, KindError, ShapeError
 from badak.graph import modes
+from badak.tensor.history import History
 from badak.tensor.printing import format_tensor
 
 
-class Values:
-    """The part of Tensor that hands its values out."""
-
-    _array: np.ndarray
-    requires_grad: Any
-    shape: Any
-    unbind: Any
+class Values(History):
+    """The part of Tensor that hands its values out; its fields stand in `tensor.py`."""
 
     def _read(self, how: str) -> None:
         """Say that a value goes to Python, which a replay would not see."""

@@ -120,9 +120,8 @@ def _look_for_probabilities(logits: Tensor) -> None:
             return
         if not ((x >= 0).all() and (abs(x.sum(axis=1) - 1) < 1e-4).all()):
             return
-    place = (
-        f"made by softmax at {node.line}" if made and node.line else "made by softmax" if made else "as softmax makes"
-    )
+    line_made = node.line if made and node is not None else ""
+    place = f"made by softmax at {line_made}" if line_made else "made by softmax" if made else "as softmax makes"
     line = user_line()
     warn_once(
         "probabilities for logits",
