@@ -21,6 +21,19 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "badak"
 HEAD = "# Written by tools/stubs.py from naming/public.py; a test keeps it true.\n# ruff: noqa\n"
 PLAIN = {int: "_int", float: "_float", bool: "_bool", str: "str", tuple: "tuple", list: "list", type(None): "None"}
+METHODS_HEAD = """from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from badak.graph import Leaf, Node, Version
+from badak.tensor import dtypes
+from badak.tensor.tensor import Tensor
+
+METHODS: dict[str, Any]
+
+class Methods:
+"""
 TYPES = "from builtins import bool as _bool, float as _float, int as _int\n"
 
 
@@ -110,12 +123,8 @@ def fields() -> Iterable[str]:
 
 def methods_stub() -> str:
     """methods.pyi."""
-    head = (
-        HEAD + TYPES + "from collections.abc import Callable\nfrom typing import Any, ClassVar\n\nimport numpy as np\n\nfrom badak.graph import Leaf, Node, Version\n"
-    )
-    head += "from badak.tensor import dtypes\nfrom badak.tensor.tensor import Tensor\n\nMETHODS: dict[str, Any]\n\nclass Methods:\n"
     of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ..."]
-    return head + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
+    return HEAD + TYPES + METHODS_HEAD + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
 
 
 def exported(other: str, name: str) -> str:
