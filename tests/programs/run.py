@@ -1,0 +1,197 @@
+"""One run of a program: with or without compile, with one set of kernels, on some threads, in badak or in PyTorch."""
+
+import copy
+import gc
+import threading
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+import badak
+from badak import kernels
+from tests.programs.record import Record
+
+
+@dataclass(frozen=True)
+class Way:
+    """How to run a program."""
+
+    compiled: bool = False
+    kernels: str = "fast"
+    threads: int = 1
+    torch: bool = False
+    dtype: str = "float32"
+    nudge: int = 0  # not 0: the numbers that go in are off by a rounding or two, another one for each nudge
+
+    def __str__(self) -> str:
+        if self.torch:
+            return f"PyTorch, {self.dtype}"
+        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        return f"{'compiled' if self.compiled else 'eager'}, {self.kernels}, {threads}, {self.dtype}"
+
+
+class Run:
+    """What came of a program: its record, and what its compiled functions say of themselves."""
+
+    def __init__(self, text: str, way: Way):
+        self.way = way
+        self.lib = __import__("torch") if way.torch else badak
+        self.record = Record(self.lib)
+        self.compiled: list = []
+        self._local = threading.local()
+        self._calls = 0
+        with _settings(self.lib, way), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            self.lib.manual_seed(0)
+            names = self._names()
+            self._hidden = set(names)
+            self.names = names
+            try:
+                exec(compile(text, "<program>", "exec"), names)
+            except Exception as error:
+                self.record.error("the program", error)
+            self._look("the end")
+
+    @property
+    def whys(self) -> list[str]:
+        """For each compiled function: why it was not replayed; "replayed" where it was."""
+        return [_said(each) for each in self.compiled]
+
+    def _names(self) -> dict:
+        lib = self.lib
+        names = {name: getattr(lib, name) for name in ("nn", "optim")}
+        names |= {
+            "torch": lib,
+            "F": lib.nn.functional,
+            "copy": copy,
+            "gc": gc,
+            "compile": self._compile,
+            "watch": self._watch,
+        }
+        names |= {"draw": self._draw, "ints": self._ints, "note": lambda error: self.record.error("caught", error)}
+        return names | {
+            "together": self._together,
+            "in_turn": self._in_turn,
+            "__name__": "program",
+            "print": lambda *_: None,
+        }
+
+    def _compile(self, function):
+        if not self.way.compiled:
+            return function
+        made = badak.compile(function)
+        self.compiled.append(made)
+        return made
+
+    def _rng(self) -> np.random.Generator:
+        if not hasattr(self._local, "rng"):
+            self._local.rng = np.random.default_rng(0)
+            self._local.nudges = np.random.default_rng(self.way.nudge)
+        return self._local.rng
+
+    def _draw(self, *shape):
+        """Normal numbers, the same in both precisions."""
+        values = self._rng().standard_normal(shape).astype(np.float32).astype(self.way.dtype)
+        if self.way.nudge:
+            values *= 1 + np.finfo(self.way.dtype).eps * self._local.nudges.integers(-2, 3, shape)
+        return self.lib.from_numpy(np.array(values, self.way.dtype))
+
+    def _ints(self, n, *shape):
+        return self.lib.from_numpy(np.array(self._rng().integers(0, n, shape)))
+
+    def _watch(self, function, *args):
+        """Call, and write down what came of it."""
+        self._calls += 1
+        if self._calls == 1 and self.way.nudge:
+            self._nudge()
+        name = getattr(function, "__name__", type(function).__name__)
+        where = f"call {self._calls} ({name})"
+        record = getattr(self._local, "record", self.record)
+        result = None
+        try:
+            result = function(*args)
+            record.look(where, result)
+        except Exception as error:
+            record.error(where, error)
+        for at, value in enumerate(args):
+            record.look(f"{where} argument {at}", value)
+        if record is self.record:
+            self._look(where)
+        return result
+
+    def _nudge(self) -> None:
+        """Put every parameter and tensor of the program off by a rounding or two."""
+        lib, rng = self.lib, np.random.default_rng(self.way.nudge)
+        found = [value for name, value in self.names.items() if name not in self._hidden]
+        tensors = [x for x in found if isinstance(x, lib.Tensor)]
+        for x in tensors + [p for module in found if isinstance(module, lib.nn.Module) for p in module.parameters()]:
+            if x.is_floating_point():
+                factor = 1 + float(lib.finfo(x.dtype).eps) * rng.integers(-2, 3, tuple(x.shape))
+                x.data.mul_(lib.from_numpy(np.array(factor)).to(x.dtype))
+
+    def _look(self, where: str) -> None:
+        self.record.look_around(where, {name: value for name, value in self.names.items() if name not in self._hidden})
+
+    def _together(self, *works, in_turn: bool = False):
+        logs = [Record(self.lib) for _ in works]
+
+        def run(work, log):
+            self._local.record = log
+            work()
+
+        threads = [threading.Thread(target=run, args=pair) for pair in zip(works, logs)]
+        for thread in threads:
+            thread.start()
+            if in_turn:
+                thread.join()
+        for thread in threads:
+            thread.join()
+        for number, log in enumerate(logs):  # calls are counted across threads: their numbers say nothing here
+            self.record.extend((f"thread {number}: {where.partition(' (')[2]}", value) for where, value in log)
+
+    def _in_turn(self, *works):
+        self._together(*works, in_turn=True)
+
+
+def _said(compiled) -> str:
+    plans = getattr(
+        getattr(compiled, "forward", compiled), "plans", {}
+    )  # of a module: it is its forward that is compiled
+    replayed = any(plan.steps is not None for plan in plans.values())
+    why = getattr(getattr(compiled, "forward", compiled), "why", "")
+    return (
+        "replayed"
+        if replayed and not why
+        else why or ("too few calls" if max([p.calls for p in plans.values()], default=0) < 3 else "")
+    )
+
+
+@contextmanager
+def _settings(lib, way: Way):
+    """The way's dtype and kernels, and afterwards everything as it was."""
+    default, grad = lib.get_default_dtype(), lib.is_grad_enabled()
+    lib.set_default_dtype(getattr(lib, way.dtype))
+    if lib is not badak:
+        try:
+            yield
+        finally:
+            lib.set_default_dtype(default)
+            lib.set_grad_enabled(grad)
+        return
+    from badak.kernels import fast
+    from badak.kernels.fast import _parallel
+
+    threads, grain = fast.get_num_threads(), (_parallel._GRAIN, _parallel._KEPT_GRAIN)
+    try:
+        with kernels.use(way.kernels):
+            fast.set_num_threads(way.threads)
+            if way.threads > 1:
+                _parallel._GRAIN, _parallel._KEPT_GRAIN = 0, 0  # even the smallest work is shared out
+            yield
+    finally:
+        fast.set_num_threads(threads)
+        _parallel._GRAIN, _parallel._KEPT_GRAIN = grain
+        badak.set_default_dtype(default)
+        badak.set_grad_enabled(grad)

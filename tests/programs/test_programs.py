@@ -1,0 +1,122 @@
+"""Random programs give the same bits in every way; and what compares them sees what it must."""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import badak
+from tests.programs.generate import generate
+from tests.programs.judge import judge
+from tests.programs.run import Way
+from tests.programs.shrink import shrunk
+from tests.programs.source import parsed
+
+pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+FOUND = sorted((Path(__file__).parent / "found").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+def test_programs_that_once_differed(path):
+    text = path.read_text(encoding="utf-8")
+    verdict = judge(text, "KeyValueCache" not in text)
+    assert verdict.differences == [] and verdict.broken == ""
+
+
+def test_a_seed_is_a_program():
+    assert all(str(generate(seed)[0]) == str(generate(seed)[0]) for seed in range(30))
+    assert len({str(generate(seed)[0]) for seed in range(30)}) == 30
+
+
+def test_programs_can_be_read_back():
+    for seed in range(30):
+        text = str(generate(seed)[0])
+        assert str(parsed(text)) == text
+
+
+SMALL = """
+weight = draw(3, 2).requires_grad_()
+kept = torch.zeros(3, 2)
+def step(x):
+    y = (weight * x).tanh()
+    y.sum().backward()
+    kept.add_(1)
+    return y.detach(), torch.rand(2)
+step = compile(step)
+for number in range(5):
+    watch(step, draw(3, 2))
+"""
+
+
+def tampered(change):
+    """A compile that is wrong: `change(result)` happens after each call from the fourth on."""
+
+    def compiled(function):
+        calls = [0]
+
+        @functools.wraps(function)
+        def called(*args):
+            calls[0] += 1
+            result = function(*args)
+            return change(function, result) or result if calls[0] > 3 else result
+
+        return called
+
+    return compiled
+
+
+def _weight(function):
+    return function.__globals__["weight"]
+
+
+WRONG = {
+    "a bit": lambda f, r: (badak.from_numpy(np.nextafter(r[0].numpy(), 9, dtype=np.float32)), r[1]),
+    "strides": lambda f, r: (r[0].T.contiguous().T, r[1]),
+    "dtype": lambda f, r: (r[0].double(), r[1]),
+    "a gradient more": lambda f, r: (r[0].requires_grad_(), r[1]),
+    "no .grad": lambda f, r: setattr(_weight(f), "grad", None),
+    "a wrong .grad": lambda f, r: _weight(f).grad.mul_(2) and None,
+    "a parameter": lambda f, r: _weight(f).data.add_(1e-7) and None,
+    "frozen": lambda f, r: _weight(f).requires_grad_(False) and None,
+    "a kept tensor": lambda f, r: f.__globals__["kept"].add_(1) and None,
+    "the generator": lambda f, r: badak.rand(1) and None,
+    "another kind": lambda f, r: list(r),
+    "an argument": lambda f, r: f.__globals__["kept"].sub_(1) and None,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_seen(name, monkeypatch):
+    monkeypatch.setattr(badak, "compile", tampered(WRONG[name]))
+    verdict = judge(SMALL, ways={str(Way(compiled=True))})
+    assert len(verdict.differences) == 1 and "call 4" in verdict.differences[0]
+
+
+def test_what_is_right_is_not():
+    verdict = judge(SMALL, pytorch=True)
+    assert verdict.differences == [] and verdict.whys == ["replayed"]
+
+
+def test_numbers_that_are_off_by_more_than_rounding_are_seen():
+    text = SMALL.replace("y.sum()", "(y * (1 + 1e-9 * (torch.__name__ == 'torch'))).sum()")
+    found = judge(text, pytorch=True).differences
+    assert len(found) == 1 and found[0].startswith("PyTorch, float64: call 1") and "numbers off by" in found[0]
+
+
+def test_a_program_is_shrunk_to_what_matters():
+    text = SMALL.replace("kept.add_(1)", "kept.add_(1)\n    z = x * 2\n    bad = torch.zeros(2)")
+    small = str(shrunk(parsed(text), lambda text: "bad =" in text and "def step" in text))
+    assert small == "def step(x):\n    bad = torch.zeros(2)\n"
+
+
+def test_every_family_is_drawn():
+    """What the generator is for: layers, optimizers, schedules, changes, errors, threads, caches."""
+    texts = "\n".join(str(generate(seed)[0]) for seed in range(1500))
+    wanted = "Linear Embedding LayerNorm RMSNorm BatchNorm1d BatchNorm2d GroupNorm InstanceNorm1d Conv1d Conv2d ConvTranspose1d GRU( LSTM( RNN( GRUCell LSTMCell "
+    wanted += "MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer MaxPool AvgPool Dropout( Bilinear KeyValueCache SGD Adam( AdamW RMSprop Adagrad "
+    wanted += "lr_scheduler clip_grad_norm_ clip_grad_value_ set_to_none .eval() requires_grad_(False) register_forward_hook hook.remove() rewind no_grad inference_mode "
+    wanted += (
+        "together( in_turn( retain_graph load_state_dict .expand .transpose [::2] .half() zero_() copy_ manual_seed"
+    )
+    assert [word for word in wanted.split() if word not in texts] == []
