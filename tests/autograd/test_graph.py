@@ -499,10 +499,11 @@ def test_masked_fill_in_place_stops_gradients_there(lib):
 
 
 def test_debug_mode_names_the_users_lines(monkeypatch):
-    from badak.graph import modes
+    from badak.graph import effects, modes
 
     monkeypatch.setattr(modes, "debug", True)
-    monkeypatch.setattr(modes, "checked", 2)
+    monkeypatch.setattr(modes, "observers", (effects.DEBUG,))
+    monkeypatch.setattr(modes, "observer", effects.DEBUG)
     y = leaf(badak, [1.0, 2.0]).exp()
     y += 1
     with pytest.raises(errors.GraphError, match=r"exp \(test_graph.py:\d+\).*at test_graph.py:\d+"):

@@ -1,6 +1,8 @@
 """Anomaly mode: stop at the first operation, forward or backward, that makes a NaN or an Inf out of finite numbers."""
 
+from badak.graph import effects
 from badak.graph.modes import modes
+from badak.tensor.anomaly import ANOMALY
 
 
 class set_detect_anomaly:  # noqa: N801
@@ -8,16 +10,19 @@ class set_detect_anomaly:  # noqa: N801
 
     def __init__(self, mode: bool, check_nan: bool = True):
         self._before = modes.anomaly, modes.debug
-        modes.anomaly = bool(mode) and check_nan
-        modes.debug = bool(mode) or modes.debug
-        modes.look_again()
+        _set(bool(mode) and check_nan, bool(mode) or modes.debug)
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *error) -> None:
-        modes.anomaly, modes.debug = self._before
-        modes.look_again()
+        _set(*self._before)
+
+
+def _set(anomaly: bool, debug: bool) -> None:
+    modes.anomaly, modes.debug = anomaly, debug
+    effects.watch(ANOMALY, anomaly)
+    effects.watch(effects.DEBUG, debug)
 
 
 class detect_anomaly(set_detect_anomaly):  # noqa: N801

@@ -3,9 +3,10 @@
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
-from badak.errors import GraphError, KindError, ShapeError, user_line
-from badak.graph import Node, modes
+from badak.errors import GraphError, KindError, ShapeError
+from badak.graph import effects, modes
 from badak.tensor import Tensor
+from badak.tensor.apply import record
 
 
 class FunctionContext:
@@ -117,7 +118,9 @@ class _UserOp:
     def _tensor(self, dy, i, ctx):
         if dy is None and ctx._materialize:
             shape, dtype = self.shapes[0][i]
-            return Tensor._of(np.zeros(shape, dtype))
+            zeros = np.zeros(shape, dtype)
+            effects.made(zeros)
+            return Tensor._of(zeros)
         return None if dy is None else Tensor._of(dy)
 
     def _array(self, grad, i, ctx):
@@ -138,17 +141,14 @@ def _record(function, ctx, args, edges, outputs):
         [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
         [a._array.shape if isinstance(a, Tensor) else None for a in args],
     )
-    node = Node(_UserOp(function, shapes), ctx, edges, len(outputs))
-    if modes.debug:
-        node.line = user_line()
     given = {id(a) for a in args}
-    made = []
+    made = list(outputs)
+    with_history: list = [None] * len(outputs)
     for slot, y in enumerate(outputs):
         if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not y.is_floating_point():
-            made.append(y)
             continue
         if id(y) in given and not any(y is d for d in ctx._dirty):
             y = Tensor._of(y._array)  # an input handed through is a new tensor with a new history
-        y._node, y._slot, y._requires_grad = node, slot, True
-        made.append(y)
+        made[slot] = with_history[slot] = y
+    record(_UserOp(function, shapes), ctx, edges, with_history)
     return tuple(made)

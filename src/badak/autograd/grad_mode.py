@@ -3,6 +3,7 @@
 import functools
 import inspect
 
+from badak.graph import effects
 from badak.graph.modes import modes
 
 
@@ -28,7 +29,8 @@ class _Switch:
     def _set(self, values: dict[str, bool]) -> None:
         for name, value in values.items():
             setattr(modes, name, value)
-        modes.look_again()
+        if "inference" in values:
+            effects.watch(effects.INFERENCE, values["inference"])
 
     def __exit__(self, *error) -> None:
         self._set(self._before.pop())

@@ -1,10 +1,11 @@
 """Hooks of the user: how they are kept, whoever calls them (tensors, modules, optimizers), and how they are taken away."""
 
+import weakref
 from collections.abc import Callable
 from itertools import count
 
 from badak.errors import KindError
-from badak.graph.modes import changes
+from badak.graph import effects
 
 _ids = count()
 
@@ -12,22 +13,28 @@ _ids = count()
 class RemovableHandle:
     """What registering a hook gives back: `remove()` takes the hook away; as a context manager it does so at the end.
 
-    replayed: whether a recorded step may have met what it hangs on, and is to be recorded anew.
+    owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded anew.
     """
 
-    def __init__(self, hooks: dict, hook: object, prepend: bool = False, replayed: bool = True):
-        self.id, self._hooks, self._replayed = next(_ids), hooks, replayed
+    def __init__(self, hooks: dict, hook: object, prepend: bool = False, owner: object = None):
+        self.id, self._hooks = next(_ids), hooks
+        self._owner = None if owner is None else weakref.ref(owner)
+        self._tell("a hook was registered")
         others = dict(hooks) if prepend else {}
         for key in others:
             del hooks[key]
         hooks[self.id] = hook
         hooks.update(others)
-        changes.count += replayed
 
     def remove(self) -> None:
         """Take the hook away; a second call does nothing."""
         self._hooks.pop(self.id, None)
-        changes.count += self._replayed
+        self._tell("a hook was removed")
+
+    def _tell(self, how: str) -> None:
+        owner = self._owner and self._owner()
+        if owner is not None:
+            effects.redefined(owner, f"{how} at {type(owner).__name__}")
 
     def __enter__(self) -> "RemovableHandle":
         return self

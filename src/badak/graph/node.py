@@ -18,8 +18,8 @@ class Version:
 
     def bump(self, by: str) -> None:
         self.count += 1
-        if modes.tape is not None:
-            modes.tape.changed(by)
+        if modes.observer is not None:
+            modes.observer.bumped(by)
         if modes.debug:
             line = user_line()
             by = f"{by} at {line}" if line else by

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from badak.errors import GraphError
+from badak.graph import effects
 from badak.graph.modes import modes
 from badak.graph.node import Leaf, Node
 from badak.kernels import LARGE
@@ -30,7 +30,6 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
         _add(buffers, heap, node, slot, dy, False)
     goals, above = (None, set()) if targets is None else _frontier(roots, targets)
     found: dict = {}
-    anomaly = modes.anomaly
     while heap:
         node = heappop(heap)[1]
         gradients = buffers.pop(node)
@@ -41,7 +40,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
                 found[node] = gradients
             if node not in above:
                 continue
-        _step(node, gradients, buffers, heap, anomaly)
+        _step(node, gradients, buffers, heap)
         if not retain_graph:
             node.saved = node.watched = None
     for leaf in list(buffers):
@@ -73,8 +72,7 @@ def _frontier(roots, targets):
 
 
 def _run_hooks(node, gradients) -> None:
-    if modes.tape is not None:
-        modes.tape.refuse("a gradient has a hook")
+    effects.hooked("a gradient has a hook")
     for slot, hooks in node.hooks.items():
         for hook in list(hooks.values()):
             if gradients[2 * slot] is not None:
@@ -85,19 +83,17 @@ def _run_hooks(node, gradients) -> None:
             gradients[2 * slot], gradients[2 * slot + 1] = gradients[2 * slot].copy(order="K"), True
 
 
-def _step(node: Node, gradients, buffers, heap, anomaly: bool) -> None:
+def _step(node: Node, gradients, buffers, heap) -> None:
     """Run one backward and pass its results on."""
     if node.saved is None or node.watched:
         node.check()
-    op, tape = node.op, modes.tape
+    op = node.op
     dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
-    if anomaly:
-        _look_for_nonfinite(node, gradients[::2], dxs)
-    if tape is not None:
+    if modes.observer is not None:
         dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
-        tape.went_back(op, node.saved, gradients[::2], dxs)
+        modes.observer.went_back(node, gradients[::2], dxs)
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
             _add(buffers, heap, edge[0], edge[1], dx, op.fresh)
@@ -115,10 +111,7 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     held = gradients[2 * slot]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
-    elif modes.tape is not None:
-        gradients[2 * slot] = modes.tape.add(held, gradients[2 * slot + 1], dy)
-        gradients[2 * slot + 1] = True
-    elif held.size >= LARGE:
+    elif held.size >= LARGE or modes.observer is not None:  # a recording replays kernels without Python
         gradients[2 * slot] = _sum(held, gradients[2 * slot + 1], dy, owned)
         gradients[2 * slot + 1] = True
     elif gradients[2 * slot + 1]:
@@ -129,25 +122,11 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
 
 def _sum(held, held_owned: bool, dy, dy_owned: bool):
     """held + dy for large arrays, in the memory of the one that nobody else holds: new memory costs half as much again."""
-    add = kernels_of(held).add
     if held_owned:
-        return add(held, dy, held)
-    if dy_owned and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape:
-        return add(held, dy, dy)
-    return add(held, dy)
-
-
-def _look_for_nonfinite(node, dys, dxs) -> None:
-    for dx in dxs:
-        if dx is not None and dx.dtype.kind in "fc" and not np.isfinite(dx).all():
-            kind = "NaN" if np.isnan(dx).any() else "Inf"
-            if all(dy is None or np.isfinite(dy).all() for dy in dys):
-                raise GraphError(
-                    f"the backward of {node._where()} is the first to make {kind} in a gradient "
-                    f"({int((~np.isfinite(dx)).sum())} of {dx.size} values)",
-                    "look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)",
-                )
-            raise GraphError(
-                f"the gradient that reaches {node._where()} already holds NaN or Inf",
-                "look at the gradient given to backward()",
-            )
+        out = held
+    else:
+        out = dy if dy_owned and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
+    made = np.asarray(kernels_of(held).add(held, dy, out))
+    if modes.observer is not None:
+        modes.observer.summed(held, dy, made)
+    return made

@@ -5,7 +5,7 @@ S tokens remembered, a new one costs one position of every layer and S products 
 """
 
 from badak.errors import DTypeError, GraphError, RangeError, ShapeError, expect
-from badak.graph import modes
+from badak.graph import effects, modes
 from badak.nn.functional.heads import Visible, attend
 from badak.tensor import Tensor
 
@@ -41,7 +41,7 @@ class KeyValueCache:
             room=room,
         )
         self.room, self.length = room, 0
-        self._kept: list = [None] * layers  # a pair of arrays for each layer, once there is something to keep
+        self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -56,21 +56,23 @@ class KeyValueCache:
                 "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
                 "with badak.no_grad(): around the model, or the whole text at once without a cache",
             )
+        effects.decides(self, "length")
         T, start = k.shape[2], self.length
         if start + T > self.room:
             raise RangeError(
                 f"KeyValueCache: length {start} + {T} new tokens > room {self.room}", f"a cache with room={start + T}"
             )
-        keys, values = self._arrays(layer, k, v)
-        keys[:, :, start : start + T] = k._array
-        values[:, :, start : start + T] = v._array
-        seen = Tensor._of(keys[:, :, : start + T]), Tensor._of(values[:, :, : start + T])
+        kept = self._tensors(layer, k, v)
+        for mine, new in zip(kept, (k, v)):
+            _keep(mine, new, start)
+        keys, values = (Tensor._of(mine._array[:, :, : start + T]) for mine in kept)
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
-        return attend(q, *seen, Visible(None, None, start if T != 1 else None, (T, start + T)), p, False)[0]
+        return attend(q, keys, values, Visible(None, None, start if T != 1 else None, (T, start + T)), p, False)[0]
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read: every layer has kept their keys and values."""
-        self.length += tokens
+        effects.decides(self, "length")
+        self._go_to(self.length + tokens)
 
     def rewind(self, length: int = 0) -> None:
         """Forget all tokens but the first `length`; RangeError for more than were read."""
@@ -78,27 +80,43 @@ class KeyValueCache:
             raise RangeError(
                 f"KeyValueCache.rewind: length {length} of {self.length} read", f"length in 0..{self.length}"
             )
+        effects.decides(self, "length")
+        self._go_to(length)
+
+    @effects.state(alone=True)
+    def _go_to(self, length: int) -> None:
         self.length = length
 
-    def _arrays(self, layer: int, k: Tensor, v: Tensor) -> tuple:
-        """The arrays of a layer, made if these are its first keys and values."""
+    def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
+        """What a layer keeps, made if these are its first keys and values."""
         if not 0 <= layer < len(self):
             raise RangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
         if self._kept[layer] is None:
-            self._kept[layer] = _empty(k, self.room), _empty(v, self.room)
+            self._begin(layer, k, v)
         keys, values = self._kept[layer]
-        _check(keys, k, "key")
-        _check(values, v, "value")
+        _check(keys._array, k, "key")
+        _check(values._array, v, "value")
         return keys, values
+
+    @effects.state
+    def _begin(self, layer: int, k: Tensor, v: Tensor) -> None:
+        self._kept[layer] = _empty(k, self.room), _empty(v, self.room)
 
     def __repr__(self) -> str:
         return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self.length})"
 
 
-def _empty(x: Tensor, room: int):
-    """An array (B, H, room, D) for keys or values like x (B, H, T, D)."""
+def _empty(x: Tensor, room: int) -> Tensor:
+    """Room for keys or values like x (B, H, T, D): (B, H, room, D)."""
     batch, heads, _, size = x.shape
-    return x.new_empty(batch, heads, room, size)._array
+    return x.new_empty(batch, heads, room, size)
+
+
+@effects.writes
+def _keep(kept: Tensor, new: Tensor, start: int) -> None:
+    """Put the new keys or values, (B, H, T, D), behind the first `start` of those kept."""
+    kept._array[:, :, start : start + new._array.shape[2]] = new._array
+    kept._watch().bump("KeyValueCache.attend")
 
 
 def _check(kept, new: Tensor, name: str) -> None:

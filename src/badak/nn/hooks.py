@@ -38,7 +38,7 @@ class Hooks(Members):
 
         with_kwargs: `hook(module, args, kwargs)`, which returns None or the pair (args, kwargs).
         """
-        return RemovableHandle(self._forward_pre_hooks, Hook(function(hook), with_kwargs), prepend)
+        return RemovableHandle(self._forward_pre_hooks, Hook(function(hook), with_kwargs), prepend, owner=self)
 
     def register_forward_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -47,11 +47,11 @@ class Hooks(Members):
 
         with_kwargs: `hook(module, args, kwargs, output)`. always_call: also after a forward that raised, with output None.
         """
-        return RemovableHandle(self._forward_hooks, Hook(function(hook), with_kwargs, always_call), prepend)
+        return RemovableHandle(self._forward_hooks, Hook(function(hook), with_kwargs, always_call), prepend, owner=self)
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_output)` when the gradients of the outputs are there; what it returns replaces them."""
-        return RemovableHandle(self._backward_pre_hooks, Hook(function(hook)), prepend)
+        return RemovableHandle(self._backward_pre_hooks, Hook(function(hook)), prepend, owner=self)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
@@ -59,7 +59,7 @@ class Hooks(Members):
         What it returns replaces grad_input. Both are tuples with one entry for each positional argument (output), None for
         what is no tensor or has no gradient. It also runs when no input needs a gradient, with Nones for grad_input.
         """
-        return RemovableHandle(self._backward_hooks, Hook(function(hook)), prepend)
+        return RemovableHandle(self._backward_hooks, Hook(function(hook)), prepend, owner=self)
 
     def register_backward_hook(self, hook: Callable) -> RemovableHandle:
         """As `register_full_backward_hook`.

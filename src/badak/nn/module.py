@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from badak.errors import ArgumentError, KindError, MissingError
-from badak.graph import changes, modes
+from badak.graph import effects, modes
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
@@ -57,9 +57,10 @@ class Module(Moving, State, Hooks):
             attributes[name] = OrderedDict()
 
     def __call__(self, *args, **kwargs):
+        if modes.observer is not None:
+            modes.observer.met(self)
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
-            if modes.tape is not None:
-                modes.tape.refuse(f"{type(self).__name__} has hooks")
+            effects.hooked(f"{type(self).__name__} has hooks")
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -73,6 +74,8 @@ class Module(Moving, State, Hooks):
 
     def __getattr__(self, name: str):
         # Reached only when ordinary look-up has failed. Every use of a parameter or a child comes this way.
+        if modes.observer is not None:
+            modes.observer.met(self)
         own = self.__dict__
         if "_modules" in own:  # False before Module.__init__
             if name in own["_modules"]:
@@ -94,9 +97,9 @@ class Module(Moving, State, Hooks):
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self.__dict__ or self.__dict__[name] is not value:  # train() in a loop changes nothing
             if name == "training":
-                changes.switch(self)
+                effects.switched(self)
             else:
-                changes.count += 1
+                effects.redefined(self, f"{type(self).__name__}.{name} was set")
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")
@@ -137,7 +140,7 @@ class Module(Moving, State, Hooks):
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        changes.count += 1
+        effects.redefined(self, f"{type(self).__name__}.{name} was deleted")
         for members in MEMBERS:
             if name in self.__dict__.get(members, ()):
                 del self.__dict__[members][name]
@@ -206,7 +209,7 @@ class Module(Moving, State, Hooks):
         self.add_module(name, module)
 
     def _check_name(self, name: str, what: str, members: str) -> None:
-        changes.count += 1
+        effects.redefined(self, f"{type(self).__name__}.{name} was registered")
         self._need_init(what)
         if not isinstance(name, str):
             raise KindError(f"{what} name should be a string. Got {kind(name)}")

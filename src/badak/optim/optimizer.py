@@ -20,7 +20,7 @@ from functools import wraps
 from typing import Any
 
 from badak.errors import ArgumentError, MissingError, warn_once
-from badak.graph import live, modes
+from badak.graph import effects, modes
 from badak.graph.hooks import RemovableHandle, function
 from badak.optim.groups import group_of, groups_of
 from badak.optim.groups import required as required
@@ -191,10 +191,16 @@ def loss_of(closure: Callable[[], Any] | None) -> Any:
         modes.grad = before
 
 
+def _prepared(optimizer: Optimizer, *args: Any, **kwargs: Any) -> tuple[Callable[[], bool], list[Tensor]] | None:
+    """How the next step without a closure goes on the same gradients; see `effects.state`."""
+    prepare = None if args or kwargs else optimizer._kept_step()
+    return None if prepare is None else (prepare, list(optimizer._parameters()))
+
+
 def _watched(step: Callable) -> Callable:
     """`step` with its hooks, and a word where there is no gradient at all; a step within a step runs bare."""
 
-    @live
+    @effects.state(prepared=_prepared)
     @wraps(step)
     def watched(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if self._stepping:

@@ -1,53 +1,95 @@
-"""What goes into a recorded step and what comes out of it."""
+"""What goes into a recorded step."""
 
 import copy
+import dataclasses
 import weakref
 from typing import Any
 
 import numpy as np
 
-from badak.graph import Node, changes, modes
-from badak.replay.entries import results_in
-from badak.replay.recorder import LIVE_GRAPH, Recorder
+from badak.graph import modes
 from badak.tensor import Tensor
 
 _SCATTERED = 1 << 20  # bytes that an argument may reach over without filling an eighth of them
-_NUMBERS = (int, float, bool, str, type(None))
+_NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 
 
 class Arguments:
     """The arguments of a call: the tensors among them, and a key that says what they are apart from the tensors' values.
 
-    A tensor that requires a gradient, a module and any other object is part of the key as the very object that it is.
+    Containers and dataclasses are taken apart. A tensor that requires a gradient, a module and any other object is part of
+    the key as the very object that it is.
     """
 
     def __init__(self, args, kwargs):
-        self.tensors: list[Tensor] = []
+        self.tensors: list[Tensor] = []  # that vary from call to call
+        self.objects: list = []  # that go by their identity
+        self.trouble = ""  # why a call with these cannot be replayed
         self.args, self.kwargs = args, kwargs
-        self.simple = not kwargs and all(_varies(x) for x in args)
-        self.key = self._key(args), self._key(kwargs), modes.grad, modes.inference, changes.modes
+        self._places: dict = {}  # id of a tensor or a container: its number, so that what is given twice stays one
+        self.key = self._key(args), self._key(kwargs), modes.grad, modes.inference
+        self.simple = not kwargs and len(self.tensors) == len(args) == len(self._places)
 
     def _key(self, value) -> Any:
         kind = type(value)
+        if kind is float:
+            return kind, value.hex()  # which tells 0.0 from -0.0, and knows nan
+        if kind in _NUMBERS:
+            return kind, value
+        if kind is not tuple and kind is not dict or value:
+            if id(value) in self._places:
+                return "again", self._places[id(value)]
+            if kind is not tuple and (value is not self.args and value is not self.kwargs):
+                self._places[id(value)] = len(self._places)
         if _varies(value):
             self.tensors.append(value)
             array = value._array
             flags = array.flags
             return array.shape, array.dtype, None if flags.c_contiguous else array.strides, flags.writeable
-        if kind is tuple or kind is list or _has_fields(value):
-            return kind, tuple([self._key(part) for part in value])
-        if kind is dict:
-            return kind, tuple([(name, self._key(part)) for name, part in value.items()])
-        if kind is float:
-            return kind, value.hex()  # which tells 0.0 from -0.0, and knows nan
-        if kind in _NUMBERS:
-            return kind, value
+        parts = _parts(value)
+        if parts is not None:
+            return kind, tuple([(self._key(name), self._key(part)) for name, part in parts])
+        if isinstance(value, np.ndarray):
+            self.trouble = self.trouble or "an argument is an array of NumPy, whose values it may read: badak.from_numpy(array)"
+        if isinstance(value, set | frozenset):
+            if all(type(part) in _NUMBERS for part in value):
+                return kind, frozenset(map(self._key, value))
+            self.trouble = self.trouble or "an argument is a set of more than numbers and texts"
+        self.objects.append(value)
         return kind, id(value), _Itself(value)
 
     def on(self, tensors):
-        """(args, kwargs) with these tensors in the places of the others."""
-        waiting = iter(tensors)
-        return _replaced(self.args, waiting), _replaced(self.kwargs, waiting)
+        """(args, kwargs) with these tensors in the places of the others; containers are new ones."""
+        self._used: list = []  # (the caller's container, the one that the step was given)
+        made = {id(mine): given for mine, given in zip(self.tensors, tensors)}
+        return self._replaced(self.args, made), self._replaced(self.kwargs, made)
+
+    def _replaced(self, value, made):
+        if id(value) in made:
+            return made[id(value)]
+        parts = _parts(value)
+        if parts is None or type(value) in _NUMBERS:
+            return value
+        twin = _with_parts(value, [part if name is None else self._replaced(part, made) for name, part in parts])
+        if type(value) is not tuple:
+            made[id(value)] = twin
+            self._used.append((value, twin))
+        return twin
+
+    def give_back(self, tensors) -> bool:
+        """Do to the caller's containers what the step did to those that it was given; whether it did anything."""
+        mine = {id(given): x for given, x in zip(tensors, self.tensors)}
+        mine |= {id(twin): value for value, twin in self._used}
+        changed = False
+        for value, twin in self._used:
+            before = [(name, part) for name, part in _parts(value)]
+            now = [(name, mine.get(id(part), _back(part, mine))) for name, part in _parts(twin)]
+            if [(name, id(part)) for name, part in before if not isinstance(part, tuple)] != [
+                (name, id(part)) for name, part in now if not isinstance(part, tuple)
+            ]:
+                changed = True
+                _set_parts(value, now)
+        return changed
 
 
 class _Itself:
@@ -72,12 +114,55 @@ def _varies(value) -> bool:
     return type(value) is Tensor and not value.requires_grad
 
 
+def _is_data(value) -> bool:
+    """Whether it is an object of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def _parts(value):
+    """(name, part) of everything in a list, tuple, dict or dataclass; None for what is none of them."""
+    if isinstance(value, list | tuple):
+        return list(enumerate(value))
+    if isinstance(value, dict):
+        return list(value.items())
+    if _is_data(value):
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value) if hasattr(value, field.name)]
+    return None
+
+
+def _with_parts(value, parts):
+    """A container as this one, of these parts."""
+    if isinstance(value, tuple):
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    twin = copy.copy(value)
+    _set_parts(twin, [(name, part) for (name, _), part in zip(_parts(value), parts)])
+    return twin
+
+
+def _set_parts(value, parts) -> None:
+    if isinstance(value, list):
+        value[:] = [part for _, part in parts]
+    elif isinstance(value, dict):
+        value.clear()
+        value.update(parts)
+    else:
+        for name, part in parts:
+            object.__setattr__(value, name, part)
+
+
+def _back(part, mine):
+    """A tuple with the caller's own things in it."""
+    if not isinstance(part, tuple):
+        return part
+    return _with_parts(part, [mine.get(id(each), _back(each, mine)) for each in part])
+
+
 def room_for(array):
     """New memory with the shape and the strides of an array, in whose order NumPy sums; None where it is scattered too far."""
     if array.flags.c_contiguous:
         return np.empty(array.shape, array.dtype)
-    reach = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides)) + array.itemsize
-    if reach > max(8 * array.nbytes, _SCATTERED):
+    reach = sum((size - 1) * abs(stride) for size, stride in zip(array.shape, array.strides)) + array.itemsize
+    if reach > max(8 * array.nbytes, _SCATTERED) or any(stride < 0 for stride in array.strides):
         return None
     return np.ndarray(array.shape, array.dtype, np.empty(reach, np.uint8), 0, array.strides)
 
@@ -93,78 +178,3 @@ def shown(memory, array) -> Tensor:
 def state_of(x: Tensor) -> tuple:
     """What a step may change of an argument."""
     return x._array.tobytes(), id(x._array), x._version, x.requires_grad, id(x._grad)
-
-
-def _has_fields(value) -> bool:
-    """Whether it is a named tuple."""
-    return isinstance(value, tuple) and hasattr(value, "_fields")
-
-
-def _replaced(value, waiting):
-    kind = type(value)
-    if _varies(value):
-        return next(waiting)
-    if kind is tuple or kind is list:
-        return kind([_replaced(part, waiting) for part in value])
-    if _has_fields(value):
-        return kind(*[_replaced(part, waiting) for part in value])
-    if kind is dict:
-        return {name: _replaced(part, waiting) for name, part in value.items()}
-    return value
-
-
-class Results:
-    """What the step returned: tensors, which are copied out after every replay, and what is not a tensor."""
-
-    def __init__(self, result, recorder: Recorder):
-        self.result, self.inference = result, modes.inference
-        self._made: dict = {}  # id of a tensor of the result: its copy, while one result is made
-        recorder.words.append(("result", self._described(result, recorder)))
-
-    def _described(self, value, recorder: Recorder):
-        if isinstance(value, Tensor):
-            if type(value) is not Tensor:
-                recorder.refuse("it returns a parameter")
-            if value.requires_grad and (value._node is None or value._node.saved is not None):
-                recorder.refuse(LIVE_GRAPH)
-            return recorder.origins.describe(value._array), value._requires_grad
-        if isinstance(value, tuple | list):
-            return type(value), [self._described(part, recorder) for part in value]
-        if isinstance(value, dict):
-            return type(value), [(name, self._described(part, recorder)) for name, part in value.items()]
-        return recorder.origins.describe(value)
-
-    def arrays(self) -> list:
-        """The arrays of its tensors."""
-        return results_in(self.result)
-
-    def fresh(self):
-        """The result, its tensors in memory of their own."""
-        if type(self.result) is Tensor:
-            return self._copy(self.result)
-        self._made.clear()
-        return self._fresh(self.result)
-
-    def _copy(self, value: Tensor) -> Tensor:
-        made = Tensor._of(value._array.copy(order="K"))
-        if value._requires_grad:  # as after a backward: its graph is spent
-            made._requires_grad, made._node = True, Node(value._node.op, None, [], value._node.slots)  # type: ignore[union-attr]
-        if self.inference:
-            made._inference = True
-        return made
-
-    def _fresh(self, value):
-        if isinstance(value, Tensor):
-            made = self._made.get(id(value))
-            if made is None:
-                made = self._made[id(value)] = self._copy(value)
-            return made
-        if _has_fields(value):
-            return type(value)(*map(self._fresh, value))
-        if isinstance(value, tuple | list):
-            return type(value)(map(self._fresh, value))
-        if isinstance(value, dict):
-            made = copy.copy(value) if type(value) is not dict else {}
-            made.update((name, self._fresh(part)) for name, part in value.items())
-            return made
-        return value

@@ -1,4 +1,4 @@
-"""What a recording consists of. Each entry can be done again, on the same arrays: `entry.again()`."""
+"""What a recording consists of. Each entry can be done once more, on the same arrays: `entry.redo()`."""
 
 from functools import partial
 
@@ -19,16 +19,16 @@ class Entry:
         return self.calls or []
 
     def touched(self) -> list:
-        """The arrays that `again` works on."""
+        """The arrays that `redo` works on."""
         return list(arrays_in(list(self.__dict__.values())))
 
     def move(self, moved) -> None:
         """Work on moved(array) in the place of every array."""
         self.calls = [(*call, _each(arguments, moved)) for *call, arguments in self.calls or ()]
 
-    def again(self) -> None:
+    def redo(self) -> None:
         """Do it once more, on the values that the arrays have now."""
-        raise AssertionError("an Entry defines again")
+        raise AssertionError("an Entry defines redo")
 
 
 class Forward(Entry):
@@ -45,7 +45,7 @@ class Forward(Entry):
         self.arrays, self.outputs = _each(self.arrays, moved), _each(self.outputs, moved)
         self.saved.__dict__.update((name, _each(value, moved)) for name, value in self.saved.__dict__.items())
 
-    def again(self) -> None:
+    def redo(self) -> None:
         saved = Saved(self.saved.needs)
         made = self.op.forward(saved, *self.arrays, **self.attributes)
         _refresh(self.outputs, made if type(made) is tuple else (made,))
@@ -71,7 +71,7 @@ class Backward(Entry):
         super().move(moved)
         self.dys, self.dxs = _each(self.dys, moved), _each(self.dxs, moved)
 
-    def again(self) -> None:
+    def redo(self) -> None:
         dxs = self.op.backward(self.saved, *self.dys)
         _refresh(self.dxs, dxs if type(dxs) is tuple else (dxs,))
 
@@ -86,17 +86,17 @@ class Sum(Entry):
         super().move(moved)
         self.a, self.b, self.out = _each([self.a, self.b, self.out], moved)
 
-    def again(self) -> None:
+    def redo(self) -> None:
         np.add(self.a, self.b, out=self.out)
 
 
 class Copy(Entry):
-    """Write an array into another, which may belong to something that counts its changes."""
+    """Write an array into another, whose memory may have a counter of changes."""
 
     def __init__(self, target, source, version=None, by=""):
         self.target, self.source, self.version, self.by = target, source, version, by
 
-    def again(self) -> None:
+    def redo(self) -> None:
         self.target[...] = self.source
         if self.version is not None:
             self.version.bump(self.by)
@@ -111,7 +111,7 @@ class Grads(Entry):
     def touched(self) -> list:
         return [grad._array for _, grad in self.pairs if grad is not None]
 
-    def again(self) -> None:
+    def redo(self) -> None:
         for leaf, grad in self.pairs:
             leaf._grad = grad
 
@@ -121,7 +121,7 @@ class Ufunc(Entry):
 
     def __init__(self, ufunc, arrays, out):
         self.arrays, self.out = arrays, out
-        self.again = partial(ufunc, *arrays, out=out)  # type: ignore[method-assign]
+        self.redo = partial(ufunc, *arrays, out=out)  # type: ignore[method-assign]
 
 
 class Call(Entry):
@@ -133,24 +133,22 @@ class Call(Entry):
     def touched(self) -> list:
         return [*results_in([self.args, list(self.kwargs.values())]), *self.results]
 
-    def again(self) -> None:
+    def redo(self) -> None:
         _refresh(self.results, results_in(self.function(*self.args, **self.kwargs)))
 
 
-class Prepared(Entry):
-    """The step of an optimizer as kernel calls, after `prepare` has set what changes from step to step."""
+class Prepared(Call):
+    """A call, as of an optimizer's step, as kernel calls, after `prepare` has set what changes from step to step."""
 
-    def __init__(self, function, optimizer, prepare, calls):
-        self.function, self.optimizer, self.prepare, self.kept = function, optimizer, prepare, calls
-
-    def again(self) -> None:
-        self.function(self.optimizer)
+    def __init__(self, function, args, kwargs, results, prepare, calls):
+        super().__init__(function, args, kwargs, results)
+        self.prepare, self.kept = prepare, calls
 
     def kept_calls(self) -> list:
         return self.kept
 
     def touched(self) -> list:
-        return list(arrays_in([list(arguments) for *_, arguments in self.kept]))
+        return [*super().touched(), *arrays_in([list(arguments) for *_, arguments in self.kept])]
 
     def player(self, play):
         """The step that plays its calls where they fit."""
@@ -159,7 +157,7 @@ class Prepared(Entry):
             if self.prepare():
                 play()
             else:
-                self.again()
+                self.redo()
 
         return step
 

@@ -5,8 +5,6 @@ byte must be back. What they read must be inputs, or written by calls before: th
 between was needed.
 """
 
-import importlib
-import sys
 import threading
 
 import numpy as np
@@ -17,33 +15,28 @@ from badak.replay.origins import owner_of
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
 
 
-def _parallel():
-    """The module that calls kernels, where there are compiled ones in this process."""
-    return sys.modules.get("badak.kernels.fast._parallel")
+class KernelLog:
+    """The log of this thread's calls of compiled kernels. (The plain kernels, which are NumPy, keep none.)"""
 
-
-class Watch:
-    """The log of this thread's calls of kernels."""
+    def __init__(self):
+        self.calls = getattr(kernels.active(), "call_log", None)
 
     def start(self) -> None:
         """Log what comes from now on."""
-        kernels.active()  # which loads the compiled ones, if there are any
-        if _parallel():
-            calls = _parallel().calls
-            calls.thread, calls.log = threading.get_ident(), []
+        if self.calls:
+            self.calls.thread, self.calls.log = threading.get_ident(), []
 
     def take(self) -> list:
         """The calls since the last look."""
-        if not _parallel():
+        if not self.calls:
             return []
-        calls = _parallel().calls
-        taken, calls.log = calls.log or [], []
+        taken, self.calls.log = self.calls.log or [], []
         return taken
 
     def stop(self) -> None:
         """Log no more."""
-        if _parallel():
-            _parallel().calls.log = None
+        if self.calls:
+            self.calls.log = None
 
 
 def native_calls(calls, read, written, origins) -> list | None:
@@ -53,7 +46,7 @@ def native_calls(calls, read, written, origins) -> list | None:
     ready = set(inputs)
     scratch: dict = {}
     for kernel, _, _, arguments in calls:
-        arrays = [(word, x) for word, x in zip(kernel.words, arguments) if isinstance(x, np.ndarray) and x.size]
+        arrays = [(word, x) for word, x in zip(kernel.signature, arguments) if isinstance(x, np.ndarray) and x.size]
         for word, array in arrays:
             if word[0] in "RV" and id(owner_of(array)) not in ready and not _shared(array, origins):
                 return None
@@ -71,7 +64,7 @@ def native_calls(calls, read, written, origins) -> list | None:
 def read_by(calls):
     """The arrays that calls read, apart from empty ones."""
     for kernel, _, _, arguments in calls:
-        for word, x in zip(kernel.words, arguments):
+        for word, x in zip(kernel.signature, arguments):
             if isinstance(x, np.ndarray) and x.size and word[0] in "RV":
                 yield x
 
@@ -79,7 +72,7 @@ def read_by(calls):
 def written_by(calls):
     """The arrays that calls write."""
     for kernel, _, _, arguments in calls:
-        for word, x in zip(kernel.words, arguments):
+        for word, x in zip(kernel.signature, arguments):
             if isinstance(x, np.ndarray) and x.size and word[0] in "WX":
                 yield x
 
@@ -99,7 +92,7 @@ def _same_again(calls, results, scratch) -> bool:
         each[...] = _RUBBISH
     for kernel, tasks, work, arguments in calls:
         kernel(tasks, work, *arguments)
-    _parallel().calls.log = []
+    kernels.active().call_log.log = []
     same = all(array.tobytes() == value for array, value in zip(results, values))
     for each, old in zip(memory, before):
         each[...] = old
@@ -115,36 +108,15 @@ def _bytes(array):
 def player(entries):
     """A function that plays the calls of these entries.
 
-    A kernel that met an id out of range says so in its argument `wrong`; its entry is then done by Python, which raises.
+    Where a kernel meets an id out of range nothing more is played, and its entry is done by Python, which raises.
     """
     owners = [each for each in entries for _ in each.kept_calls()]
-    wrong = np.zeros(len(owners), np.int64)  # one number for each call
-    calls = [
-        (kernel, tasks, work, _with_flag(kernel, arguments, wrong[i : i + 1]))
-        for i, (kernel, tasks, work, arguments) in enumerate(call for each in entries for call in each.kept_calls())
-    ]
-    play = importlib.import_module("badak.kernels.fast._tape").Tape(calls).play
-    if not any("wrong" in _names(kernel) for kernel, *_ in calls):
-        return play
+    play = kernels.active().CallList([call for each in entries for call in each.kept_calls()]).play
 
-    def play_and_look():
-        play()
-        if wrong.any():
-            first = int(wrong.argmax())
-            wrong[:] = 0
-            owners[first].again()
+    def play_to_the_end():
+        stopped = play()
+        if stopped is not None:
+            owners[stopped].redo()
+            raise AssertionError(f"{type(owners[stopped]).__name__}: a kernel met an error that Python does not")
 
-    return play_and_look
-
-
-def _names(kernel):
-    """The names of a kernel's arguments after the task."""
-    return kernel.function.__code__.co_varnames[1 : kernel.function.__code__.co_argcount]
-
-
-def _with_flag(kernel, arguments, flag):
-    """The arguments with `flag` in the place of `wrong`, if there is one."""
-    if "wrong" not in _names(kernel):
-        return arguments
-    at = _names(kernel).index("wrong")
-    return (*arguments[:at], flag, *arguments[at + 1 :])
+    return play_to_the_end

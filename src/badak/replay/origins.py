@@ -1,8 +1,9 @@
-"""Where the arrays of a step come from, in words that mean the same in two recordings of it.
+"""Where the arrays of a step come from, said in a way that means the same in two recordings of it.
 
-An array is known by the memory it sees. Memory is an argument of the step, or made by one of its entries, or else "outside":
-parameters, buffers, and whatever the recorder has not seen being made. Outside memory goes by its identity, so that what a
-step makes anew each time, unseen, has another name in the next recording: then the two differ, and nothing is replayed.
+An array is known by the memory it sees, which its owner holds. Memory is an argument of the step, or made by one of its
+entries, or a constant (made from the program's text alone), or else "outside": parameters, buffers, and whatever the recorder
+has not seen being made. Outside memory goes by its identity, so that what a step makes anew each time, unseen, has another
+origin in the next recording: then the two differ, and nothing is replayed.
 """
 
 import numpy as np
@@ -31,45 +32,49 @@ def arrays_in(value):
 
 
 class Origins:
-    """The names of all memory that one recording has met."""
+    """The origins of all memory that one recording has met."""
 
     def __init__(self):
         self.bytes = 0  # of memory that entries have made
-        self._names: dict = {}  # id of the owner: (kind, number, ...)
-        self._memory: list = []  # the owners
-        self.alive: list = []  # whatever goes by its id in words
+        self._known: dict = {}  # id of the owner: (kind, number, ...)
+        self._owners: list = []
+        self.alive: list = []  # whatever goes by its id in descriptions
 
-    def name(self, array, *words) -> None:
-        """Give the memory of an array a name, unless it has one."""
+    def note(self, array, *origin) -> None:
+        """Note where the memory of an array comes from, unless that is known."""
         owner = owner_of(array)
-        if id(owner) not in self._names:
-            self._names[id(owner)] = words
-            self._memory.append(owner)
-            if words[0] == "outside":
+        if id(owner) not in self._known:
+            self._known[id(owner)] = origin
+            self._owners.append(owner)
+            if origin[0] == "outside":
                 self.alive.append(owner)
-            self.bytes += array.nbytes if words[0] == "made" else 0
+            self.bytes += array.nbytes if origin[0] == "made" else 0
 
-    def rename(self, array, *words) -> None:
-        """Give memory that has a name another."""
-        self._names[id(owner_of(array))] = words
+    def correct(self, array, *origin) -> None:
+        """Give memory whose origin is known another."""
+        self._known[id(owner_of(array))] = origin
 
     def outside(self) -> dict:
         """id: owner of all memory that was there before the step, its arguments apart."""
-        return {id(owner): owner for owner in self._memory if self._names[id(owner)][0] == "outside"}
+        return {id(owner): owner for owner in self._owners if self._known[id(owner)][0] == "outside"}
 
     def of(self, array) -> tuple:
-        """The name of an array's memory; unknown memory is outside."""
+        """The origin of an array's memory; unknown memory is outside."""
         owner = owner_of(array)
-        if id(owner) not in self._names:
-            self.name(array, "outside", id(owner))
-        return self._names[id(owner)]
+        if id(owner) not in self._known:
+            self.note(array, "outside", id(owner))
+        return self._known[id(owner)]
+
+    def is_outside(self, array) -> bool:
+        """Whether the memory was there before the step, or nobody saw it being made."""
+        return self.of(array)[0] == "outside"
 
     def knows(self, array) -> bool:
-        """Whether the memory has a name."""
-        return id(owner_of(array)) in self._names
+        """Whether the origin of the memory is known."""
+        return id(owner_of(array)) in self._known
 
     def describe(self, value):
-        """A value in words that can be compared with those of another recording."""
+        """A value as something that can be compared with that of another recording."""
         if isinstance(value, np.ndarray):
             place = value.__array_interface__["data"][0]
             owner = owner_of(value)

@@ -1,7 +1,7 @@
-"""Watching a step: every operation, gradient and change becomes an entry.
+"""Watching a step: every operation, gradient and change becomes an entry of a recording.
 
-The hooks stand where the work is done (`tensor/apply.py`, `graph/walk.py`, `tensor/inplace.py` ...) and reach the recorder
-as `modes.tape`. What it cannot follow it refuses, with the reason; the step then runs as it is.
+The recorder is an observer of effects (`graph/effects.py`). What it cannot follow it refuses, with the reason; the step then
+runs as it is. Beside the entries it keeps a trace, which says what happened in a form that two recordings have in common.
 """
 
 from collections.abc import Iterator
@@ -9,167 +9,168 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak import kernels
-from badak.graph import modes
+from badak.graph import effects
+from badak.graph.effects import Observer
 from badak.replay.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
-from badak.replay.native import Watch, native_calls, read_by, written_by
+from badak.replay.native import KernelLog, native_calls, read_by
+from badak.replay.native import written_by as written_by_calls
 from badak.replay.origins import Origins, arrays_in, owner_of
 from badak.replay.repeats import Repeats
+from badak.replay.scout import written_by
+from badak.tensor import Tensor
 
-LIVE_GRAPH = "its result still waits for backward(); compile the whole step, backward included"
+WAITS = "its result still waits for backward(); compile the whole step, backward included"
 CHANGED = "it changes one of its arguments"
-MOST_BYTES = 1 << 29  # of memory that a recording holds: a larger step gains little, as its kernels take long
+MOST_BYTES = 1 << 29  # of memory that recordings hold, all together: a larger step gains little, as its kernels take long
 
 
-class Recorder:
-    """One recording. `with recorder:` watches this thread; `entries` is what happened, `words` the same to be compared."""
+class Recorder(Observer):
+    """One recording. `with recorder:` watches this thread; `entries` is what happened, `trace` the same to be compared."""
 
-    def __init__(self, arguments, first: bool = True):
+    acts = True
+
+    def __init__(self, arguments, surroundings, first: bool = True):
+        self.surroundings = surroundings
         self.first = first  # of the two recordings: results then keep memory of their own, as one may yet be changed
         self.entries: list[Entry] = []
-        self.words: list = []
+        self.trace: list = []
         self.trouble = ""  # why this cannot be replayed
         self.leaves: dict = {}  # id: (leaf, its .grad when the step first touched it, whether it was read)
-        self.changes: list[str] = []  # of memory, that nothing has explained yet
-        self.changes_outside = False  # whether it writes into memory that was there before
+        self.tensors: dict = {}  # id: tensors from outside
+        self.modules: dict = {}  # id: modules that were called, or asked for what they hold
+        self.decided: dict = {}  # (id, name): (object, name, value) of what Python decides by
+        self.written: dict = {}  # id: owner of memory from outside that it writes
         self.origins = Origins()
         self.repeats = Repeats(self.origins)
-        self.watch = Watch()
-        self._constants: dict = {}  # id of the owner: an array that was made from the code of the step alone
+        self.log = KernelLog()
+        self._constants: dict = {}  # id of the owner: an array that was made from the program's text alone
+        self._derived: dict = {}  # id: tensors that the step made on memory that was there before
         self._python: set = set()  # ids of what operations saved whose forward needs Python
         for i, array in enumerate(arguments):
-            self.origins.name(array, "argument", i)
+            self.origins.note(array, "argument", i)
 
     def __enter__(self) -> "Recorder":
-        self._switch(self)
-        self.watch.start()
+        effects.watch(self)
+        self.log.start()
         return self
 
     def __exit__(self, *error) -> None:
-        self._switch(None)
-        self.watch.stop()
-        if self.changes:
-            self.refuse(f"{self.changes[0]} changes memory directly")
-
-    def _switch(self, tape) -> None:
-        modes.tape = tape
-        modes.look_again()
+        effects.watch(self, False)
+        self.log.stop()
+        if not self.trouble and error[0] is None:
+            self._compare_surroundings()
 
     def refuse(self, why: str) -> None:
         """This step cannot be replayed: stop watching, and let go of what was kept. The first reason stays."""
         if not self.trouble:
             self.trouble = why
-            self._switch(None)
-            self.watch.stop()
-            self.entries, self.words, self.origins = [], [], Origins()
+            effects.watch(self, False)
+            self.log.stop()
+            self.entries, self.trace, self.origins = [], [], Origins()
 
-    def summary(self) -> tuple[list, list]:
-        """What to compare the next recording with: the words, and what must live so that no id in them is given twice."""
-        return self.words, self.origins.alive
-
-    def compare(self, words: list) -> None:
+    def compare(self, trace: list) -> None:
         """Refuse where an earlier recording says something else."""
-        if self.trouble or self.words == words:
+        if self.trouble or self.trace == trace:
             return
-        where: tuple = next((two for one, two in zip(words, self.words) if one != two), ("its end",))
+        where: tuple = next((two for one, two in zip(trace, self.trace) if one != two), ("its end",))
         at = where[1] if len(where) > 1 and isinstance(where[1], str) else where[0]
         self.refuse(f"two calls of it differ (at {at}: a number, a shape, or a tensor made outside of operations)")
 
     # ------------------------------------------------------------------ operations
 
     def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        """An operation made the tensors `outputs`."""
         for x in inputs:
-            if x is not None and self.origins.of(x._array)[0] == "outside":
-                x._replayed = True
-        calls, made = self.watch.take(), [y._array for y in outputs]
+            if x is not None:
+                self._meet(x)
+        calls, made = self.log.take(), [y._array for y in outputs]
         if self.trouble or all(self.origins.knows(array) for array in made):
             return  # views: their memory is somebody's already
         if _sized_by_values(op, attributes):
             self.refuse(f"the shape of what {op.name} gives depends on values")
             return
-        words = self.origins.describe((arrays, attributes))
+        what = self.origins.describe((arrays, attributes))
         if True not in saved.needs:
-            if before := self.repeats.seen((op.name, words), list(arrays_in([arrays, attributes])), made):
+            if before := self.repeats.seen((op.name, what), list(arrays_in([arrays, attributes])), made):
                 for y, array in zip(outputs, before):
                     self._stand_for(y, array)
-                self.words.append(("again", op.name, words))
+                self.trace.append(("repeat", op.name, what))
                 return
             if op.ufunc is not None and not attributes and made[0].dtype.kind in "iub":
-                self._add(Ufunc(op.ufunc, arrays, made[0]), "forward", op.name, words, made)
+                self._add(Ufunc(op.ufunc, arrays, made[0]), "forward", op.name, what, made)
                 return
         entry = Forward(op, saved, arrays, attributes, made)
         self._find_calls(entry, op, calls, [arrays, attributes], [made, saved.__dict__])
         if entry.calls is None:
             self._python.add(id(saved))
-        self._add(entry, "forward", op.name, words, made, _told(saved, entry.calls is None))
+        self._add(entry, "forward", op.name, what, made, _told(saved, entry.calls is None))
 
-    def went_back(self, op, saved, dys, dxs) -> None:
-        """A backward made the gradients `dxs`."""
-        calls = self.watch.take()
+    def went_back(self, node, dys, dxs) -> None:
+        calls, saved = self.log.take(), node.saved
         if self.trouble or all(dx is None or self.origins.knows(dx) for dx in dxs):
             return
         python = id(saved) in self._python
-        words = self.origins.describe((_told(saved, python), dys))
-        entry = Backward(op, saved, dys, dxs)
+        what = self.origins.describe((_told(saved, python), dys))
+        entry = Backward(node.op, saved, dys, dxs)
         if not python:  # else its numbers may depend on values
-            self._find_calls(entry, op, calls, [saved.__dict__, dys], [dxs])
-        self._add(entry, "backward", op.name, words, list(dxs))
+            self._find_calls(entry, node.op, calls, [saved.__dict__, dys], [dxs])
+        self._add(entry, "backward", node.op.name, what, list(dxs))
 
-    def add(self, held, owned: bool, dy):
-        """held + dy, in held's memory where it is owned."""
+    def summed(self, held, dy, out) -> None:
         self.repeats.forget()
-        self.watch.take()
-        if owned:
-            self._given_values([held])
-        words = self.origins.describe((held, dy))
-        if held.shape == dy.shape and held.dtype == dy.dtype:
-            out = kernels.of(held).add(held, dy, held if owned else None)
-        else:
-            out = np.add(held, dy, out=held) if owned else np.asarray(held + dy)
+        if out is held or out is dy:
+            self._given_values([out])
+        what = self.origins.describe((held, dy, out is held, out is dy))
         entry = Sum(held, dy, out)
-        entry.calls = self.watch.take() or None
-        self._add(entry, "sum", owned, words, [out])
-        return out
+        entry.calls = self.log.take() or None
+        self._add(entry, "sum", "sum", what, [out])
 
     # ------------------------------------------------------------------ gradients of leaves
 
     def accumulate(self, leaf, dy, owned: bool) -> None:
-        """As Tensor._accumulate: dy joins the leaf's .grad."""
         if dy.dtype != leaf._array.dtype:
             self.refuse("a gradient has another dtype than its parameter")
-            dy, owned = dy.astype(leaf._array.dtype), True
+            leaf._take_gradient(dy, owned)
+            return
         self._touch(leaf)
-        words = self.origins.describe(dy)
+        what = self.origins.describe(dy)
         if leaf._grad is not None:
-            self.add(leaf._grad._array, True, dy)
+            self._add_to(leaf._grad._array, dy)
         elif owned and dy.flags.c_contiguous:
             self._set(leaf, leaf._of(dy))
         else:
             copy = np.array(dy, order="C")
-            self._add(Copy(copy, dy), "copy", "", words, [copy])
+            self._add(Copy(copy, dy), "copy", "", what, [copy])
             self._set(leaf, leaf._of(copy))
-        self.words.append(("gradient", self.origins.describe(leaf._array), words))
+        self.trace.append(("gradient", self.origins.describe(leaf._array), what))
         if leaf._backward_hooks_after:
             self.refuse("a parameter has a hook")
-            for hook in tuple(leaf._backward_hooks_after.values()):
-                hook(leaf)
+            leaf._call_hooks_after()
 
-    def set_grad(self, leaf, grad) -> None:
-        """The leaf's .grad became None, or a tensor."""
+    def _add_to(self, held, dy) -> None:
+        self._compare_surroundings(held)
+        self.log.take()
+        if held.shape == dy.shape:
+            kernels.of(held).add(held, dy, held)
+        else:
+            held += dy
+        self.surroundings.look_again(held)
+        self.summed(held, dy, held)
+
+    def grad_read(self, leaf) -> None:
+        self._touch(leaf)
+
+    def grad_set(self, leaf, grad) -> None:
         self._touch(leaf, read=False)
         if grad is not None:  # later gradients are added to it
             self._given_values([grad._array])
         self._set(leaf, grad)
         described = None if grad is None else self.origins.describe(grad._array)
-        self.words.append(("grad", self.origins.describe(leaf._array), described))
-
-    def read_grad(self, leaf) -> None:
-        """The step looks at the leaf's .grad."""
-        self._touch(leaf)
+        self.trace.append(("grad", self.origins.describe(leaf._array), described))
 
     def _touch(self, leaf, read: bool = True) -> None:
-        if self.origins.of(leaf._array)[0] == "outside":
+        if self.origins.is_outside(leaf._array):
             self.leaves.setdefault(id(leaf), (leaf, leaf._grad, read))
+            self._meet(leaf)
 
     def _set(self, leaf, grad) -> None:
         leaf._grad = grad
@@ -179,70 +180,132 @@ class Recorder:
             self.entries.append(last)
         last.pairs.append((leaf, grad))
 
-    # ------------------------------------------------------------------ changes and calls
+    # ------------------------------------------------------------------ functions behind the door
 
-    def wrote(self, x, value, by: str) -> None:
-        """x's memory was given the values of the array `value`, and x's counter was told."""
-        self.changes.pop()
-        self.watch.take()
-        self._given_values([x._array])
-        words = self.origins.describe((x._array, value))
-        self._add(Copy(x._array, value, x._watch(), by), "write", by, words)
-
-    def changed(self, by: str) -> None:
-        """Some memory was changed."""
-        self.changes.append(by)
-
-    def live(self, function, args, kwargs):
-        """Call the function unwatched, and have it called in every replay; `modes.live*` say what kinds there are."""
+    def call(self, effect, args, kwargs):
         args = tuple([list(x) if isinstance(x, Iterator) else x for x in args])  # an iterator could be read but once
         kwargs = {name: list(x) if isinstance(x, Iterator) else x for name, x in kwargs.items()}
-        self.watch.take()
-        self._switch(None)
+        target = _target(effect, args)
+        if effect.kind in ("writes", "state"):
+            self._compare_surroundings(target)
+        self.log.take()
+        effects.watch(self, False)
         try:
-            result = function(*args, **kwargs)
-            prepare = args[0]._kept_step() if len(args) == 1 and not kwargs and hasattr(args[0], "_kept_step") else None
+            result = effect.function(*args, **kwargs)
+            kept = effect.prepared and effect.prepared(*args, **kwargs)
         finally:
-            self._switch(None if self.trouble else self)
-        calls, made = self.watch.take(), results_in(result)
+            if not self.trouble:
+                effects.watch(self)
+        calls = self.log.take()
         if kwargs.get("out") is not None:
             self.refuse("out= changes memory directly")
-        if isinstance(result, int | float):
-            self.refuse(f"it reads a value ({function.__name__})")
+        for x in args:
+            if isinstance(x, Tensor):
+                self._meet(x)
         if not self.trouble:
-            self._note_live(function, args, kwargs, result, made, calls, prepare)
+            if effect.kind in ("writes", "state"):
+                self.surroundings.look_again(target)
+            getattr(self, f"_{effect.kind}")(effect, args, kwargs, result, calls, kept)
         return result
 
-    def _note_live(self, function, args, kwargs, result, made, calls, prepare) -> None:
-        if function.__dict__.get("in_place"):
-            self._given_values([args[0]._array])
-        words, read = self.origins.describe((args, kwargs)), results_in([args, list(kwargs.values())])
-        entry: Entry = Call(function, args, kwargs, made)
-        if getattr(function, "pure", False):
-            if before := self.repeats.seen((function, words), read, made):
-                self._stand_for(result, before[0])
-                self.words.append(("again", function.__qualname__, words))
-                return
-            if function.ufunc is not None and len(read) == 2 and not kwargs and read[0].dtype == read[1].dtype:
-                entry = Ufunc(function.ufunc, read, made[0])
-        elif getattr(function, "by_kernels", False):
-            self._given_values(list(written_by(calls)))
+    def _pure(self, effect, args, kwargs, result, calls, kept) -> None:
+        name, made = effect.function.__qualname__, results_in(result)
+        what, read = self.origins.describe((args, kwargs)), results_in([args, list(kwargs.values())])
+        before = self.repeats.seen((effect.function, what), read, made) if isinstance(result, Tensor) else None
+        if before:
+            self._stand_for(result, before[0])
+            self.trace.append(("repeat", name, what))
+            return
+        if effect.ufunc is not None and len(read) == 2 and not kwargs and read[0].dtype == read[1].dtype:
+            self._add(Ufunc(effect.ufunc, read, made[0]), "call", name, what, made)
+        else:
+            self._add(Call(effect.function, args, kwargs, made), "call", name, what, made)
+
+    def _check(self, effect, args, kwargs, result, calls, kept) -> None:
+        what, read = self.origins.describe((args, kwargs)), results_in([args, list(kwargs.values())])
+        if self.repeats.seen((effect.function, what), read, []) is None:  # else the same values were looked at before
+            self._add(Call(effect.function, args, kwargs, []), "call", effect.function.__qualname__, what, [])
+
+    def _writes(self, effect, args, kwargs, result, calls, kept) -> None:
+        self._given_values([args[0]._array])
+        what, name = self.origins.describe((args, kwargs)), effect.function.__qualname__
+        entry: Entry = Call(effect.function, args, kwargs, [])
+        if effect.by_kernels:
+            self._given_values(list(written_by_calls(calls)))
             if all(self.origins.knows(array) for array in read_by(calls)):
                 entry.calls = calls or None
-        elif getattr(function, "check", False):
-            if self.repeats.seen((function, words), read, []) is not None:
-                return  # the same values were looked at before
-        else:
-            self.repeats.forget()
-            self.changes_outside = True  # for all that is known
-            if prepare is not None and calls:
-                entry = Prepared(function, args[0], prepare, calls)
-        self._add(entry, "call", function.__qualname__, words, made)
+        elif name == "put":
+            entry = Copy(args[0]._array, args[1]._array, args[0]._watch(), args[2])
+        self._add(entry, "call", name, what)
 
-    def constant(self, array) -> None:
-        """An array that was made from the code of the step alone: it stays, if the next recording makes the same."""
+    def _state(self, effect, args, kwargs, result, calls, kept) -> None:
+        what, name, made = self.origins.describe((args, kwargs)), effect.function.__qualname__, results_in(result)
+        if isinstance(result, int | float):
+            self.refuse(f"it reads a value ({name})")
+            return
+        if not effect.alone:
+            self.repeats.forget()
+            self._wrote(written_by(effect, args, kwargs))
+        if kept and calls and all(map(self._pins_grad, kept[1])):
+            entry: Entry = Prepared(effect.function, args, kwargs, made, kept[0], calls)
+        else:
+            entry = Call(effect.function, args, kwargs, made)
+        self._add(entry, "call", name, what, made)
+
+    def _pins_grad(self, leaf) -> bool:
+        """Whether every replay finds the leaf's .grad in the same array: the step makes it, or the recording asks for it."""
+        if leaf._grad is None:
+            return True
+        touched = self.leaves.get(id(leaf))
+        return not self.origins.is_outside(leaf._grad._array) or bool(touched and touched[2])
+
+    # ------------------------------------------------------------------ what is told
+
+    def made(self, array) -> None:
         self._constants.setdefault(id(owner_of(array)), array)
-        self.origins.name(array, "constant", array.dtype.str, array.shape, array.tobytes())
+        self.origins.note(array, "constant", array.dtype.str, array.shape, array.tobytes())
+
+    def read(self, how: str) -> None:
+        self.refuse(f"it reads a value ({how})")
+
+    def bumped(self, by: str) -> None:
+        self.refuse(f"{by} changes memory directly")
+
+    def hooked(self, what: str) -> None:
+        self.refuse(what)
+
+    def met(self, module) -> None:
+        if id(module) not in self.modules:
+            self.modules[id(module)] = module
+            self.trace.append(("module", id(module), module.training))
+
+    def switched(self, module) -> None:
+        self.refuse(f"{type(module).__name__} goes from training to evaluation, or back, while it runs")
+
+    def redefined(self, thing, how: str) -> None:
+        if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
+            self.refuse(f"it changes more than values: {how}")
+
+    def derived(self, x) -> None:
+        self._derived[id(x)] = x
+
+    def decides(self, holder, name: str) -> None:
+        self.decided.setdefault((id(holder), name), (holder, name, getattr(holder, name)))
+
+    # ------------------------------------------------------------------
+
+    def _meet(self, x) -> None:
+        """A tensor is worked on that may be from outside."""
+        if not self.trouble and self.origins.is_outside(x._array):
+            self.tensors.setdefault(id(x), x)
+            self.surroundings.note(x._array)
+
+    def _was_there(self, array) -> bool:
+        return self.origins.of(array)[0] in ("outside", "argument")
+
+    def _compare_surroundings(self, only=None) -> None:
+        if not self.trouble and (changed := self.surroundings.changed(only)):
+            self.refuse(changed)
 
     def _given_values(self, arrays) -> None:
         """The step has written into these arrays."""
@@ -252,35 +315,45 @@ class Recorder:
             if kind == "argument":
                 self.refuse(CHANGED)
             if kind == "outside":
-                self.changes_outside = True
-            if kind == "constant" and not self.trouble:  # every replay begins with what the code says
+                self._wrote([array])
+            if kind == "constant" and not self.trouble:  # every replay begins with what the program says
                 made = self._constants[id(owner_of(array))]
                 self.entries.insert(0, Copy(made, np.frombuffer(rest[-1], made.dtype).reshape(made.shape)))
-                self.origins.rename(array, "made", len(self.words), "constant")
+                self.origins.correct(array, "made", len(self.trace), "constant")
+
+    def _wrote(self, arrays) -> None:
+        for array in arrays:
+            owner = owner_of(array)
+            self.written[id(owner)] = owner
 
     def _stand_for(self, y, array) -> None:
         """y is what was computed before, in this array."""
         if self.first:
-            self.origins.name(y._array, *self.origins.of(array))
+            self.origins.note(y._array, *self.origins.of(array))
         else:
             y._array = array
-
-    # ------------------------------------------------------------------
 
     def _find_calls(self, entry, op, calls, read, written) -> None:
         if calls and op.by_kernels:
             entry.calls = native_calls(calls, list(arrays_in(read)), list(arrays_in(written)), self.origins)
 
-    def _add(self, entry: Entry, kind: str, name, words, *made) -> None:
-        """Add an entry, name what it made, and write down what it was."""
+    def _add(self, entry: Entry, kind: str, name, what, *made) -> None:
+        """Add an entry, note where what it made comes from, and write down what it was."""
         if self.trouble:
             return
         self.entries.append(entry)
         for place, array in enumerate(arrays_in(list(made))):
-            self.origins.name(array, "made", len(self.words), place)
-        self.words.append((kind, name, words, self.origins.describe(list(made))))
+            self.origins.note(array, "made", len(self.trace), place)
+        self.trace.append((kind, name, what, self.origins.describe(list(made))))
         if self.origins.bytes > MOST_BYTES:
             self.refuse(f"its results take more than {MOST_BYTES >> 20} MiB, which would be kept")
+
+
+def _target(effect, args):
+    """What a function behind the door changes, where it is one array or object; None where it may be anything."""
+    if effect.kind == "writes":
+        return args[0]._array
+    return args[0] if effect.alone else None
 
 
 def _told(saved, python: bool):

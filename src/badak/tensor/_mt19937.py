@@ -10,7 +10,7 @@ import numpy as np
 
 from badak import kernels
 from badak.errors import StateError
-from badak.graph import live
+from badak.graph import effects
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -42,7 +42,7 @@ class Twister:
     def __init__(self, seed):
         self.reseed(seed)
 
-    @live
+    @effects.state
     def reseed(self, seed):
         """Start the stream of `seed` (any integer in [0, 2^64)) anew; the kept normal is forgotten."""
         self._seed = seed
@@ -51,14 +51,14 @@ class Twister:
         self._words = _as_words(np.random.RandomState(seed & 0xFFFFFFFF).get_state())
         self._lock = threading.Lock()
 
-    @live
+    @effects.state(alone=True)
     def draw(self, kernel, n, *arguments):
         """What the kernel of this name makes of the next words: n numbers. One thread at a time."""
         self._untouched &= n == 0
         with self._lock:
             return getattr(kernels.of(_FLOATS), kernel)(self._words, n, *arguments)
 
-    @live
+    @effects.state
     def state(self):
         """The whole state as uint8 (5056,), the bytes that `torch.set_rng_state` takes."""
         position = int(self._words[_WORDS])
@@ -72,7 +72,7 @@ class Twister:
         record["has_cached"] = self.spare is not None
         return np.frombuffer(record.tobytes(), np.uint8).copy()
 
-    @live
+    @effects.state
     def restore(self, state):
         """Take over `state`, uint8 (5056,), from `state()` or from PyTorch; StateError if it is none."""
         state = np.ascontiguousarray(state)

@@ -2,9 +2,9 @@
 
 from numpy import ndarray
 
-from badak.errors import GraphError, user_line
+from badak.errors import GraphError
 from badak.graph import Node, Saved, modes
-from badak.tensor.anomaly import look_for_nonfinite
+from badak.graph.effects import INFERENCE
 from badak.tensor.tensor import Tensor
 
 _new = object.__new__
@@ -48,9 +48,9 @@ def apply(op, *inputs, **attributes):
     if op.view:
         _share(op, inputs[0], outputs, attributes)
     if True in needs:
-        _record(op, saved, inputs, arrays, edges, outputs)
-    if modes.checked:
-        _check(op, saved, inputs, arrays, attributes, outputs)
+        record(op, saved, edges, outputs, inputs, arrays)
+    if modes.observer is not None:
+        modes.observer.ran(op, saved, inputs, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
 
@@ -58,14 +58,14 @@ def see(op, x, **attributes):
     """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
     y = _new(Tensor)
     if not modes.grad:
-        checked = modes.checked
+        observer = modes.observer
         y._array = op.forward(_FORGOTTEN, x._array, **attributes)
-        if checked == 1:  # what inference makes never joins a graph, so nobody asks whose view it is
+        if observer is INFERENCE:  # what inference makes never joins a graph, so nobody asks whose view it is
             y._inference = True
             return y
         _share(op, x, (y,), attributes)
-        if checked:
-            _check(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
+        if observer is not None:
+            observer.ran(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
         return y
     wanted = x._requires_grad if x._base is None else x.requires_grad
     saved = _new(Saved)
@@ -74,8 +74,8 @@ def see(op, x, **attributes):
     _share(op, x, (y,), attributes)
     if wanted:
         y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
-    if modes.checked:
-        _check(op, saved, (x,), (x._array,), attributes, (y,))
+    if modes.observer is not None:
+        modes.observer.ran(op, saved, (x,), (x._array,), attributes, (y,))
     return y
 
 
@@ -87,33 +87,38 @@ def _run(op, inputs, attributes):
     saved = _new(Saved)
     saved.needs = _NO_NEEDS[len(arrays)] if len(arrays) < 16 else (False,) * len(arrays)
     made = op.forward(saved, *arrays, **attributes)
-    checked = modes.checked
+    observer = modes.observer
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
-        if not op.view and checked < 2:
-            if checked:
+        if not op.view and (observer is None or observer is INFERENCE):
+            if observer is not None:
                 y._inference = True
             return y
         outputs = (y,)
     else:
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
-    if checked:
-        _check(op, saved, inputs, arrays, attributes, outputs)
+    if observer is not None:
+        observer.ran(op, saved, inputs, arrays, attributes, outputs)
     if op.view and not modes.inference:
         _share(op, inputs[0], outputs, attributes)
     return outputs if type(made) is tuple else outputs[0]
 
 
-def _record(op, saved: Saved, inputs, arrays, edges, outputs) -> None:
-    """Make the node of this run, and note which tensors must not change before its backward."""
+def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
+    """Make the node of this run, the history of `outputs`, and note which tensors must not change before its backward.
+
+    inputs: the tensors of `arrays`; None where the operation looks after its own, or saves shapes only.
+    """
     node = Node(op, saved, edges, len(outputs))
     slot = 0
     for y in outputs:
-        if y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
+        if y is not None and y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
             y._node, y._slot, y._requires_grad = node, slot, True
         slot += 1
-    if op.view:
+    if inputs is None and modes.observer is not None:
+        modes.observer.noted(node)
+    if inputs is None or op.view:
         return  # views save shapes
     kept = set(map(id, saved.__dict__.values()))
     watched: list = []
@@ -130,19 +135,6 @@ def _record(op, saved: Saved, inputs, arrays, edges, outputs) -> None:
             watched.append((version, version.count, None))
     if watched:
         node.watched = watched
-
-
-def _check(op, saved: Saved, inputs, arrays, attributes, outputs) -> None:
-    """What inference mode, anomaly mode, debug mode and a recording do with each result."""
-    if modes.tape is not None:
-        modes.tape.ran(op, saved, inputs, arrays, attributes, outputs)
-    if modes.inference:
-        for y in outputs:
-            y._inference = True
-    if modes.debug and outputs[0]._node is not None:
-        outputs[0]._node.line = user_line()
-    if modes.anomaly:
-        look_for_nonfinite(op, arrays, attributes, outputs)
 
 
 def _inference_error(op) -> GraphError:

@@ -1,7 +1,7 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
 from badak.errors import ArgumentError, DTypeError, KindError
-from badak.graph import live_check
+from badak.graph import effects
 from badak.ops import arithmetic as ops
 from badak.ops import blend, power
 from badak.tensor import dtypes
@@ -136,7 +136,7 @@ def _whole(name: str, op, input, other) -> Tensor:
     return binary(op, a, b)
 
 
-@live_check
+@effects.check
 def _check_divisor(name: str, b) -> None:
     if not b._array.all():
         raise ArgumentError(f"ZeroDivisionError: {name} of integers by 0", "floats give inf or nan there: x.float()")

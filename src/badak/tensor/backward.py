@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.errors import ArgumentError, GraphError, ShapeError
-from badak.graph import backpropagate, modes
+from badak.graph import backpropagate, effects, modes
 
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
@@ -46,8 +46,7 @@ def root(y, dy):
                 "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
             )
         one = np.ones_like(y._array)
-        if modes.tape is not None:
-            modes.tape.constant(one)
+        effects.made(one)
         return edge, one
     array = np.asarray(getattr(dy, "_array", dy))
     if array.shape != y._array.shape:

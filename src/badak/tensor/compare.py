@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.errors import DTypeError, MissingError
-from badak.graph import live, live_pure
+from badak.graph import effects
 from badak.ops._broadcast import quiet, stretched
 from badak.tensor.arithmetic import tensors
 from badak.tensor.promote import into, number, operand, same
@@ -46,7 +46,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"input {symbol} other, element by element, as booleans."
-    return live_pure(function, ufunc)
+    return effects.pure(function, ufunc=ufunc)
 
 
 eq = _comparison("eq", np.equal, "==")
@@ -66,7 +66,7 @@ def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return live_pure(function, ufunc)
+    return effects.pure(function, ufunc=ufunc)
 
 
 isnan = _test("isnan", np.isnan, "Where x is NaN.")
@@ -84,7 +84,7 @@ def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return live_pure(function, ufunc)
+    return effects.pure(function, ufunc=ufunc)
 
 
 logical_and = _logical("logical_and", np.logical_and, "True where both are nonzero.")
@@ -92,7 +92,7 @@ logical_or = _logical("logical_or", np.logical_or, "True where one is nonzero.")
 logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is nonzero.")
 
 
-@live_pure
+@effects.pure
 def logical_not(input, *, out=None) -> Tensor:
     """True where input is 0."""
     y = Tensor._of(np.logical_not(input._array))
@@ -116,7 +116,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return live_pure(function, ufunc)
+    return effects.pure(function, ufunc=ufunc)
 
 
 def _no_bits(name: str, x: Tensor) -> MissingError:
@@ -132,7 +132,7 @@ bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "input << oth
 bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> other.")
 
 
-@live_pure
+@effects.pure
 def bitwise_not(input, *, out=None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
@@ -143,7 +143,7 @@ def bitwise_not(input, *, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
-@live_pure
+@effects.pure
 @quiet
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
@@ -152,19 +152,19 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
     return Tensor._of(np.isclose(input._array, other._array, rtol, atol, equal_nan))
 
 
-@live
 def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether |input - other| <= atol + rtol |other| everywhere."""
+    effects.read("allclose")
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-@live
 def equal(input, other) -> bool:
     """Whether both have the same shape and the same values."""
+    effects.read("equal")
     return np.array_equal(input._array, other._array)
 
 
-@live_pure
+@effects.pure
 def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Which of `elements` occur in `test_elements`; either may be a number."""
     a, b = (x._array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak.errors import ArgumentError, KindError, ShapeError, warn_once
-from badak.graph import changes, modes
+from badak.graph import effects
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import check_device, default_dtype, to_dtype
@@ -28,8 +28,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
             "x.detach().clone()",
         )
     made = Tensor._of(np.array(as_array(data, None if dtype is None else to_dtype(dtype).numpy), order="C"))
-    if modes.tape is not None and not isinstance(data, Tensor | np.ndarray):
-        modes.tape.constant(made._array)
+    if not isinstance(data, Tensor | np.ndarray):
+        effects.made(made._array)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -122,11 +122,10 @@ def _finish(array, options) -> Tensor:
             f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad="
         )
     made = Tensor._of(array)
-    if modes.tape is not None:
-        modes.tape.constant(array)
+    effects.made(array)
     if out is not None:
+        effects.redefined(out, "out= of another size")
         out._array = array.astype(out._array.dtype, copy=False)
-        changes.count += 1
         return out
     return made.requires_grad_() if requires_grad else made
 

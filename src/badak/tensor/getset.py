@@ -6,7 +6,7 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 import numpy as np
 
 from badak.errors import ArgumentError, KindError, RangeError, ShapeError
-from badak.graph import live_check, live_in_place, modes
+from badak.graph import effects, modes
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit
@@ -90,7 +90,7 @@ def delitem(x: Tensor, key) -> None:
     raise KindError("Tensor does not support deleting items", "select what you keep: x[keep]")
 
 
-@live_in_place
+@effects.writes
 def _assign(x: Tensor, key, value) -> None:
     if not x._array.flags.writeable:
         raise read_only("__setitem__")
@@ -180,8 +180,7 @@ def _part(part):
         )
     if part.ndim or part.dtype.kind not in "iu":
         return part
-    if modes.tape is not None:
-        modes.tape.refuse("it reads a value (an index)")
+    effects.read("an index")
     return int(part)
 
 
@@ -194,7 +193,7 @@ def _slice(part: slice) -> slice:
     return slice(*(None if p is None else p.__index__() for p in (part.start, part.stop, part.step)))
 
 
-@live_check
+@effects.check
 def _check(x: Tensor, key) -> None:
     """Raise where a key asks for what is not there."""
     shape = x._array.shape

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.errors import DTypeError, GraphError, KindError, ShapeError
-from badak.graph import Leaf, RemovableHandle, Version, changes, modes
+from badak.graph import Leaf, RemovableHandle, Version, effects, modes
 from badak.graph.hooks import function
 from badak.tensor.about import About
 from badak.tensor.backward import backward
@@ -46,9 +46,9 @@ class History(About):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 "x.detach()",
             )
+        if self._requires_grad != bool(requires_grad):
+            effects.redefined(self, "requires_grad_ of a tensor")
         self._requires_grad = bool(requires_grad)
-        if self._replayed:
-            changes.count += 1
         return self
 
     @property
@@ -101,8 +101,10 @@ class History(About):
 
     @property
     def grad(self) -> "Tensor | None":
-        if modes.tape is not None:
-            modes.tape.read_grad(self)
+        if modes.observer is not None:
+            modes.observer.grad_read(self)
+        elif effects.dependents.known:
+            effects.grad_handed_out(self)
         return self._grad
 
     @grad.setter
@@ -126,14 +128,17 @@ class History(About):
 
     def _set_grad(self, value: "Tensor | None") -> None:
         self._grad = value
-        if modes.tape is not None:
-            modes.tape.set_grad(self, value)
+        if modes.observer is not None:
+            modes.observer.grad_set(self, value)
 
     def _accumulate(self, dy, owned: bool) -> None:
         """Add dy to .grad; `owned` says that nobody else holds dy."""
-        if modes.tape is not None:
-            modes.tape.accumulate(self, dy, owned)
-            return
+        if modes.observer is not None:
+            modes.observer.accumulate(self, dy, owned)
+        else:
+            self._take_gradient(dy, owned)
+
+    def _take_gradient(self, dy, owned: bool) -> None:
         if dy.dtype != self._array.dtype:
             dy, owned = dy.astype(self._array.dtype), True
         if self._grad is None:
@@ -142,8 +147,11 @@ class History(About):
         else:
             self._grad._array += dy
         if self._backward_hooks_after:
-            for hook in tuple(self._backward_hooks_after.values()):
-                hook(self)
+            self._call_hooks_after()
+
+    def _call_hooks_after(self) -> None:
+        for hook in tuple((self._backward_hooks_after or {}).values()):
+            hook(self)
 
     def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
         """Add d self / d leaf to every leaf's .grad.
@@ -167,7 +175,7 @@ class History(About):
             changed = hook(self._of(array))
             return None if changed is None else changed._array
 
-        return _hook_edge(edge, on_array, self._replayed)
+        return _hook_edge(edge, on_array, self)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(self) each time this leaf's .grad has been added to."""
@@ -175,7 +183,7 @@ class History(About):
             raise GraphError("post accumulate grad hooks cannot be registered on non-leaf tensors", "register_hook(fn)")
         if self._backward_hooks_after is None:
             self._backward_hooks_after = {}
-        return RemovableHandle(self._backward_hooks_after, function(hook), replayed=self._replayed)
+        return RemovableHandle(self._backward_hooks_after, function(hook), owner=self)
 
     def retain_grad(self) -> None:
         """Keep .grad for this tensor although it is no leaf."""
@@ -192,7 +200,7 @@ class History(About):
             if tensor is not None:
                 tensor._grad = tensor._of(array.copy() if tensor._grad is None else tensor._grad._array + array)
 
-        _hook_edge(edge, keep, False)
+        _hook_edge(edge, keep, None)
 
     @property
     def retains_grad(self) -> bool:
@@ -202,21 +210,23 @@ class History(About):
         """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
         twin = self._of(self._array)
         twin._counter = self._watch()
+        effects.derived(twin)
         return twin
 
     def detach_(self):
         """Forget the history, in place."""
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
+        effects.redefined(self, "detach_ of a tensor")
         self._node, self._slot, self._requires_grad = None, 0, False
-        if self._replayed:
-            changes.count += 1
         return self
 
     @property
     def data(self) -> "Tensor":
         """The same memory, without history and outside the count of in-place changes."""
-        return self._of(self._array)
+        twin = self._of(self._array)
+        effects.derived(twin)
+        return twin
 
     @data.setter
     def data(self, value: "Tensor") -> None:
@@ -224,15 +234,15 @@ class History(About):
             raise KindError(
                 f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
             )
+        effects.redefined(self, "other data of a tensor")
         self._array = value._array
-        changes.count += 1
 
 
-def _hook_edge(edge, hook, replayed: bool) -> RemovableHandle:
+def _hook_edge(edge, hook, owner) -> RemovableHandle:
     node, slot = edge
     if node.hooks is None:
         node.hooks = {}
-    return RemovableHandle(node.hooks.setdefault(slot, {}), hook, replayed=replayed)
+    return RemovableHandle(node.hooks.setdefault(slot, {}), hook, owner=owner)
 
 
 def _accumulator(reference):

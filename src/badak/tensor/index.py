@@ -6,7 +6,7 @@
 import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
-from badak.graph import live_check
+from badak.graph import effects
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
@@ -20,7 +20,7 @@ from badak.tensor.promote import into, operand
 from badak.tensor.tensor import Tensor
 
 
-@live_check
+@effects.check
 def _check_index(name: str, index, n: int, dim) -> None:
     array = index._array
     if array.dtype.kind not in "iu" or array.dtype == np.uint8:
@@ -232,7 +232,7 @@ def masked_scatter(input, mask, source) -> Tensor:
     return apply(ops.MaskedScatter, input.expand(shape), mask, source)
 
 
-@live_check
+@effects.check
 def _check_count(mask, shape, source) -> None:
     count = np.count_nonzero(np.broadcast_to(mask._array, shape))
     if count > source._array.size:

@@ -6,9 +6,10 @@ the base gets a node that replaces the slice, and every view of that memory take
 
 import numpy as np
 
-from badak.errors import GraphError, ShapeError, user_line
-from badak.graph import Node, Saved, modes
+from badak.errors import GraphError, ShapeError
+from badak.graph import Saved, effects, modes
 from badak.ops.write import WriteView
+from badak.tensor.apply import record
 from badak.tensor.tensor import Tensor
 
 
@@ -29,12 +30,17 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         value = value.clone()  # a leaf's history is the leaf itself, which x does not become
     if not array.flags.writeable:
         raise read_only(name)
-    array[...] = value._array
-    x._watch().bump(name)
-    if modes.tape is not None:
-        modes.tape.wrote(x, value._array, name)
+    put(x, value, name)
     if recording:
         _rewrite(x, value)
+    return x
+
+
+@effects.writes
+def put(x: Tensor, value: Tensor, name: str) -> Tensor:
+    """Write value's numbers to x's memory, no more: history is the caller's."""
+    x._array[...] = value._array
+    x._watch().bump(name)
     return x
 
 
@@ -90,6 +96,7 @@ def _check_broadcast(shape, target, name: str) -> None:
 
 def _rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
+    effects.redefined(x if x._base is None else x._base, "an in-place change with a history")
     if x._base is None:
         x._node, x._slot, x._requires_grad = value._node, value._slot, value._requires_grad
         x._rebased += 1
@@ -97,8 +104,5 @@ def _rewrite(x: Tensor, value: Tensor) -> None:
     base = x._base
     saved = Saved((base._requires_grad, value._requires_grad))
     saved.base, saved.steps = base._array, x._steps
-    node = Node(WriteView, saved, [base._edge(), value._edge()])
-    if modes.debug:
-        node.line = user_line()
-    base._node, base._slot, base._requires_grad = node, 0, True
+    record(WriteView, saved, [base._edge(), value._edge()], (base,))
     base._rebased += 1

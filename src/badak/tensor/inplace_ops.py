@@ -7,7 +7,7 @@ import numpy as np
 
 from badak import kernels
 from badak.errors import DTypeError, GraphError, ShapeError
-from badak.graph import changes, live_in_place, live_kernels, modes
+from badak.graph import effects, modes
 from badak.ops._check import axis_of
 from badak.tensor import arithmetic, elementwise, shape
 from badak.tensor.data import fit
@@ -87,7 +87,7 @@ def fill_(input, value) -> Tensor:
     return input
 
 
-@live_in_place
+@effects.writes
 def _fill(input, value) -> None:
     input._array.fill(value)
     changed_(input, "fill_")
@@ -120,7 +120,7 @@ def index_copy_(input, dim: int, index, source) -> Tensor:
     return input
 
 
-@live_kernels
+@effects.writes(by_kernels=True)
 def _replace_slices(input, dim: int, index, source) -> None:
     array = input._array
     kernels.of(array).index_copy(array, axis_of(dim, array.ndim), index._array.reshape(-1), source._array)
@@ -137,8 +137,8 @@ def swap_shape(function, name: str):
                 f"x = x.{name[:-1]}(...)",
             )
         seen = function(input.detach(), *args, **named)
+        effects.redefined(input, f"{name} of a tensor")
         input._array = seen._array
-        changes.count += 1
         return changed_(input, name) if not input.requires_grad else input
 
     in_place.__name__ = in_place.__qualname__ = name
@@ -152,7 +152,7 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     grown = np.empty(wanted, input._array.dtype)
     kept = min(grown.size, input._array.size)
     grown.reshape(-1)[:kept] = input._array.reshape(-1)[:kept]
+    effects.redefined(input, "resize_ of a tensor")
     input._array = grown
-    changes.count += 1
     return changed_(input, "resize_")
 

@@ -28,7 +28,6 @@ class Methods:
     _rebased: int
     _made_at: int
     _inference: bool
-    _replayed: bool
     @classmethod
     def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...
     @property

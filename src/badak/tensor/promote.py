@@ -8,7 +8,7 @@ its category is higher still. NumPy's scalars count as Python numbers.
 import numpy as np
 
 from badak.errors import DTypeError, KindError, RangeError
-from badak.graph import changes, modes
+from badak.graph import effects
 from badak.ops._broadcast import stretched
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -17,6 +17,7 @@ from badak.tensor.data import fit, short
 from badak.tensor.dtypes import CATEGORY as _CATEGORY
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.dtypes import promote_types as promote_types
+from badak.tensor.inplace import put
 from badak.tensor.tensor import Tensor
 
 _PYTHON = (bool, int, float, complex)
@@ -108,8 +109,7 @@ def _around(c, like: DType):
 def tensor_of(c, like: DType, where: str = "") -> Tensor:
     """The number c as a 0-d tensor; one too large for it is refused in `where`, or goes around the end, as in PyTorch."""
     array = np.asarray(fit(c, like.numpy, where) if where else _around(c, like), like.numpy)
-    if modes.tape is not None:
-        modes.tape.constant(array)
+    effects.made(array)
     return Tensor._of(array)
 
 
@@ -147,9 +147,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
             f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away"
         )
     if out._array.size == 0 != y._array.size:  # an empty tensor takes any shape
+        effects.redefined(out, "out= of another size")
         out._array = y._array.astype(out._array.dtype)
-        changes.count += 1
-    else:
-        out._array[...] = y._array
-    out._watch().bump("out=")
-    return out
+        return out
+    return put(out, y, "out=")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
-from badak.graph import live, live_pure
+from badak.graph import effects
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of
@@ -145,7 +145,14 @@ def _not_empty(name: str, input, dim) -> None:
             raise RangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
 
 
-_argmax, _argmin = live(np.argmax), live(np.argmin)
+@effects.pure
+def _argmax(array, dim: int):
+    return np.asarray(np.argmax(array, dim))
+
+
+@effects.pure
+def _argmin(array, dim: int):
+    return np.asarray(np.argmin(array, dim))
 
 
 def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
@@ -221,7 +228,7 @@ def _truth(name: str, ufunc) -> Callable[..., Tensor]:
         return found if out is None else into(out, found)
 
     function.__name__ = function.__qualname__ = name
-    return live_pure(function)
+    return effects.pure(function)
 
 
 any = _truth("any", np.logical_or)

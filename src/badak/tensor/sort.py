@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
-from badak.graph import live, live_pure
+from badak.graph import effects
 from badak.ops import index as index_ops
 from badak.ops._check import axis_of
 from badak.tensor import returns
@@ -24,7 +24,7 @@ from badak.tensor.reduce import _not_empty, along
 from badak.tensor.tensor import Tensor
 
 
-@live
+@effects.pure
 def _order(array, dim: int, descending: bool):
     if not descending:
         return np.ascontiguousarray(np.argsort(array, axis=dim, kind="stable"), np.int64)
@@ -73,7 +73,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
 
 
-@live
+@effects.pure
 def _top(array, k: int, dim: int, largest: bool):
     n = array.shape[dim]
     before = (slice(None),) * dim
@@ -102,7 +102,7 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
         return Tensor._of(y) if out is None else into(out, Tensor._of(y))
 
     function.__name__ = function.__qualname__ = name
-    return live_pure(function)
+    return effects.pure(function)
 
 
 argmax = _position("argmax", np.argmax)
@@ -120,7 +120,7 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
     return returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
 
 
-@live
+@effects.pure
 def _kth(array, k: int, dim: int):
     return _order(array, dim, False).take(k, dim) if array.ndim else None
 
@@ -135,7 +135,7 @@ def median(input, dim=None, keepdim: bool = False):
     return returns.median(*along(input, _middle(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
 
-@live
+@effects.pure
 def _middle(array, dim: int):
     order = _order(array, dim, False)
     middle = order.take((array.shape[dim] - 1) // 2, dim)

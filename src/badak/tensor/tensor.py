@@ -51,7 +51,6 @@ class Tensor(Values):
 
     # How it was made
     _inference: bool = False  # under inference_mode(): it never joins a graph
-    _replayed: bool = False  # a recording has met it as a tensor from outside
 
     __array_priority__ = 1000  # NumPy on the left defers to us
 

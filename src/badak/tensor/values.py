@@ -4,7 +4,7 @@
 import numpy as np
 
 from badak.errors import GraphError, KindError, ShapeError
-from badak.graph import modes
+from badak.graph import effects
 from badak.tensor.history import History
 from badak.tensor.printing import format_tensor
 
@@ -14,8 +14,7 @@ class Values(History):
 
     def _read(self, how: str) -> None:
         """Say that a value goes to Python, which a replay would not see."""
-        if modes.tape is not None:
-            modes.tape.refuse(f"it reads a value ({how})")
+        effects.read(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The values as an ndarray that shares this tensor's memory."""

@@ -4,8 +4,10 @@ The same input gives the same bits on any number of threads. See `_parallel.py` 
 """
 
 from badak.kernels.fast._blocks import column_sum as column_sum
+from badak.kernels.fast._calls import CallList as CallList
 from badak.kernels.fast._jit import FOLDER as _FOLDER
 from badak.kernels.fast._memory import keep_freed_memory as _keep_freed_memory
+from badak.kernels.fast._parallel import call_log as call_log
 from badak.kernels.fast._parallel import warmup as warmup
 from badak.kernels.fast._simd import describe as _describe_products
 from badak.kernels.fast._team import get_num_threads as get_num_threads

@@ -158,7 +158,7 @@ def _link_callbacks(dtype):
 def compile_driver(function, words, dtype, exact, on_compiling):
     """Compile driver(tasks, threads, team, keep, a0, a1, ...), which runs function(task, a0, a1, ...) for every task.
 
-    Where `keep` is not 0 but an address, the driver runs nothing and leaves there what `_tape.play` needs to run it later.
+    Where `keep` is not 0 but an address, the driver runs nothing and leaves there what `CallList.play` needs to run it later.
     on_compiling() is called if the driver is not on disk and has to be compiled.
     """
     body = numba.njit(fastmath=False if exact else _FLAGS, **_OPTIONS)(function)

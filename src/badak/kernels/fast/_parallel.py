@@ -9,6 +9,7 @@ done, so uneven tasks and busy cores balance.
 The string is the signature, one word per argument after `task`, so that each kernel compiles once per dtype:
 
     R2  read, C-contiguous, 2 axes     W2  written      V4  read, any strides, 4 axes      X4  written, any strides
+    Ei1 the kernel sets its number to 1 where it met an id out of range
     f   number of the kernel's dtype   i   int64        ?   bool           Ri1, R?2, ...   arrays of int64, of bool
 
 Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, and 4 us a call on one thread against 1.
@@ -25,7 +26,7 @@ from badak.kernels.fast._cache import say
 from badak.kernels.fast._jit import FOLDER, JIT, compile_driver
 from badak.kernels.fast._team import team
 
-__all__ = ["Kernel", "calls", "parallel", "parallel_exact", "warmup"]
+__all__ = ["Kernel", "call_log", "parallel", "parallel_exact", "warmup"]
 
 # Work, in nanoseconds of one core, below which a second thread costs more than it saves: waking it takes 2 to 10 us.
 _GRAIN = 20_000
@@ -54,7 +55,7 @@ class _Calls:
             self.log.append(call)
 
 
-calls = _Calls()
+call_log = _Calls()
 
 
 class Kernel:
@@ -62,8 +63,8 @@ class Kernel:
 
     all: ClassVar[list] = []  # in the order of their definition, for `warmup`
 
-    def __init__(self, function, words, exact):
-        self.function, self.words, self.exact = function, words, exact
+    def __init__(self, function, signature, exact):
+        self.function, self.signature, self.exact = function, signature, exact
         self.__doc__ = function.__doc__
         self.compiled = {}  # by dtype
         Kernel.all.append(self)
@@ -74,8 +75,8 @@ class Kernel:
             for task in range(tasks):
                 self.function(task, *arguments)
             return
-        if calls.log is not None:
-            calls.note(self, tasks, work, arguments)
+        if call_log.log is not None:
+            call_log.note(self, tasks, work, arguments)
         dtype = arguments[0].dtype
         run = self.compiled.get(dtype) or self.compile(dtype)
         if work < _GRAIN or tasks < 2 or team.size < 2:
@@ -84,7 +85,7 @@ class Kernel:
             run(tasks, min(tasks, team.size), team.start(), 0, *arguments)
 
     def keep(self, address, tasks, work, arguments):
-        """Leave at `address` what `_tape.play` needs to run this call later."""
+        """Leave at `address` what `CallList.play` needs to run this call later."""
         threads = 1 if work < _KEPT_GRAIN or tasks < 2 else min(tasks, team.size)
         dtype = arguments[0].dtype
         run = self.compiled.get(dtype) or self.compile(dtype)
@@ -94,7 +95,7 @@ class Kernel:
         """Compile for float32 or float64, or load from the disk cache."""
         team.start()  # links the function that shares tasks out
         start = time.perf_counter()
-        compiled = compile_driver(self.function, self.words, dtype, self.exact, _report.begin)
+        compiled = compile_driver(self.function, self.signature, dtype, self.exact, _report.begin)
         _report.end(time.perf_counter() - start)
         self.compiled[dtype] = compiled
         return compiled

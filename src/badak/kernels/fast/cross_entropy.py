@@ -11,7 +11,7 @@ from badak.kernels.fast._math import exp
 from badak.kernels.fast._parallel import parallel, parallel_exact
 
 
-@parallel("W1 W1 R2 Ri1 R1 i f i Wi1")
+@parallel("W1 W1 R2 Ri1 R1 i f i Ei1")
 def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, smoothing, rows, wrong):
     """loss (N,), lse (N,) for `rows` rows of logits (N, V); weight (V,), or empty for ones.
 
@@ -47,7 +47,7 @@ def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, sm
         loss[n] = value
 
 
-@parallel("W2 R1 R2 Ri1 R1 R1 i f i Wi1")
+@parallel("W2 R1 R2 Ri1 R1 R1 i f i Ei1")
 def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weight, ignore_index, smoothing, rows, wrong):
     """dlogits = dloss (softmax sum_u c[u] - c),  c[v] = (1 - e) w[v] [v = t] + e/V w[v],  for `rows` rows.
 

@@ -9,7 +9,7 @@ from badak.kernels.fast._jit import unit_stride
 from badak.kernels.fast._parallel import parallel
 
 
-@parallel("W2 R2 Ri1 i Wi1")
+@parallel("W2 R2 Ri1 i Ei1")
 def gather_rows(task, y, w, ids, rows, wrong):
     """y[n] = w[ids[n]] for `rows` values of n. An id outside of w sets wrong[0]."""
     for n in range(task * rows, min((task + 1) * rows, len(ids))):
@@ -22,7 +22,7 @@ def gather_rows(task, y, w, ids, rows, wrong):
             target[c] = source[c]
 
 
-@parallel("W2 R2 Ri1 i i Wi1")
+@parallel("W2 R2 Ri1 i i Ei1")
 def scatter_add_columns(task, dw, dy, ids, columns, padding, wrong):
     """dw = 0, then dw[ids[n]] += dy[n], n = 0, 1, ... in order, for `columns` columns: a task owns columns, so no sum is shared.
 
@@ -75,7 +75,7 @@ def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False
     return dw
 
 
-@parallel("X4 V4 Ri1 Wi1")
+@parallel("X4 V4 Ri1 Ei1")
 def replace_rows(task, x, source, ids, wrong):
     """x[ids[n]] = source[n] for n = task; the last axis of both is contiguous. An id outside of x sets wrong[0]."""
     row = ids[task]

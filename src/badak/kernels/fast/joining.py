@@ -5,7 +5,7 @@ import math
 from badak.kernels import LARGE, plain
 from badak.kernels.fast._blocks import rows_per_block
 from badak.kernels.fast._jit import unit_stride
-from badak.kernels.fast._parallel import calls, parallel
+from badak.kernels.fast._parallel import call_log, parallel
 from badak.kernels.plain.joining import side_by_side
 
 _COST = 0.3  # nanoseconds of one core per element
@@ -27,7 +27,7 @@ def concatenate(xs, axis):
     """The arrays one after the other along `axis`."""
     first = xs[0]
     size = sum(x.size for x in xs)
-    if (size < LARGE and calls.log is None) or not all(_like(x, first) for x in xs):
+    if (size < LARGE and call_log.log is None) or not all(_like(x, first) for x in xs):
         return plain.concatenate(xs, axis)
     y, at = side_by_side(xs, axis), 0
     before = (slice(None),) * (axis % first.ndim)

@@ -5,7 +5,7 @@ import numpy as np
 from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of, rows_per_block
 from badak.kernels.fast._jit import unit_stride
-from badak.kernels.fast._parallel import calls, parallel_exact
+from badak.kernels.fast._parallel import call_log, parallel_exact
 from badak.kernels.fast._team import team
 from badak.kernels.order import turn
 
@@ -42,7 +42,7 @@ def add_rows(task, y, a, b, rows):
 
 def add(a, b, out=None):
     """y = a + b, into `out` where given, which may be a or b itself."""
-    if (team.size < 2 and calls.log is None) or not (out is None or out is a or out is b):
+    if (team.size < 2 and call_log.log is None) or not (out is None or out is a or out is b):
         return plain.add(a, b, out)
     if not _fits(a, b):
         return _add_stretched(a, b) if out is None else plain.add(a, b, out)

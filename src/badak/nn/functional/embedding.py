@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError, DTypeError, RangeError
-from badak.graph import live_in_place
+from badak.graph import effects
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding
 from badak.tensor import Tensor, apply
@@ -33,7 +33,7 @@ def embedding(
     return apply(Embedding, weight, ids, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
 
 
-@live_in_place
+@effects.writes
 def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are used down to max_norm where they are longer."""
     table, used = weight._array, np.unique(ids._array)

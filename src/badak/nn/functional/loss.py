@@ -6,7 +6,7 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 import numpy as np
 
 from badak.errors import ArgumentError, ShapeError, user_line, warn_once
-from badak.graph import live_check
+from badak.graph import effects
 from badak.nn.functional._common import reduction_of, tensor
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.tensor import Tensor, apply, broadcast_tensors, where
@@ -199,7 +199,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
-@live_check
+@effects.check
 def _check_probabilities(x: Tensor) -> None:
     values = x._array
     if values.size and not (values.min() >= 0 and values.max() <= 1):

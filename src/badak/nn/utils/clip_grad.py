@@ -10,11 +10,11 @@ import numpy as np
 
 from badak import kernels
 from badak.errors import ArgumentError, BadakWarning, DTypeError, KindError, warn_once
-from badak.graph import live
+from badak.graph import effects
 from badak.tensor import Tensor
 
 
-@live
+@effects.state
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -58,7 +58,7 @@ def get_total_norm(
     return Tensor._of(_norm([x._array for x in _tensors(tensors, "get_total_norm")], p, error_if_nonfinite, {}))
 
 
-@live
+@effects.state
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -72,7 +72,7 @@ def clip_grads_with_norm_(
     _shrink(listed, _number(max_norm, "clip_grads_with_norm_: max_norm"), total_norm._array.reshape(()), {})
 
 
-@live
+@effects.state
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of every gradient, in place: grad = min(max(grad, -clip_value), clip_value)."""
     most = _number(clip_value, "clip_grad_value_: clip_value")

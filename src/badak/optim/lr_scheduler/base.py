@@ -3,7 +3,7 @@
 from typing import Any
 
 from badak.errors import ArgumentError, KindError, MissingError, warn_once
-from badak.graph import live
+from badak.graph import effects
 from badak.optim.optimizer import Optimizer
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
@@ -65,9 +65,9 @@ class LRScheduler:
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
         if "step" in cls.__dict__:
-            cls.step = live(cls.__dict__["step"])  # type: ignore[method-assign]
+            cls.step = effects.state(cls.__dict__["step"])  # type: ignore[method-assign]
 
-    @live
+    @effects.state
     def step(self, epoch: int | None = None) -> None:
         """Go on by one step. `epoch` (PyTorch's old way) jumps to that step instead."""
         if self._step_count == 1 and not self.optimizer._opt_called:

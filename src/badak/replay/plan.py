@@ -1,0 +1,296 @@
+"""What is known of one way to call a step: nothing, what its first call met, one recording, or the steps to replay."""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from badak import kernels
+from badak.graph import effects, modes
+from badak.ops._broadcast import quiet
+from badak.replay.arguments import Arguments, room_for, shown, state_of
+from badak.replay.entries import Prepared
+from badak.replay.guards import Reads, plain_values
+from badak.replay.memory import settle
+from badak.replay.native import player
+from badak.replay.origins import owner_of
+from badak.replay.recorder import CHANGED, MOST_BYTES, Recorder
+from badak.replay.results import Results
+from badak.replay.scout import Scout
+from badak.replay.surroundings import Surroundings
+from badak.tensor import Tensor
+from badak.tensor.dtypes import default_dtype
+
+SHARED = "an argument shares memory with what it changes"
+_recorded: weakref.WeakSet = weakref.WeakSet()  # plans that hold memory
+
+
+class Plan:
+    """One way to call a step. `call` runs it the first time, then records it twice; from then on `replay` does it.
+
+    It depends on the modules and tensors that the step met: `drop` and `switched` tell it of changes.
+    """
+
+    def __init__(self, function: Callable):
+        self.function = function
+        self.refused = ""  # why it stays as it is
+        self.waits = ""  # why it was not recorded this time
+        self.dropped = ""  # why it holds no more
+        self.steps: list | None = None
+        self.used = 0  # by the clock of `Compiled`: when it was replayed last
+        self.replays = 0  # for BADAK_COMPILE_CHECK
+        self.bytes = 0
+        self.guards: list = []
+        self._away: set = set()  # ids of modules that are in another mode than when they were met
+        self._scouted: tuple | None = None  # what memory the first call read, and what it wrote
+        self.written: dict = {}  # id: owner of memory that it writes besides its arguments
+        self._given: dict = {}  # id of a leaf: the .grad that every replay gives it
+        self._plain: dict = {}  # id of an argument: its numbers when the first recording began
+        self._memory: list = []  # the arguments of recordings and replays
+        self._first: tuple | None = None  # (trace, what must live, outside memory) of the first recording, until the second
+
+    # ------------------------------------------------------------------ what it depends on
+
+    def drop(self, how: str) -> None:
+        """Something that the step met is another one now."""
+        self.dropped = self.dropped or how
+        self._let_go()
+
+    def switched(self, module) -> None:
+        """A module that the step met went from training to evaluation, or back."""
+        self._away ^= {id(module)}
+
+    def grad_handed_out(self, leaf) -> None:
+        """The program takes a leaf's .grad, whose memory every replay writes anew: it gets memory of its own."""
+        grad = self._given.get(id(leaf))
+        if grad is not None and leaf._grad is grad:
+            leaf._grad = leaf._of(grad._array.copy(order="K"))
+
+    def applies(self) -> bool:
+        """Whether all that the step met is in the mode, and all that it reads has the value, that it had."""
+        return not self._away and all(guard.holds() for guard in self.guards)
+
+    def holds(self) -> bool:
+        """Whether it can be replayed now."""
+        if self.dropped or self.steps is None or not self.applies() or self.machine != machine():
+            return False
+        return all(_has(leaf, grad) for leaf, grad in self.grads)
+
+    def suits(self, args) -> bool:
+        """Whether these are tensors as it was recorded for, in the same modes."""
+        if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference):
+            return False
+        for x, mine in zip(args, self.arrays):
+            if type(x) is not Tensor or (x._requires_grad if x._base is None else x.requires_grad):
+                return False
+            array = x._array
+            if array.shape != mine.shape or array.dtype is not mine.dtype or array.strides != mine.strides:
+                return False
+        return True
+
+    def shares(self, tensors) -> bool:
+        """Whether one of these is memory that the step writes besides."""
+        return bool(self.written) and any(id(owner_of(x._array)) in self.written for x in tensors)
+
+    # ------------------------------------------------------------------ from the first call to the last recording
+
+    def call(self, found: Arguments):
+        """Run, or record. `refused` says afterwards why it will not be recorded."""
+        if self._scouted is None:
+            return self._scout(found)
+        return self._record(found)
+
+    def _scout(self, found: Arguments):
+        """The first call, which only runs, and may make what is missing."""
+        before = [state_of(x) for x in found.tensors]
+        with Scout() as scout:
+            result = self.function(*found.args, **found.kwargs)
+        own = {id(owner_of(x._array)) for x in found.tensors}
+        read, written = scout.memory()
+        self._scouted = {key: owner for key, owner in read.items() if key not in own}, written
+        self._depend_on(scout.modules.values())
+        again = Arguments(found.args, found.kwargs)
+        if found.trouble:
+            self.refuse(found.trouble)
+        elif before != [state_of(x) for x in found.tensors] or again.key != found.key:
+            self.refuse(CHANGED)
+        return result
+
+    def refuse(self, why: str) -> None:
+        """Stay as it is, with this reason, as long as what it met is the same."""
+        self.refused = self.refused or why
+        self._let_go()
+
+    def _record(self, found: Arguments):
+        if self._first is None:
+            self._memory = [room_for(x._array) for x in found.tensors]
+            if any(memory is None for memory in self._memory):
+                self.refuse("an argument is scattered over much memory")
+                return self.function(*found.args, **found.kwargs)
+        read, written = self._scouted  # type: ignore[misc]
+        if any(id(owner_of(x._array)) in written for x in found.tensors):
+            self.waits = SHARED
+            return self.function(*found.args, **found.kwargs)
+        self.waits = ""
+        met = [*read.values(), *(self._first[2].values() if self._first else ())]
+        surroundings = Surroundings([self.function, found.objects, *filter(_is_array, met)], found.tensors)
+        before = [x._array.tobytes() for x in found.tensors]
+        for memory, x in zip(self._memory, found.tensors):
+            memory[...] = x._array
+        recorder = Recorder(self._memory, surroundings, self._first is None)
+        inputs = [shown(memory, x._array) for memory, x in zip(self._memory, found.tensors)]
+        args, kwargs = found.on(inputs)
+        if self._first is None:
+            self._plain = {id(thing): plain_values(thing) for thing in found.objects}
+        with recorder:
+            result = self.function(*args, **kwargs)
+            results = Results(result, recorder)
+        self._hand_back(found, inputs, before, recorder)
+        self._depend_on([*recorder.modules.values(), *recorder.tensors.values()])
+        return self._noted(found, recorder, result, results)
+
+    def _hand_back(self, found: Arguments, inputs, before, recorder: Recorder) -> None:
+        """Let the caller's arguments be as the step has left its own."""
+        for mine, x, values in zip(inputs, found.tensors, before):
+            if mine._array.tobytes() != values or (mine._counter is not None and mine._counter.count):
+                x._array[...] = mine._array
+                x._watch().bump("compile")
+                recorder.refuse(CHANGED)
+            elif x._array.tobytes() != values:
+                recorder.refuse(SHARED)
+        if found.give_back(inputs):
+            recorder.refuse(CHANGED)
+
+    def _noted(self, found: Arguments, recorder: Recorder, result, results: Results):
+        """Keep what a recording says, or refuse; gives the result of the call."""
+        if self._first is not None:
+            recorder.compare(self._first[0])
+        if recorder.trouble:
+            self.refuse(recorder.trouble)
+            return result
+        if self._first is None:
+            self._first = recorder.trace, recorder.origins.alive, recorder.origins.outside()
+        else:
+            self._first = None
+            self._build(found, recorder, results)
+        return results.hand_out()
+
+    def _build(self, found: Arguments, recorder: Recorder, results: Results) -> None:
+        if not self._take_room(recorder.origins.bytes + sum(array.nbytes for array in self._memory)):
+            return
+        self.grads = [(leaf, None if grad is None else grad._array) for leaf, grad, read in recorder.leaves.values() if read]
+        anew = {key for key, (_, _, read) in recorder.leaves.items() if not read}
+        self._given = {id(leaf): leaf._grad for leaf, _, _ in recorder.leaves.values() if id(leaf) in anew}
+        self.met = list(recorder.tensors.values()), recorder.origins.outside()
+        self.machine, self.modes = machine(), (modes.grad, modes.inference)
+        self.results, self.arrays = results, self._memory
+        self.written = recorder.written
+        self.entries = recorder.entries  # whose arrays must live
+        settle(self.entries, results.arrays(), recorder.origins)
+        self.guards = self._find_guards(found, recorder)
+        self.steps = _steps(self.entries)
+
+    def _find_guards(self, found: Arguments, recorder: Recorder) -> list:
+        reads = Reads()
+        reads.add(self.function)
+        for module in recorder.modules.values():
+            reads.add_module(module)
+        for thing in found.objects:
+            reads.add_object(thing, self._plain.get(id(thing), {}))
+        for holder, name, value in recorder.decided.values():
+            reads.add_value(holder, name, value)
+        self._depend_on(reads.modules.values())
+        return list(reads.guards.values())
+
+    def _depend_on(self, things) -> None:
+        for thing in things:
+            effects.dependents.add(thing, self)
+
+    def _take_room(self, size: int) -> bool:
+        """Take so many bytes, from recordings that have not been replayed for long if need be; whether they are there."""
+        others = sorted((plan for plan in _recorded if plan.steps is not None), key=lambda plan: plan.used)
+        free = MOST_BYTES - sum(plan.bytes for plan in others)
+        for plan in others:
+            if size > free and plan.is_idle():
+                free += plan.bytes
+                plan.drop("its memory was needed for another recording")
+        if size > free:
+            self.refuse(f"recordings take more than {MOST_BYTES >> 20} MiB together")
+            return False
+        self.bytes = size
+        _recorded.add(self)
+        return True
+
+    def is_idle(self) -> bool:
+        """Whether it was not replayed for long."""
+        return clock.now - self.used > _IDLE
+
+    def _let_go(self) -> None:
+        self.steps, self._first, self._memory, self.bytes = None, None, [], 0
+        self.arrays = self.entries = self.results = self.grads = None  # type: ignore[assignment]
+        self.written = {}
+        self._given = {}
+        _recorded.discard(self)
+
+    # ------------------------------------------------------------------ replays
+
+    @quiet
+    def replay(self, tensors):
+        """Give the arguments these values, and do the entries again."""
+        self.used = clock.tick()
+        for mine, x in zip(self.arrays, tensors):
+            mine[...] = x._array
+        before, modes.grad = modes.grad, False
+        try:
+            for step in self.steps:  # type: ignore[union-attr]
+                step()
+        finally:
+            modes.grad = before
+        return self.results.hand_out()
+
+
+class _Clock:
+    """Counts replays of the process."""
+
+    now = 0
+
+    def tick(self) -> int:
+        self.now += 1
+        return self.now
+
+
+clock = _Clock()
+_IDLE = 1000  # replays of others after which a recording gives its memory away
+
+
+def _is_array(owner) -> bool:
+    return isinstance(owner, np.ndarray)
+
+
+def _has(leaf, grad) -> bool:
+    """Whether the leaf's .grad is this array, or None."""
+    return leaf._grad is None if grad is None else leaf._grad is not None and leaf._grad._array is grad
+
+
+def machine() -> tuple[Any, int, Any]:
+    """What a recording is made for: the kernel set, its number of threads, and the dtype of what numbers become."""
+    chosen = kernels.active()
+    return chosen, getattr(chosen, "get_num_threads", int)(), default_dtype()
+
+
+def _steps(entries) -> list[Callable[[], None]]:
+    """Functions that do the entries again; the kernel calls of neighbours become one list."""
+    steps: list[Callable[[], None]] = []
+    waiting: list = []
+    for entry in entries:
+        if entry.calls is not None:
+            waiting.append(entry)
+            continue
+        if waiting:
+            steps.append(player(waiting))
+            waiting = []
+        steps.append(entry.player(player([entry])) if isinstance(entry, Prepared) else entry.redo)
+    if waiting:
+        steps.append(player(waiting))
+    return steps

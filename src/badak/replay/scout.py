@@ -1,0 +1,64 @@
+"""The first call of a step, which only runs, is watched for what the recordings after it have to know."""
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+
+from badak.graph import effects
+from badak.graph.effects import Observer
+from badak.replay.origins import owner_of
+from badak.replay.surroundings import Surroundings
+
+
+class Scout(Observer):
+    """Notes the modules of a call, the memory that its operations read, and what it writes, as far as they outlive the call."""
+
+    acts = True
+
+    def __init__(self):
+        self.modules: dict = {}
+        self._read: dict = {}  # id: a weak reference to the owner
+        self._written: dict = {}
+
+    def __enter__(self) -> "Scout":
+        effects.watch(self)
+        return self
+
+    def __exit__(self, *error) -> None:
+        effects.watch(self, False)
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        for array in arrays:
+            if array is not None:
+                _note(array, self._read)
+
+    def call(self, effect, args, kwargs):
+        args = tuple([list(x) if isinstance(x, Iterator) else x for x in args])
+        for array in written_by(effect, args, kwargs):
+            _note(array, self._written)
+        return effect.function(*args, **kwargs)
+
+    def met(self, module) -> None:
+        self.modules[id(module)] = module
+
+    def memory(self) -> tuple[dict, dict]:
+        """({id: owner} of what was read, {id: owner} of what was written), of what is still there."""
+        return _alive(self._read), _alive(self._written)
+
+
+def written_by(effect, args, kwargs) -> list:
+    """The arrays that a function behind the door may write."""
+    if effect.kind == "writes":
+        return [args[0]._array]
+    return list(Surroundings([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
+
+
+def _note(array, known: dict) -> None:
+    owner = owner_of(array)
+    if id(owner) not in known:
+        with contextlib.suppress(TypeError):  # bytes, say, which nobody writes to
+            known[id(owner)] = weakref.ref(owner)
+
+
+def _alive(known: dict) -> dict:
+    return {key: owner for key, found in known.items() if (owner := found()) is not None}
