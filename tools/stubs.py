@@ -1,7 +1,7 @@
 """Write the stubs of what is bound from the table of public names: `python tools/stubs.py [--check]`.
 
 Editors and type checkers read these `.pyi` files in place of the modules beside them: `badak/__init__.pyi`,
-`badak/tensor/__init__.pyi` (functions) and `badak/tensor/methods.pyi` (what Tensor has from the table, and its fields).
+`badak/tensor/__init__.pyi` (functions) and `badak/tensor/interface.pyi` (what Tensor has from the table, and its fields).
 """
 
 import ast
@@ -29,8 +29,6 @@ import numpy as np
 from badak.graph import Leaf, Node, Version
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
-
-METHODS: dict[str, Any]
 
 class Methods:
 """
@@ -122,7 +120,7 @@ def fields() -> Iterable[str]:
 
 
 def methods_stub() -> str:
-    """methods.pyi."""
+    """interface.pyi."""
     of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ..."]
     return HEAD + TYPES + METHODS_HEAD + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
 
@@ -168,7 +166,7 @@ def stubs() -> dict[Path, str]:
     return {
         PACKAGE / "__init__.pyi": functions_stub("", package_imports(PACKAGE)),
         PACKAGE / "tensor" / "__init__.pyi": functions_stub("tensor.", package_imports(PACKAGE / "tensor")),
-        PACKAGE / "tensor" / "methods.pyi": methods_stub(),
+        PACKAGE / "tensor" / "interface.pyi": methods_stub(),
     }
 
 

@@ -124,12 +124,8 @@ def test_what_a_subclass_forgot_is_named():
 
 
 def test_the_names_stand_where_torch_has_them():
-    from badak.utils.data.dataloader import DataLoader
-    from badak.utils.data.dataset import Dataset
-    from badak.utils.data.distributed import DistributedSampler
-    from badak.utils.data.sampler import Sampler
-
-    assert (DataLoader, Dataset, DistributedSampler, Sampler) == (
-        ours.DataLoader, ours.Dataset, ours.DistributedSampler, ours.Sampler,
-    )  # fmt: skip
+    data = badak.utils.data
+    assert data.DataLoader is data.dataloader.DataLoader is ours.DataLoader
+    assert data.dataset.Dataset is ours.Dataset and data.sampler.Sampler is ours.Sampler
+    assert data.distributed.DistributedSampler is ours.DistributedSampler
     assert ours.Dataset[int] and ours.Sampler[int] and ours.DataLoader[int]

@@ -129,9 +129,7 @@ def test_compile_gives_back_what_it_gets():
 
 
 def test_settings_of_a_compiler_that_is_not_there_are_accepted():
-    import badak._dynamo
-    import badak._inductor.config as config
-
+    config = badak._inductor.config
     config.coordinate_descent_tuning = True
     config.triton.unique_kernel_names = True
     badak._dynamo.config.suppress_errors = True

@@ -141,3 +141,42 @@ def test_tensorboard_is_tensorboardx_where_that_is_installed(python, program):
     program("class SummaryWriter: pass\nclass FileWriter: pass\n", "tensorboardX.py")
     code = "import badak.as_torch\nfrom torch.utils.tensorboard import SummaryWriter\nprint(SummaryWriter.__module__)"
     assert python("-c", code).out == "tensorboardX\n"
+
+
+def test_names_are_found_for_imports_only_where_badak_stands_in_for_torch(python):
+    code = """
+import sys
+before = list(sys.meta_path)
+import badak
+added = [type(finder).__name__ for finder in sys.meta_path if finder not in before]
+import badak.as_torch
+print(added, [type(finder).__name__ for finder in sys.meta_path if finder not in before])
+"""
+    done = python("-c", code)
+    assert done.out == "['EinopsFinder'] ['TorchFinder', 'EinopsFinder', 'BadakFinder']\n", done.err
+
+
+def test_layers_and_data_stand_where_programs_look_for_them(python):
+    code = """
+import badak.as_torch
+import torch.nn.modules.linear as linear, torch.nn.modules.utils
+from torch.nn.modules.activation import MultiheadAttention
+from torch.nn.modules.module import Module, RemovableHandle, _IncompatibleKeys
+from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
+from torch.nn.modules.conv import _ConvNd
+from torch.nn.modules.loss import _Loss, _WeightedLoss
+from torch.nn.modules.rnn import RNNBase
+from torch.nn.modules import Linear
+from torch.utils.data.dataloader import DataLoader, default_collate
+from torch.utils.data.dataset import Dataset
+from torch.utils.data.distributed import DistributedSampler
+from torch.utils.data.sampler import Sampler
+from torch.utils.hooks import RemovableHandle as Handle
+import torch._dynamo
+import torch._inductor.config as config
+nn = torch.nn
+print(linear.Linear is nn.Linear is Linear is nn.modules.Linear, MultiheadAttention is nn.MultiheadAttention)
+print(DataLoader is torch.utils.data.DataLoader, Handle is RemovableHandle, nn.modules.utils._pair(1), Module is nn.Module)
+"""
+    done = python("-c", code)
+    assert done.out == "True True\nTrue True (1, 1) True\n", done.err

@@ -8,15 +8,15 @@ from badak.naming.table import PLACES, reach
 from badak.naming.version import version
 
 
-def door(module: str) -> Callable[[str], object]:
-    """The function that a module `badak.<...>` takes as its `__getattr__`."""
+def door(module: str, like: str = "") -> Callable[[str], object]:
+    """The function that a module `badak.<...>` takes as its `__getattr__`; like: a module whose names it has as well."""
     space = module.partition(".")[2]
 
     def __getattr__(name: str) -> object:  # noqa: N807  (it becomes one)
         if f"{module}.{name}" == "badak.__version__":
             return version()
         target = PLACES.get(f"{module}.{name}")
-        there = None if target is None else reach(target)
+        there = reach(target) if target else getattr(sys.modules.get(like), name, None)
         if there is None:
             raise absent(space, name, sys.modules[module])
         return there

@@ -1,4 +1,5 @@
-"""What `import` asks: torch.<...> is badak.<...>, some names stand elsewhere, and what is missing gets a stand-in.
+"""What `import` asks once badak stands in for torch: torch.<...> is badak.<...>, some names stand elsewhere, and what is
+missing gets a stand-in. `import badak` alone puts no such finder in place.
 
 A stand-in only where the import would end the program: inside `try` the import fails as usual, because the program has
 something else to do in that case.
@@ -17,7 +18,7 @@ from typing import Any
 
 from badak.errors import StateError, package
 from badak.naming.missing import Missing
-from badak.naming.table import is_pytorch, place, pytorch_place, reach
+from badak.naming.table import PLACES, is_pytorch, place, pytorch_place, reach
 
 _ROOM = os.path.dirname(__file__)
 
@@ -43,8 +44,9 @@ class BadakFinder(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if not name.startswith("badak."):
             return None
-        found = getattr(sys.modules.get(name.rpartition(".")[0]), name.rpartition(".")[2], None) or _elsewhere(name)
         dotted = _pytorch_name(name)
+        parent, _, last = name.rpartition(".")
+        found = getattr(sys.modules.get(parent), last, None) or _elsewhere(name, dotted)
         if found is None and is_pytorch(dotted) and not _is_tried():
             found = Missing(dotted)
         return None if found is None else ModuleSpec(name, Given(found), is_package=True)
@@ -58,8 +60,8 @@ def _pytorch_name(name: str) -> str:
     return f"{known[0]}.{last}" if known else pytorch_place(name).partition(".")[2]
 
 
-def _elsewhere(name: str) -> Any:
-    there = place(name)
+def _elsewhere(name: str, dotted: str) -> Any:
+    there = place(name) or PLACES.get(f"badak.{dotted}")
     return reach(there) if there and there != name else None
 
 
@@ -112,7 +114,6 @@ def stand_in_for_torch() -> None:
     if "torch" in sys.modules:
         raise StateError("torch is imported already, so badak cannot stand in for it", "import badak.as_torch first")
     sys.meta_path.insert(0, TorchFinder())
+    sys.meta_path.append(BadakFinder())
     importlib.import_module("torch")
 
-
-sys.meta_path.append(BadakFinder())

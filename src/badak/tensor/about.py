@@ -9,7 +9,7 @@ from badak.tensor import dtypes
 from badak.tensor.layouts import strided
 
 if TYPE_CHECKING:
-    from badak.tensor.methods import Methods
+    from badak.tensor.interface import Methods
 else:
     Methods = object
 

@@ -94,7 +94,7 @@ class Tensor(Values):
             raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
         return _rebuild, (type(self), self._array, self._requires_grad)
 
-    if not TYPE_CHECKING:  # type checkers know from methods.pyi what there is
+    if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 
         def __getattr__(self, name: str):
             # Reached only for what a tensor has not.

@@ -10,8 +10,6 @@ from badak.graph import Leaf, Node, Version
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
-METHODS: dict[str, Any]
-
 class Methods:
     _array: np.ndarray
     _requires_grad: bool

@@ -20,9 +20,5 @@ from badak.data import default_convert as default_convert
 from badak.data import get_worker_info as get_worker_info
 from badak.data import random_split as random_split
 from badak.naming import door as _door
-from badak.utils.data import dataloader as dataloader
-from badak.utils.data import dataset as dataset
-from badak.utils.data import distributed as distributed
-from badak.utils.data import sampler as sampler
 
 __getattr__ = _door(__name__)

@@ -1,4 +1,4 @@
-"""Small helpers that code for PyTorch imports from here."""
+"""Small helpers that code for PyTorch takes from torch.nn.modules.utils."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,3 +1,0 @@
-"""PyTorch's name for badak.nn.embedding."""
-
-from badak.nn.embedding import Embedding as Embedding
