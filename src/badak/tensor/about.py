@@ -1,17 +1,11 @@
 """What a tensor says about itself: sizes, dtype, layout."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.errors import RangeError
 from badak.tensor import dtypes
+from badak.tensor.interface import Methods
 from badak.tensor.layouts import strided
-
-if TYPE_CHECKING:
-    from badak.tensor.interface import Methods
-else:
-    Methods = object
 
 
 class About(Methods):
