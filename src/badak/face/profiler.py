@@ -1,4 +1,7 @@
-"""`torch.profiler`: a program may mark what it wants to have measured. badak measures nothing, and says so when asked."""
+"""`torch.profiler`: a program may mark what it wants to have measured. The marks do nothing, and say so when asked.
+
+badak's operations are measured from outside: `badak profile program.py`.
+"""
 
 from enum import Enum
 from typing import Any, NoReturn
@@ -50,10 +53,8 @@ class profile(record_function):  # noqa: N801
         """End."""
 
     def key_averages(self, *args, **kwargs) -> NoReturn:
-        """Raises: nothing was measured."""
-        raise MissingError(
-            "profiler: badak does not measure its operations", "python -m cProfile -s cumtime program.py"
-        )
+        """Raises: the program did not measure itself."""
+        raise MissingError("profiler: a program does not measure its own operations here", "badak profile program.py")
 
     events = export_chrome_trace = export_stacks = key_averages
     total_average = table = self_cpu_time_total = key_averages

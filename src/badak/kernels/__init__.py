@@ -6,8 +6,8 @@ the same functions compiled by Numba. `of(array)` gives the set that belongs to 
     kernels.of(x).layer_norm(x, w, b, eps)
 
 For NumPy arrays it is `fast` where Numba is installed and `plain` elsewhere; the
-environment variable BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Arrays of another library
-get `plain`, which works in the array's own namespace. The choice is made at the first call, so that importing
+environment variable BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Integers, booleans and the
+dtypes that Numba does not know get `plain`. The choice is made at the first call, so that importing
 badak does not import Numba.
 """
 

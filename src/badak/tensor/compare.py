@@ -6,14 +6,15 @@ import numpy as np
 
 from badak.errors import DTypeError, MissingError
 from badak.graph import effects
-from badak.ops._broadcast import quiet, stretched
+from badak.kernels.order import laid
+from badak.ops._broadcast import elementwise, stretched
 from badak.tensor.arithmetic import tensors
 from badak.tensor.promote import into, number, operand, same
 from badak.tensor.tensor import Tensor
 
 
 def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
-    ordered = name not in ("eq", "ne")
+    ordered, compute = name not in ("eq", "ne"), elementwise(ufunc)
 
     def function(input, other, *, out=None) -> Tensor:
         try:
@@ -38,7 +39,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
         if ordered and a.dtype.kind == "c":
             raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
         try:
-            y = Tensor._of(ufunc(a, b))
+            y = Tensor._of(compute(a, b))
         except ValueError:
             stretched(a.shape, np.shape(b))
             raise
@@ -58,11 +59,13 @@ ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
 def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
+    compute = elementwise(ufunc)
+
     def function(input) -> Tensor:
         array = input._array
         if array.dtype.kind in "iub":
-            return Tensor._of(np.full(array.shape, name == "isfinite"))
-        return Tensor._of(ufunc(array))
+            return Tensor._of(laid(np.full(array.shape, name == "isfinite"), array))
+        return Tensor._of(compute(array))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -77,9 +80,11 @@ isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
 
 
 def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
+    compute = elementwise(ufunc)
+
     def function(input, other, *, out=None) -> Tensor:
         other = other._array if isinstance(other, Tensor) else other
-        y = Tensor._of(ufunc(input._array, other))
+        y = Tensor._of(compute(input._array, other))
         return y if out is None else into(out, y)
 
     function.__name__ = function.__qualname__ = name
@@ -100,6 +105,8 @@ def logical_not(input, *, out=None) -> Tensor:
 
 
 def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
+    compute = elementwise(ufunc)
+
     def function(input, other, *, out=None) -> Tensor:
         if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
             a, b = input, other
@@ -108,7 +115,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
         if a._array.dtype.kind not in "iub":
             raise _no_bits(name, a)
         try:
-            y = Tensor._of(ufunc(a._array, b._array))
+            y = Tensor._of(compute(a._array, b._array))
         except ValueError:
             stretched(a._array.shape, b._array.shape)
             raise
@@ -143,13 +150,15 @@ def bitwise_not(input, *, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
+_isclose = elementwise(np.isclose)
+
+
 @effects.pure
-@quiet
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
     if input.dtype is not other.dtype:
         raise DTypeError(f"isclose: expected one dtype; got {input.dtype} and {other.dtype}", "other.to(input.dtype)")
-    return Tensor._of(np.isclose(input._array, other._array, rtol, atol, equal_nan))
+    return Tensor._of(_isclose(input._array, other._array, rtol, atol, equal_nan))
 
 
 def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:

@@ -9,6 +9,7 @@ from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.dtypes import device as Device
 from badak.tensor.dtypes import dtype as DType
+from badak.tensor.layouts import in_rows
 from badak.tensor.tensor import Tensor
 
 _LEGACY = {
@@ -56,7 +57,8 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if other is not None:
         kind = other.dtype
     dtypes.check_device(where)
-    return cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
+    made = cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
+    return contiguous(made) if in_rows(options.get("memory_format")) else made
 
 
 def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A001  (PyTorch's name)
@@ -77,7 +79,7 @@ def type_as(x: Tensor, other: Tensor) -> Tensor:
 
 def _caster(name: str, kind: DType) -> Callable[..., Tensor]:
     def caster(x: Tensor, memory_format=None) -> Tensor:
-        return cast(x, kind)
+        return contiguous(cast(x, kind)) if in_rows(memory_format) else cast(x, kind)
 
     caster.__name__ = caster.__qualname__ = name
     caster.__doc__ = f"x in {kind.name}; x itself where it is so already."
@@ -108,8 +110,8 @@ def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tens
 
 
 def clone(input: Tensor, *, memory_format=None) -> Tensor:  # noqa: A002
-    """A copy with its own memory.   dx = dy."""
-    return apply(Clone, input)
+    """A copy with its own memory, in row-major order where memory_format=badak.contiguous_format.   dx = dy."""
+    return apply(Clone, input, contiguous=True) if in_rows(memory_format) else apply(Clone, input)
 
 
 def contiguous(x: Tensor, memory_format=None) -> Tensor:

@@ -6,9 +6,11 @@ import numpy as np
 
 from badak.errors import ArgumentError, KindError, ShapeError, warn_once
 from badak.graph import effects
+from badak.kernels.order import laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import check_device, default_dtype, to_dtype
+from badak.tensor.layouts import in_rows
 from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------------- from data
@@ -160,8 +162,8 @@ def full(size, fill_value, **options) -> Tensor:
 def _like(make, x: Tensor, options, *value) -> Tensor:
     dtype = options.pop("dtype", None)
     wanted = x._array.dtype if dtype is None else to_dtype(dtype).numpy
-    options.pop("memory_format", None)
-    return _finish(make(x._array.shape, *value, wanted), options)
+    made = make(x._array.shape, *value, wanted)
+    return _finish(made if in_rows(options.pop("memory_format", None)) else laid(made, x._array), options)
 
 
 def zeros_like(input: Tensor, **options) -> Tensor:

@@ -303,7 +303,7 @@ class Methods:
     def clip_(self, min=None, max=None, *, out=None) -> Tensor:
         """clip, in place."""
     def clone(self, *, memory_format=None) -> Tensor:
-        """A copy with its own memory.   dx = dy."""
+        """A copy with its own memory, in row-major order where memory_format=badak.contiguous_format.   dx = dy."""
     def conj(self) -> Tensor:
         """The complex conjugate; of a real tensor the tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -674,7 +674,7 @@ class Methods:
     def random_(self, from_=None, to=None, *, generator=None) -> Tensor:
         """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
     def ravel(self) -> Tensor:
-        """All values in one dim."""
+        """All values in one dim, one beside the other."""
     @property
     def real(self) -> Tensor:
         """The real part; a view."""

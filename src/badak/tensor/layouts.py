@@ -33,3 +33,8 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
+
+
+def in_rows(memory_format) -> bool:
+    """Whether this format asks for a new order, which is row-major here; None and preserve_format keep the old one."""
+    return memory_format is not None and memory_format is not preserve_format

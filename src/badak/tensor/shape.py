@@ -108,8 +108,8 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def ravel(input) -> Tensor:
-    """All values in one dim."""
-    return reshape(input, -1)
+    """All values in one dim, one beside the other."""
+    return reshape(input, -1).contiguous()
 
 
 def unflatten(input, dim, sizes) -> Tensor:

@@ -48,7 +48,7 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     ndim = input._array.ndim + 1
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
     n, k = input._array.shape[-1], abs(offset)
-    spread = input.unsqueeze(-1) * Tensor._of(np.eye(n, dtype=input._array.dtype))  # (..., n, n)
+    spread = input.contiguous().unsqueeze(-1) * Tensor._of(np.eye(n, dtype=input._array.dtype))  # (..., n, n)
     above, left = (0, k) if offset >= 0 else (k, 0)
     pads = ((0, 0),) * (ndim - 2) + ((above, k - above), (left, k - left))
     made = apply(pad.Pad, spread, pads=pads, value=0) if k else spread

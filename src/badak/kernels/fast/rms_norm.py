@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part, summed
 from badak.kernels.fast._parallel import parallel
-from badak.kernels.fast.layer_norm import summed
 
 
 @parallel("W2 W1 R2 R1 f i")

@@ -1,7 +1,6 @@
-"""What every plain kernel needs: the array's own namespace, IEEE arithmetic without warnings, rows."""
+"""What every plain kernel needs: IEEE arithmetic without warnings, the order of results in memory, rows."""
 
 import math
-import sys
 from collections.abc import Callable
 from contextvars import Context
 from functools import wraps
@@ -11,7 +10,7 @@ import numpy as np
 
 from badak.kernels.order import laid, row_major
 
-Array = Any  # an ndarray, or an array of a library that follows NumPy's names
+Array = Any  # a NumPy array
 
 _idle: list[Context] = []  # contexts in which NumPy keeps silent, to be entered by one call at a time
 
@@ -65,13 +64,6 @@ def by_rows(function: Callable[..., Any]) -> Callable[..., Any]:
         return row_major(silent(*args, **named))
 
     return contiguous
-
-
-def array_namespace(x: Array) -> Any:
-    """The module whose functions work on `x`: NumPy, or the library that `x` comes from."""
-    if isinstance(x, np.ndarray | np.generic):
-        return np
-    return sys.modules[type(x).__module__.partition(".")[0]]
 
 
 def rows(x: Array) -> Array:

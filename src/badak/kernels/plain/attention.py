@@ -9,8 +9,10 @@ value.
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from badak.kernels.order import heads_like
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+from badak.kernels.plain._arrays import Array, quiet
 
 BLOCK = 1 << 22  # scores held at once: whole batch elements, at least one
 
@@ -39,18 +41,17 @@ def attention(
     head h // (H/G). `keep` (True = attend) and `bias` broadcast to (B, H, T, S); `drop` is a mask of that
     shape, True = kept.
     """
-    xp = array_namespace(q)
     (B, H, T, _), (S, E) = q.shape, v.shape[2:]
     out = heads_like(q, E)
-    lse = xp.empty((B, H, T), q.dtype)
-    weights = xp.empty((B, H, T, S), q.dtype) if want_weights else None
+    lse = np.empty((B, H, T), q.dtype)
+    weights = np.empty((B, H, T, S), q.dtype) if want_weights else None
     for b in _blocks(B, H * T * S):
-        s = _scores(xp, b, q, k, keep, bias, causal, scale)
-        largest = s.max(axis=-1, initial=-xp.inf)
-        shift = xp.where(largest == -xp.inf, 0, largest)
-        a, total = _softmax(xp, s, shift)
-        lse[b] = shift + xp.log(total)
-        a = _drop(xp, a, b, drop, p)
+        s = _scores(b, q, k, keep, bias, causal, scale)
+        largest = s.max(axis=-1, initial=-np.inf)
+        shift = np.where(largest == -np.inf, 0, largest)
+        a, total = _softmax(s, shift)
+        lse[b] = shift + np.log(total)
+        a = _drop(a, b, drop, p)
         out[b] = _join(_split(a, v) @ v[b][:, :, None])
         if weights is not None:
             weights[b] = a
@@ -82,20 +83,19 @@ def attention_backward(
     was repeated. P is recomputed from `lse`, and divided by its own sum, so that the rounding of a large lse
     cancels.
     """
-    xp = array_namespace(q)
     B, H, T, D = q.shape
     S = k.shape[2]
     factor = _scale(scale, D)
     dq, dk, dv = (heads_like(x, x.shape[3]) if need else None for x, need in zip((q, k, v), needs))
-    dbias = xp.zeros((1,) * (4 - bias.ndim) + bias.shape, q.dtype) if bias is not None and needs[3] else None
+    dbias = np.zeros((1,) * (4 - bias.ndim) + bias.shape, q.dtype) if bias is not None and needs[3] else None
     for b in _blocks(B, H * T * S):
-        s = _scores(xp, b, q, k, keep, bias, causal, scale)
-        weights, _ = _softmax(xp, s, xp.where(lse[b] == -xp.inf, 0, lse[b]))
-        a = _drop(xp, weights, b, drop, p)
+        s = _scores(b, q, k, keep, bias, causal, scale)
+        weights, _ = _softmax(s, np.where(lse[b] == -np.inf, 0, lse[b]))
+        a = _drop(weights, b, drop, p)
         da = _join(_split(dout[b], v) @ v[b][:, :, None].swapaxes(-1, -2))
         if dweights is not None:
             da += dweights[b]
-        dp = _drop(xp, da, b, drop, p)
+        dp = _drop(da, b, drop, p)
         ds = weights * (dp - (weights * dp).sum(axis=-1, keepdims=True))
         if dv is not None:
             dv[b] = (_split(a, v).swapaxes(-1, -2) @ _split(dout[b], v)).sum(axis=2)
@@ -129,31 +129,31 @@ def _join(x):
     return x.reshape(x.shape[0], x.shape[1] * x.shape[2], *x.shape[3:])
 
 
-def _scores(xp, b, q, k, keep, bias, causal, scale):
+def _scores(b, q, k, keep, bias, causal, scale):
     """The masked scores (b, H, T, S) of the batch elements b."""
     s = _join(_split(q[b], k) @ k[b][:, :, None].swapaxes(-1, -2))  # (b, H, T, S)
     s *= _scale(scale, q.shape[-1])
     full = (*q.shape[:3], k.shape[2])
     if bias is not None:
-        s += xp.broadcast_to(bias, full)[b]
+        s += np.broadcast_to(bias, full)[b]
     if keep is not None:
-        s[~xp.broadcast_to(keep, full)[b]] = -xp.inf
+        s[~np.broadcast_to(keep, full)[b]] = -np.inf
     if causal is not None:
-        s[:, :, xp.arange(full[3]) > xp.arange(full[2])[:, None] + causal] = -xp.inf
+        s[:, :, np.arange(full[3]) > np.arange(full[2])[:, None] + causal] = -np.inf
     return s
 
 
-def _softmax(xp, s, shift):
+def _softmax(s, shift):
     """exp(s - shift) and its row sums; divided by them, but zeros where the sum is 0: nothing to attend
     to."""
-    e = xp.exp(s - shift[..., None])
+    e = np.exp(s - shift[..., None])
     total = e.sum(axis=-1)
-    e /= xp.where(total == 0, 1, total)[..., None]
+    e /= np.where(total == 0, 1, total)[..., None]
     return e, total
 
 
-def _drop(xp, a, b, drop, p):
-    return a if drop is None else xp.where(drop[b], a * (1 / (1 - p) if p < 1 else 0), 0)
+def _drop(a, b, drop, p):
+    return a if drop is None else np.where(drop[b], a * (1 / (1 - p) if p < 1 else 0), 0)
 
 
 def _add_bias_gradient(dbias, b, ds):

@@ -3,7 +3,9 @@
 Source of the smoothing: Szegedy et al., "Rethinking the Inception Architecture" (2016), section 7.
 """
 
-from badak.kernels.plain._arrays import Array, array_namespace, by_rows, quiet
+import numpy as np
+
+from badak.kernels.plain._arrays import Array, by_rows, quiet
 
 
 @quiet
@@ -17,19 +19,18 @@ def cross_entropy(
 
     The loss of a row whose target is `ignore_index` is 0.
     """
-    xp = array_namespace(logits)
-    largest = logits.max(axis=-1, keepdims=True, initial=-xp.inf)
+    largest = logits.max(axis=-1, keepdims=True, initial=-np.inf)
     z = logits - largest
-    log_sum = xp.log(xp.exp(z).sum(axis=-1))
-    seen, picked = _seen(xp, target, ignore_index)
+    log_sum = np.log(np.exp(z).sum(axis=-1))
+    seen, picked = _seen(target, ignore_index)
     # log_sum - z, not lse - logits: the difference of two large numbers would lose the digits of a small loss
-    loss = log_sum - z[xp.arange(len(z)), picked]
+    loss = log_sum - z[np.arange(len(z)), picked]
     if weight is not None:
         loss *= weight[picked]
     if smoothing > 0:
-        w = xp.ones(z.shape[1:], z.dtype) if weight is None else weight
+        w = np.ones(z.shape[1:], z.dtype) if weight is None else weight
         loss = (1 - smoothing) * loss + (smoothing / z.shape[1]) * ((log_sum[:, None] - z) * w).sum(axis=-1)
-    return xp.where(seen, loss, 0), largest[:, 0] + log_sum
+    return np.where(seen, loss, 0), largest[:, 0] + log_sum
 
 
 @by_rows
@@ -43,15 +44,14 @@ def cross_entropy_backward(
 
         dlogits[n, v] = dloss[n] (softmax[n, v] sum_u c[n, u] - c[n, v])
     """
-    xp = array_namespace(logits)
-    seen, picked = _seen(xp, target, ignore_index)
+    seen, picked = _seen(target, ignore_index)
     n, classes = logits.shape
-    w = xp.ones(classes, logits.dtype) if weight is None else weight
+    w = np.ones(classes, logits.dtype) if weight is None else weight
     total = (1 - smoothing) * w[picked]
     if smoothing > 0:
         total += (smoothing / classes) * w.sum()
-    dlogits = xp.exp(_log_softmax(xp, logits, lse)) * total[:, None]
-    dlogits[xp.arange(n), picked] -= (1 - smoothing) * w[picked]
+    dlogits = np.exp(_log_softmax(logits, lse)) * total[:, None]
+    dlogits[np.arange(n), picked] -= (1 - smoothing) * w[picked]
     if smoothing > 0:
         dlogits -= (smoothing / classes) * w
     dlogits *= dloss[:, None]
@@ -69,11 +69,10 @@ def cross_entropy_soft(
 
     A class with c = 0 counts nothing, also where its logit is -inf.
     """
-    xp = array_namespace(logits)
-    largest = logits.max(axis=-1, initial=-xp.inf)
-    lse = largest + xp.log(xp.exp(logits - largest[:, None]).sum(axis=-1))
+    largest = logits.max(axis=-1, initial=-np.inf)
+    lse = largest + np.log(np.exp(logits - largest[:, None]).sum(axis=-1))
     c = _coefficients(target, weight, smoothing)
-    terms = xp.where(c == 0, 0, c * _log_softmax(xp, logits, lse))
+    terms = np.where(c == 0, 0, c * _log_softmax(logits, lse))
     return -terms.sum(axis=-1), lse
 
 
@@ -91,12 +90,11 @@ def cross_entropy_soft_backward(
 
     dlogits = dloss (softmax sum_u c[u] - c)        dtarget = -dloss (1 - e) w logp
     """
-    xp = array_namespace(logits)
-    logp = _log_softmax(xp, logits, lse)
+    logp = _log_softmax(logits, lse)
     dlogits = dtarget = None
     if needs[0]:
         c = _coefficients(target, weight, smoothing)
-        dlogits = dloss[:, None] * (xp.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
+        dlogits = dloss[:, None] * (np.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
     if needs[1]:
         dtarget = logp * (smoothing - 1) * dloss[:, None]
         if weight is not None:
@@ -108,35 +106,33 @@ def cross_entropy_soft_backward(
 def nll(logp: Array, target: Array, weight: Array | None = None, ignore_index: int = -100) -> Array:
     """loss[n] = -w[target[n]] logp[n, target[n]], 0 for an ignored row.    logp (N, V), target int (N,) ->
     (N,)."""
-    xp = array_namespace(logp)
-    seen, picked = _seen(xp, target, ignore_index)
-    loss = -logp[xp.arange(len(logp)), picked]
+    seen, picked = _seen(target, ignore_index)
+    loss = -logp[np.arange(len(logp)), picked]
     if weight is not None:
         loss *= weight[picked]
-    return xp.where(seen, loss, 0)
+    return np.where(seen, loss, 0)
 
 
 @quiet
 def nll_backward(dloss: Array, logp: Array, target: Array, weight: Array | None, ignore_index: int) -> Array:
     """dlogp[n, v] = -w[v] dloss[n] [v = target[n]], 0 for an ignored row."""
-    xp = array_namespace(logp)
-    seen, picked = _seen(xp, target, ignore_index)
-    dlogp = xp.zeros(logp.shape, logp.dtype)
+    seen, picked = _seen(target, ignore_index)
+    dlogp = np.zeros(logp.shape, logp.dtype)
     picked_gradient = -dloss if weight is None else -dloss * weight[picked]
-    dlogp[xp.arange(len(logp)), picked] = xp.where(seen, picked_gradient, 0)
+    dlogp[np.arange(len(logp)), picked] = np.where(seen, picked_gradient, 0)
     return dlogp
 
 
-def _seen(xp, target, ignore_index):
+def _seen(target, ignore_index):
     """Which rows count, and a class for each row: its target, or 0 where it does not count."""
     seen = target != ignore_index
-    return seen, xp.where(seen, target, 0)
+    return seen, np.where(seen, target, 0)
 
 
-def _log_softmax(xp, logits, lse):
+def _log_softmax(logits, lse):
     """logits - lse, less the log of its own sum, which is 0 but for the rounding of a large lse."""
     z = logits - lse[:, None]
-    return z - xp.log(xp.exp(z).sum(axis=-1, keepdims=True))
+    return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
 
 
 def _coefficients(target, weight, smoothing):
@@ -146,13 +142,12 @@ def _coefficients(target, weight, smoothing):
 
 def total_loss(loss: Array, target: Array, ignore_index: int, mean: bool) -> tuple[Array, Array]:
     """total () and count (1,): the loss over the rows that are not ignored, as a mean or a sum; summed in float64."""
-    xp = array_namespace(loss)
     count = max(int((target != ignore_index).sum()), 1) if mean else 1
-    total = loss.sum(dtype=xp.float64) / count
-    return xp.asarray(total, loss.dtype), xp.full(1, count, loss.dtype)
+    total = loss.sum(dtype=np.float64) / count
+    return np.asarray(total, loss.dtype), np.full(1, count, loss.dtype)
 
 
 @quiet
 def spread_loss(dy: Array, count: Array, n: int) -> Array:
     """dloss (n,) of every row from dy () of the total."""
-    return array_namespace(dy).full(n, dy / count[0], dy.dtype)
+    return np.full(n, dy / count[0], dy.dtype)

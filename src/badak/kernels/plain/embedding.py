@@ -1,6 +1,8 @@
 """Rows of a table."""
 
-from badak.kernels.plain._arrays import Array, array_namespace, by_rows
+import numpy as np
+
+from badak.kernels.plain._arrays import Array, by_rows
 from badak.kernels.plain._arrays import rows as as_rows
 
 
@@ -19,12 +21,11 @@ def embedding_backward(
 
     With `scale_grad_by_freq`, divided by the number of those places. The row `padding_idx` gets none.
     """
-    xp = array_namespace(dy)
     flat = ids.reshape(ids.size)
-    dw = xp.zeros((rows, dy.shape[-1]), dy.dtype)
-    xp.add.at(dw, flat, as_rows(dy))
+    dw = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    np.add.at(dw, flat, as_rows(dy))
     if scale_grad_by_freq:
-        dw /= xp.maximum(xp.bincount(flat, minlength=rows), 1).astype(dy.dtype)[:, None]
+        dw /= np.maximum(np.bincount(flat, minlength=rows), 1).astype(dy.dtype)[:, None]
     if padding_idx is not None:
         dw[padding_idx] = 0
     return dw

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, array_namespace, elementwise
+from badak.kernels.plain._arrays import Array, elementwise
 
 
 def _wide(function, *arrays):
@@ -18,16 +18,16 @@ def _wide(function, *arrays):
 @elementwise
 def exp(x: Array) -> Array:
     """e^x;   dx = dy y."""
-    return _wide(array_namespace(x).exp, x)
+    return _wide(np.exp, x)
 
 
 @elementwise
 def log(x: Array) -> Array:
     """ln x: -inf at 0, NaN below;   dx = dy / x."""
-    return _wide(array_namespace(x).log, x)
+    return _wide(np.log, x)
 
 
 @elementwise
 def power(a: Array, b: Array) -> Array:
     """a^b, broadcast."""
-    return _wide(array_namespace(b).power, a, b)
+    return _wide(np.power, a, b)

@@ -1,6 +1,8 @@
 """The product of matrices."""
 
-from badak.kernels.plain._arrays import Array, array_namespace, by_rows
+import numpy as np
+
+from badak.kernels.plain._arrays import Array, by_rows
 
 
 @by_rows
@@ -11,4 +13,4 @@ def matmul(a: Array, b: Array) -> Array:
 
     Its gradients are products again: da = dy b^T, db = a^T dy.
     """
-    return array_namespace(a).matmul(a, b)
+    return np.matmul(a, b)

@@ -7,7 +7,9 @@ caller's choice: they may hang over the end. All of it is a loop over the prod(K
 
 import itertools
 
-from badak.kernels.plain._arrays import Array, array_namespace, quiet
+import numpy as np
+
+from badak.kernels.plain._arrays import Array, quiet
 
 Sizes = tuple[int, ...]
 
@@ -16,7 +18,7 @@ Sizes = tuple[int, ...]
 def unfold(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, out: Sizes) -> Array:
     """cols (N, C, *K, *O): cols[n, c, k, o] = x[n, c, o stride - padding + k dilation]."""
     padded = _padded(x, kernel, stride, padding, dilation, out, 0)
-    cols = array_namespace(x).empty((*x.shape[:2], *kernel, *out), x.dtype)
+    cols = np.empty((*x.shape[:2], *kernel, *out), x.dtype)
     for k in _places(kernel):
         cols[(..., *k, *_all(out))] = padded[(..., *_slices(k, stride, dilation, out))]
     return cols
@@ -27,7 +29,7 @@ def fold(cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Size
     """x (N, C, *size): every entry of cols (N, C, *K, *O) added where `unfold` would have taken it from: its adjoint."""
     axes = len(size)
     kernel, out = cols.shape[2 : 2 + axes], cols.shape[2 + axes :]
-    padded = array_namespace(cols).zeros((*cols.shape[:2], *_reach(size, kernel, stride, padding, dilation, out)), cols.dtype)
+    padded: Array = np.zeros((*cols.shape[:2], *_reach(size, kernel, stride, padding, dilation, out)), cols.dtype)
     for k in _places(kernel):
         padded[(..., *_slices(k, stride, dilation, out))] += cols[(..., *k, *_all(out))]
     return padded[(..., *(slice(p, p + n) for p, n in zip(padding, size)))].copy()
@@ -36,29 +38,27 @@ def fold(cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Size
 @quiet
 def max_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, out: Sizes) -> tuple[Array, Array]:
     """y, index (N, C, *O): the largest entry of each window (the first of equals; NaN if there is one) and its place in S."""
-    xp = array_namespace(x)
-    padded = _padded(x, kernel, stride, padding, dilation, out, -xp.inf)
-    y = xp.full((*x.shape[:2], *out), -xp.inf, x.dtype)
-    index = xp.full(y.shape, -1, xp.int64)
+    padded = _padded(x, kernel, stride, padding, dilation, out, -np.inf)
+    y = np.full((*x.shape[:2], *out), -np.inf, x.dtype)
+    index = np.full(y.shape, -1, np.int64)
     for k in _places(kernel):
         value = padded[(..., *_slices(k, stride, dilation, out))]
-        place, inside = _place(xp, k, x.shape[2:], stride, padding, dilation, out)
+        place, inside = _place(k, x.shape[2:], stride, padding, dilation, out)
         better = ((value > y) | (value != value) | (index < 0)) & inside
-        y, index = xp.where(better, value, y), xp.where(better, place, index)
+        y, index = np.where(better, value, y), np.where(better, place, index)
     return y, index
 
 
 @quiet
 def max_pool_backward(dy: Array, index: Array, size: Sizes) -> Array:
     """dx (N, C, *size): each dy goes to the entry that was the largest."""
-    xp = array_namespace(dy)
     rows = dy.shape[0] * dy.shape[1]
     items = 1
     for n in size:
         items *= n
-    dx = xp.zeros((rows, items), dy.dtype)
+    dx = np.zeros((rows, items), dy.dtype)
     if dy.size:
-        xp.add.at(dx, (xp.arange(rows)[:, None], index.reshape(rows, -1)), dy.reshape(rows, -1))
+        np.add.at(dx, (np.arange(rows)[:, None], index.reshape(rows, -1)), dy.reshape(rows, -1))
     return dx.reshape(*dy.shape[:2], *size)
 
 
@@ -67,7 +67,7 @@ def avg_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, out: Sizes,
     """y (N, C, *O): the sum of each window divided by counts (*O)."""
     ones = (1,) * len(kernel)
     padded = _padded(x, kernel, stride, padding, ones, out, 0)
-    y = array_namespace(x).zeros((*x.shape[:2], *out), x.dtype)
+    y = np.zeros((*x.shape[:2], *out), x.dtype)
     for k in _places(kernel):
         y += padded[(..., *_slices(k, stride, ones, out))]
     return y / counts.astype(x.dtype)
@@ -76,10 +76,9 @@ def avg_pool(x: Array, kernel: Sizes, stride: Sizes, padding: Sizes, out: Sizes,
 @quiet
 def avg_pool_backward(dy: Array, size: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, counts: Array) -> Array:
     """dx (N, C, *size): each dy / counts is added to every entry of its window."""
-    xp = array_namespace(dy)
     share = dy / counts.astype(dy.dtype)
     spread = (*dy.shape[:2], *(1,) * len(kernel), *dy.shape[2:])
-    cols = xp.broadcast_to(share.reshape(spread), (*dy.shape[:2], *kernel, *dy.shape[2:]))
+    cols = np.broadcast_to(share.reshape(spread), (*dy.shape[:2], *kernel, *dy.shape[2:]))
     return fold(cols, size, stride, padding, (1,) * len(kernel))
 
 
@@ -108,15 +107,15 @@ def _padded(x, kernel, stride, padding, dilation, out, value) -> Array:
     reach = _reach(x.shape[2:], kernel, stride, padding, dilation, out)
     if reach == x.shape[2:]:
         return x
-    padded = array_namespace(x).full((*x.shape[:2], *reach), value, x.dtype)
+    padded: Array = np.full((*x.shape[:2], *reach), value, x.dtype)
     padded[(..., *(slice(p, p + n) for p, n in zip(padding, x.shape[2:])))] = x
     return padded
 
 
-def _place(xp, k, size, stride, padding, dilation, out) -> tuple[Array, Array]:
+def _place(k, size, stride, padding, dilation, out) -> tuple[Array, Array]:
     """For place k of every window: its position in S, flattened, and whether it lies inside."""
-    place, inside = xp.zeros((), xp.int64), xp.ones((), bool)
+    place, inside = np.zeros((), np.int64), np.ones((), bool)
     for axis, (i, n, s, p, d, o) in enumerate(zip(k, size, stride, padding, dilation, out)):
-        at = (xp.arange(o) * s - p + i * d).reshape((-1, *(1,) * (len(out) - 1 - axis)))
+        at = (np.arange(o) * s - p + i * d).reshape((-1, *(1,) * (len(out) - 1 - axis)))
         place, inside = place * n + at, inside & (at >= 0) & (at < n)
     return place, inside

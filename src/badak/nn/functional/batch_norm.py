@@ -15,7 +15,7 @@ def batch_norm(
     training: mean and (biased) var are those of x, and running_mean, running_var move towards them (the variance unbiased)
     by `momentum`; otherwise they are running_mean and running_var. Ioffe, Szegedy 2015.
     """
-    x = tensor(input, "batch_norm")
+    x = tensor(input, "batch_norm").contiguous()
     if x.dim() < 2:
         raise ShapeError(f"batch_norm: expected input (N, C, ...); got {tuple(x.shape)}", "x.unsqueeze(0)")
     C = x.shape[1]
@@ -29,7 +29,7 @@ def batch_norm(
             )
         _move(running_mean, running_var, rows, momentum)
         y = layer_norm(rows, rows.shape[1:], eps=eps)
-        y = y.reshape(C, x.shape[0], *x.shape[2:]).transpose(0, 1)
+        y = y.reshape(C, x.shape[0], *x.shape[2:]).transpose(0, 1).contiguous()
     else:
         if running_mean is None or running_var is None:
             raise ArgumentError("Expected running_mean and running_var to be defined when training=False", "training=True")

@@ -5,6 +5,7 @@ import numpy as np
 from badak.autograd import no_grad
 from badak.errors import ArgumentError, DTypeError, RangeError
 from badak.graph import effects
+from badak.kernels.order import row_major
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding
 from badak.tensor import Tensor, apply
@@ -63,4 +64,4 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
             f"one_hot: Class values must be smaller than num_classes; got id {int(ids.max())}, num_classes={num_classes}",
             f"num_classes={int(ids.max()) + 1}",
         )
-    return Tensor._of((ids[..., None] == np.arange(num_classes)).astype(np.int64))
+    return Tensor._of((row_major(ids)[..., None] == np.arange(num_classes)).astype(np.int64))

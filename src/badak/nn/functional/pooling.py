@@ -123,7 +123,7 @@ def _counts(size, kernel, stride, padding, out, include_pad: bool):
 
 def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
     """The means of windows, one axis after the other: the mean of a box is the mean of means of its slices."""
-    x, batched = with_batch(tensor(input, where), axes, where)
+    x, batched = with_batch(tensor(input, where).contiguous(), axes, where)
     for axis, size in enumerate(_wanted(x, output_size, where), start=2):
         n = x.shape[axis]
         if size and n % size == 0:

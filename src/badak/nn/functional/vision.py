@@ -55,7 +55,7 @@ def pixel_shuffle(input, upscale_factor) -> Tensor:
             None,
         )
     y = x.reshape(math.prod(lead), C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
-    return y.reshape(*lead, C // (r * r), H * r, W * r)
+    return y.reshape(*lead, C // (r * r), H * r, W * r).contiguous()
 
 
 def pixel_unshuffle(input, downscale_factor) -> Tensor:
@@ -69,7 +69,7 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
             None,
         )
     y = x.reshape(math.prod(lead), C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
-    return y.reshape(*lead, C * r * r, H // r, W // r)
+    return y.reshape(*lead, C * r * r, H // r, W // r).contiguous()
 
 
 def interpolate(

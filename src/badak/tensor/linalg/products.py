@@ -126,7 +126,7 @@ ger = outer
 
 def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
     product = product if alpha == 1 else mul(product, alpha)
-    y = product if beta == 0 else add(input if beta == 1 else mul(input, beta), product)
+    y = product if beta == 0 else add(product, input if beta == 1 else mul(input, beta))  # lies as the product does
     return y if out is None else into(out, y)
 
 
