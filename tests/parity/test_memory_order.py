@@ -32,7 +32,6 @@ BY_ROWS = {
     "nn.functional.batch_norm": IMAGES,
     "nn.functional.interpolate": IMAGES,
     "nn.functional.pixel_*": IMAGES,
-    "to": "memory_format=channels_last is a hint about the speed of PyTorch's own kernels",
     "nn.functional.pad": "mirrored and repeated edges are gathered axis by axis, each time into rows",
     "sort": SORTED,
     "argsort": SORTED,
@@ -94,6 +93,7 @@ def test_public_functions_leave_results_as_pytorch_does(op):
     dtype = torch.float64 if torch.float64 in op.supported_dtypes("cpu") else torch.int64
     for sample in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), 8):
         for layout in (lambda t: t, turned, channels_last):
+            hint = "channels_last" in str(sample.kwargs.get("memory_format"))  # about the speed of PyTorch's own kernels
             x, args, named = (mapped(layout, part) for part in (sample.input, sample.args, sample.kwargs))
             try:
                 with torch.no_grad():
@@ -107,4 +107,4 @@ def test_public_functions_leave_results_as_pytorch_does(op):
                 theirs, mine = order(a.shape, a.stride()), order(b.shape, b.stride())
                 rows = order(b.shape, [step // 8 for step in np.empty(tuple(b.shape)).strides])
                 place = f"{tuple(b.shape)} from {[t.stride() for t in tensors_in([x, *args], torch.Tensor)]}, {sample.kwargs}"
-                assert mine == theirs or (kept and mine == rows), place
+                assert mine == theirs or ((kept or hint) and mine == rows), place
