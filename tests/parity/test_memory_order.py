@@ -76,7 +76,7 @@ def ours(x):
     """The same call for badak: its tensors on the same memory, its dtypes; TypeError where it has none of a kind."""
     if isinstance(x, torch.Tensor):
         return badak.from_numpy(x.numpy())
-    if isinstance(x, torch.dtype):
+    if isinstance(x, torch.dtype | torch.memory_format):
         return getattr(badak, str(x).partition(".")[2])
     if type(x) in (list, tuple):
         return type(x)(ours(part) for part in x)
