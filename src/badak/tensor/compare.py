@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import DTypeError, MissingError
+from badak.errors import ArgumentError, DTypeError, MissingError
 from badak.graph import effects
 from badak.kernels.order import laid
 from badak.ops._broadcast import elementwise, stretched
@@ -158,6 +158,8 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
     """|input - other| <= atol + rtol |other|, element by element."""
     if input.dtype is not other.dtype:
         raise DTypeError(f"isclose: expected one dtype; got {input.dtype} and {other.dtype}", "other.to(input.dtype)")
+    if rtol < 0 or atol < 0:
+        raise ArgumentError(f"isclose: expected rtol and atol >= 0; got {rtol} and {atol}", "rtol=1e-5, atol=1e-8")
     return Tensor._of(_isclose(input._array, other._array, rtol, atol, equal_nan))
 
 

@@ -1,8 +1,9 @@
 """Complex numbers: made from their parts, taken apart, conjugated."""
 
-from badak.errors import KindError, ShapeError
+from badak.errors import DTypeError, KindError, ShapeError
 from badak.ops import complex as ops
 from badak.tensor.apply import apply, see
+from badak.tensor.dtypes import float32, float64
 from badak.tensor.elementwise import atan2
 from badak.tensor.promote import floating, into, same
 from badak.tensor.shape import t, transpose
@@ -16,7 +17,11 @@ def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
 
 
 def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
-    """real + i imag."""
+    """real + i imag, of two floating tensors of one dtype."""
+    if real.dtype is not imag.dtype or real.dtype not in (float32, float64):
+        raise DTypeError(
+            f"complex: expected two float32 or two float64 tensors; got {real.dtype} and {imag.dtype}", "imag.to(real.dtype)"
+        )
     y = apply(ops.Complex, *same(real, imag))
     return y if out is None else into(out, y)
 

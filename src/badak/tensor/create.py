@@ -265,7 +265,7 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does."""
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
-    array = _spaced(_number(start), _number(end), int(steps), wanted)
+    array = _spaced(_number(start), _number(end), steps, wanted)
     return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
@@ -274,12 +274,15 @@ def logspace(
 ) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
-    array = np.power(float(base), _spaced(_number(start), _number(end), int(steps), dtypes.float64))
+    array = np.power(float(base), _spaced(_number(start), _number(end), steps, dtypes.float64))
     return _finish(array.astype(wanted.numpy), dict(device=device, requires_grad=requires_grad))
 
 
 def _spaced(start, end, steps: int, kind: dtypes.dtype):
     """From both ends, with the step rounded to the dtype and each product and sum rounded once: PyTorch's numbers."""
+    if isinstance(steps, float):
+        raise KindError(f"number of steps must be an int; got {steps}", f"steps={int(steps)}")
+    steps = int(steps)
     if steps < 0:
         raise ArgumentError(f"number of steps must be non-negative; got {steps}", "steps=100")
     number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64

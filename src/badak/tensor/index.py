@@ -66,6 +66,8 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
     dim = _along("gather", input, dim, index)
     _inside("gather", index, input._array.shape, dim, "self")
     y = apply(ops.Gather, input, index, dim=dim)
+    if out is not None and out.dtype is not y.dtype:
+        raise DTypeError(f"gather: expected out to have dtype {y.dtype}; got {out.dtype}", "leave out= away")
     return y if out is None else into(out, y)
 
 
@@ -277,6 +279,8 @@ def select(input, dim: int, index: int) -> Tensor:
 def narrow(input, dim: int, start, length: int) -> Tensor:
     """`length` entries along dim from `start`; a view."""
     dim = axis_of(dim, input._array.ndim)
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise KindError(f"narrow: start must be a 0-dim integral Tensor or an int; got {start!r}", "start=int(start)")
     n, start = input._array.shape[dim], int(start)
     start = start + n if start < 0 else start
     if length < 0 or start < 0 or start + length > n:

@@ -177,6 +177,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     """mean + std z: normal(mean, std) with tensors that broadcast, or normal(2.0, 3.0, size) with two numbers."""
     dtypes.check_device(device)
     source = or_default(generator)
+    if not isinstance(std, Tensor) and not std >= 0:
+        raise ArgumentError(f"normal: expected std >= 0.0; got {std}", "a deviation, not a variance or its logarithm")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise KindError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
@@ -217,6 +219,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     _need_float(input, "multinomial")
     if input.ndim not in (1, 2):
         raise ArgumentError(f"multinomial: expected weights of shape (V,) or (B, V); got {tuple(input.shape)}")
+    if out is not None and out.dtype is not dtypes.int64:
+        raise DTypeError(f"multinomial: expected an int64 tensor as out; got {out.dtype}", "leave out= away")
     return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")
 
 

@@ -31,6 +31,8 @@ def flipud(input) -> Tensor:
 def roll(input, shifts, dims=None) -> Tensor:
     """Entries moved by `shifts` along `dims`, around the end; without dims as if flat."""
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if not shifts:
+        raise ArgumentError("roll: `shifts` required", "x.roll(1), or x.roll((1, 2), (0, 1))")
     if dims is None or dims == ():
         return reshape(apply(ops.Roll, reshape(input, -1), shifts=shifts, axes=(0,)), input._array.shape)
     dims = (dims,) if isinstance(dims, int) else tuple(dims)

@@ -170,6 +170,11 @@ def movedim(input, source, destination) -> Tensor:
     ndim = input._array.ndim
     source, destination = ((d,) if isinstance(d, int) else tuple(d) for d in (source, destination))
     source, destination = ([axis_of(d, ndim) for d in ds] for ds in (source, destination))
+    if len(source) != len(destination) or len({*source}) != len(source) or len({*destination}) != len(destination):
+        raise ArgumentError(
+            f"movedim: expected as many different dims in source as in destination; got {source} and {destination}",
+            "x.movedim((0, 1), (1, 2))",
+        )
     order = [d for d in range(ndim) if d not in source]
     for to, from_ in sorted(zip(destination, source)):
         order.insert(to, from_)

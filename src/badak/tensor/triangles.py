@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import ShapeError
+from badak.errors import ArgumentError, ShapeError
 from badak.ops import pad
 from badak.ops import triangles as ops
 from badak.ops._check import axis_of
@@ -47,6 +47,8 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
     ndim = input._array.ndim + 1
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if a == b:
+        raise ArgumentError(f"diag_embed: diagonal dimensions cannot be identical: {dim1}, {dim2}", "dim1=-2, dim2=-1")
     n, k = input._array.shape[-1], abs(offset)
     spread = input.contiguous().unsqueeze(-1) * Tensor._of(np.eye(n, dtype=input._array.dtype))  # (..., n, n)
     above, left = (0, k) if offset >= 0 else (k, 0)

@@ -270,6 +270,8 @@ def triplet_margin_loss(
 ) -> Tensor:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-distance. Balntas et al. 2016."""
     reduction = reduction_of(size_average, reduce, reduction)
+    if not margin > 0:
+        raise ArgumentError(f"triplet_margin_loss: margin must be greater than 0, got {margin}", "margin=1.0")
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))

@@ -62,6 +62,10 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
     x, batched = with_batch(tensor(input, where), axes, where)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     dilation = sizes(dilation, axes, where, "dilation")
+    if min(dilation) < 1:
+        raise ArgumentError(f"{where}: dilation must be greater than zero, but got {dilation}", "dilation=1")
+    if 0 in x.shape[1:]:
+        raise ShapeError(f"{where}: expected no empty dim but the batch; got {tuple(input.shape)}", "an input that is not empty")
     out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
     y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
     if not batched:

@@ -189,6 +189,11 @@ def kron(input, other) -> Tensor:
 
 def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
     """The vector product along `dim`, of size 3."""
+    if input._array.ndim != other._array.ndim:
+        raise ShapeError(
+            f"linalg.cross: inputs must have the same number of dimensions; got {input._array.shape} and {other._array.shape}",
+            "other.expand_as(input)",
+        )
     a, b = input.unbind(dim), other.unbind(dim)
     if len(a) != 3 or len(b) != 3:
         raise ArgumentError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {len(a)} and {len(b)}", None)
