@@ -18,6 +18,7 @@ from badak import optim as optim
 from badak import utils as utils
 from badak.io import serialization as serialization
 from badak.naming import door as _door
+from badak.naming import guard_names as _guard_names
 from badak.naming import public as _public
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
@@ -27,3 +28,4 @@ from badak.tensor import returns as return_types  # noqa: F401
 newaxis = None
 globals().update(_public.functions())
 __getattr__ = _door(__name__)  # what PyTorch has elsewhere, and words for what badak has not; __version__ is there too
+_guard_names(globals(), __name__)

@@ -28,6 +28,11 @@ class BadakError(Exception):
         self.cause, self.fix = cause, fix
         super().__init__(cause if fix is None else f"{cause}\nfix: {fix}")
 
+    def mend(self, fix: str) -> None:
+        """Give it a fix, as somebody further up knows one."""
+        self.fix = fix
+        self.args = (f"{self.cause}\nfix: {fix}",)
+
 
 class ShapeError(BadakError, ValueError, RuntimeError):
     """Sizes that do not fit together."""
@@ -47,6 +52,10 @@ class ArgumentError(BadakError, ValueError, RuntimeError, AssertionError):
 
 class KindError(BadakError, TypeError, ValueError):
     """An argument of the wrong kind (a string where a tensor belongs, ...)."""
+
+
+class SizeError(BadakError, MemoryError, RuntimeError):
+    """More memory than there is."""
 
 
 class GraphError(BadakError, RuntimeError):

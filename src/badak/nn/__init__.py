@@ -1,6 +1,7 @@
 """Layers and models: Module, and one file for each family of layers. Names, signatures and state_dict keys are PyTorch's."""
 
 from badak.naming import door as _door
+from badak.naming import guard_classes as _guard_classes
 from badak.nn import functional as functional
 from badak.nn import init as init
 from badak.nn import modules as modules
@@ -109,3 +110,4 @@ from badak.nn.vision import Unfold as Unfold
 from badak.nn.vision import Upsample as Upsample
 
 __getattr__ = _door(__name__)
+_guard_classes(globals(), Module, __name__)

@@ -14,6 +14,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError, warn_once
+from badak.naming import guard_names as _guard_names
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 from badak.tensor.random import default_generator, draw_like, or_default
@@ -263,3 +264,5 @@ uniform, normal, constant = _deprecated(uniform_), _deprecated(normal_), _deprec
 eye, dirac, sparse, orthogonal = _deprecated(eye_), _deprecated(dirac_), _deprecated(sparse_), _deprecated(orthogonal_)
 xavier_uniform, xavier_normal = _deprecated(xavier_uniform_), _deprecated(xavier_normal_)
 kaiming_uniform, kaiming_normal = _deprecated(kaiming_uniform_), _deprecated(kaiming_normal_)
+
+_guard_names(globals(), "badak.nn.init")

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from badak.errors import ArgumentError, KindError, MissingError
 from badak.graph import effects, modes
+from badak.naming.explain import FOREIGN, explain
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
@@ -62,7 +63,16 @@ class Module(Moving, State, Hooks):
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
             effects.hooked(f"{type(self).__name__} has hooks")
             return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs)
+        try:
+            return self.forward(*args, **kwargs)
+        except FOREIGN as error:
+            self._explain(error, args, kwargs)
+            raise
+
+    def _explain(self, error: BaseException, args, kwargs) -> None:
+        """Say in two lines why the forward of one of our own layers failed, where no check foresaw it."""
+        if type(self).__module__.startswith("badak."):
+            explain(error, self.forward, type(self).__name__, args, kwargs, "badak.nn")
 
     def forward(self, *input) -> object:
         """What the module computes; every subclass defines it."""

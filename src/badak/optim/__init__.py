@@ -1,6 +1,7 @@
 """Optimizers: each is its equation, and remembers what PyTorch's remembers under the same names."""
 
 from badak.naming import door as _door
+from badak.naming import guard_classes as _guard_classes
 from badak.optim import lr_scheduler as lr_scheduler
 from badak.optim.adagrad import Adagrad as Adagrad
 from badak.optim.adam import Adam as Adam
@@ -10,3 +11,4 @@ from badak.optim.rmsprop import RMSprop as RMSprop
 from badak.optim.sgd import SGD as SGD
 
 __getattr__ = _door(__name__)
+_guard_classes(globals(), Optimizer, __name__)

@@ -9,6 +9,7 @@
 import numpy as np
 
 from badak.errors import ArgumentError, RangeError
+from badak.naming import guard_names as _guard_names
 from badak.ops import fourier as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -175,3 +176,5 @@ def fftshift(input, dim=None) -> Tensor:
 def ifftshift(input, dim=None) -> Tensor:
     """The inverse of fftshift."""
     return _shifted(input, dim, -1)
+
+_guard_names(globals(), "badak.fft")

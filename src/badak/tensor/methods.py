@@ -1,14 +1,21 @@
 """Gives Tensor its methods: the operators, those that `naming/public.py` lists, and in-place twins of functions."""
 
-from badak.naming import public
+from types import FunctionType
+
+from badak.naming import guarded, public
+from badak.tensor.about import About
+from badak.tensor.history import History
 from badak.tensor.inplace_ops import swap_shape, twin
 from badak.tensor.operators import OPERATORS
 from badak.tensor.tensor import Tensor
+from badak.tensor.values import Values
 
 METHODS = OPERATORS | public.methods()
 for _name, _file, _ in public.listed("in_place", "in_place_both"):
     _make = swap_shape if _file == "tensor.shape" else twin
     METHODS[_name] = _make(public.found(_file, _name[:-1]), _name)
 
-for _name, _function in METHODS.items():
-    setattr(Tensor, _name, _function)
+_OWN = {name: method for base in (History, About, Values) for name, method in vars(base).items() if name[0] != "_"}
+
+for _name, _method in [*_OWN.items(), *METHODS.items()]:
+    setattr(Tensor, _name, guarded(_method, "badak.Tensor", _name) if type(_method) is FunctionType else _method)

@@ -1,6 +1,7 @@
 """Layers as functions: PyTorch's names, positions and defaults. One family per file."""
 
 from badak.naming import door as _door
+from badak.naming import guard_names as _guard_names
 from badak.nn.functional.activation import celu as celu
 from badak.nn.functional.activation import celu_ as celu_
 from badak.nn.functional.activation import elu as elu
@@ -90,3 +91,4 @@ from badak.nn.functional.vision import upsample as upsample
 from badak.tensor.pad import pad as pad
 
 __getattr__ = _door(__name__)
+_guard_names(globals(), __name__)

@@ -1,6 +1,7 @@
 """Schedules of the learning rate, with PyTorch's names, values and states."""
 
 from badak.naming import door as _door
+from badak.naming import guard_classes as _guard_classes
 from badak.optim.lr_scheduler.base import LRScheduler as LRScheduler
 from badak.optim.lr_scheduler.base import _LRScheduler as _LRScheduler
 from badak.optim.lr_scheduler.compose import ChainedScheduler as ChainedScheduler
@@ -20,3 +21,4 @@ from badak.optim.lr_scheduler.onecycle import OneCycleLR as OneCycleLR
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau as ReduceLROnPlateau
 
 __getattr__ = _door(__name__)
+_guard_classes(globals(), LRScheduler, __name__)

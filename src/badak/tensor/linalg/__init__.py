@@ -4,6 +4,7 @@
 operations and their gradients are in `ops/linalg.py`); `norms.py` measures; `older.py` has the names of torch itself.
 """
 
+from badak.naming import guard_names as _guard_names
 from badak.ops.linalg import LinAlgError as LinAlgError
 from badak.tensor.linalg.decompose import cholesky as cholesky
 from badak.tensor.linalg.decompose import det as det
@@ -67,3 +68,5 @@ __all__ = [
 def diagonal(A, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
     """The diagonal of the last two dims; a view."""
     return _diagonal(A, offset, dim1, dim2)
+
+_guard_names(globals(), "badak.linalg")

@@ -1,0 +1,182 @@
+"""The net below all checks: what a public call says when it fails in a way that no check foresaw.
+
+A check knows best what is wrong, and says it. But a wrong kind, size or dtype can also surface deep inside, as an exception of
+Python or NumPy. `guarded` turns those into the two lines of every other mistake: the call with what it was given, and how it is
+called. An exception from code of the caller (a hook, a function that was handed in) is not ours and passes as it is.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature, unwrap
+from types import FunctionType
+from typing import Any
+
+from badak.errors import ArgumentError, BadakError, KindError, RangeError, ShapeError, SizeError, package
+
+FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, MemoryError, RuntimeError)
+_LIBRARIES = {"badak", "numpy", "numba", "llvmlite", "ml_dtypes", *sys.stdlib_module_names} - {"__main__", "this"}
+BROADCAST = "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one"
+_KINDS: dict[object, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool, int), str: (str,)}
+_TENSORS = frozenset(
+    "input self tensor tensor1 tensor2 mat mat1 mat2 vec vec1 vec2 batch1 batch2 target query key input1 input2 x1 x2 "
+    "anchor positive negative probs boundaries sorted_sequence running_mean running_var".split()
+)
+_TENSORS_OR_NONE = frozenset("weight bias attn_mask pos_weight".split())
+
+
+def guarded(function: Callable, space: str, name: str | None = None) -> Callable:
+    """The function as it stands in the public module `space`: what fails inside it unforeseen is explained."""
+
+    @wraps(function)
+    def public(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except FOREIGN as error:
+            explain(error, function, name or function.__name__, args, kwargs, space)
+            raise
+
+    public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    return public
+
+
+def guard_names(names: dict[str, Any], space: str) -> None:
+    """Guard all functions among the public names of a module: what a package lists, what a file defines."""
+    lists = "__path__" in names
+    for name, value in names.items():
+        if type(value) is FunctionType and name[0] != "_" and not hasattr(value, "__explained__"):
+            if lists or value.__module__ == names["__name__"]:
+                names[name] = guarded(value, space, name)
+
+
+def guard_classes(names: dict[str, Any], base: type, space: str) -> None:
+    """Guard the constructors of all public classes of a module that derive from `base`."""
+    for name, value in names.items():
+        if isinstance(value, type) and issubclass(value, base) and value is not base and value.__init__ is not base.__init__:
+            made = guarded(unwrap(value.__init__), space, name)
+            setattr(value, "__init__", made)  # noqa: B010  (mypy knows no other way)
+
+
+def explain(error: BaseException, function: Callable, name: str, args, kwargs, space: str) -> None:
+    """Raise what says in two lines why the call failed; return where the exception is to pass as it is."""
+    if isinstance(error, BadakError):
+        if error.fix is None:
+            error.mend(_usage(function, name, space))
+        return
+    assert error.__traceback__ is not None
+    if "\nfix: " in str(error) or not _is_ours(error.__traceback__.tb_next):
+        return
+    try:
+        given = signature(function).bind(*args, **kwargs)
+    except TypeError as wrong:  # a missing or an unknown argument
+        raise KindError(f"{name}(): {wrong}", _usage(function, name, space)) from None
+    wrong_kind = _wrong_kind(given.arguments, given.signature) or _no_tensor(error, given.arguments)
+    if wrong_kind:
+        argument, wanted = wrong_kind
+        value = given.arguments[argument]
+        fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
+        raise KindError(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
+    shown = {argument: value for argument, value in given.arguments.items() if argument != "self"}
+    called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
+    raise _class_of(error)(f"{name}({called}): {_reason(error)}", _fix_of(error) or _usage(function, name, space)) from None
+
+
+def described(value: Any, depth: int = 0) -> str:
+    """A value in a few words: "Tensor (2, 3) float32", "'same'", "list of 3"."""
+    if hasattr(value, "_array"):
+        return f"{type(value).__name__} {tuple(value.shape)} {value._array.dtype.name}"
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"{type(value).__module__}.{type(value).__name__} {value.shape} {value.dtype}"
+    if isinstance(value, list | tuple):
+        if depth == 0 and len(value) <= 4:
+            parts = ", ".join(described(part, 1) for part in value)
+            return f"[{parts}]" if isinstance(value, list) else f"({parts})"
+        return f"{type(value).__name__} of {len(value)}"
+    if value is None or isinstance(value, bool | int | float | complex | str):
+        text = repr(value) if not isinstance(value, int) or -(10**20) < value < 10**20 else "a huge int"
+        return text if len(text) <= 40 else text[:37] + "..."
+    return type(value).__name__
+
+
+def _is_ours(trace) -> bool:
+    """Whether only badak and the libraries that it calls were running."""
+    while trace is not None:
+        root = trace.tb_frame.f_globals.get("__name__", "").partition(".")[0]
+        if root not in _LIBRARIES:
+            return False
+        trace = trace.tb_next
+    return True
+
+
+def _wrong_kind(arguments: dict, called: Signature) -> tuple[str, str] | None:
+    """(the first argument of a wrong kind, the kind that it must have)."""
+    for name, value in arguments.items():
+        parameter = called.parameters[name]
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or value is parameter.default:
+            continue
+        is_tensor = hasattr(value, "_array")
+        if name in _TENSORS and not is_tensor:
+            return name, "Tensor"
+        if name in _TENSORS_OR_NONE and not (is_tensor or value is None):
+            return name, "Tensor or None"
+        if name == "other" and not (is_tensor or isinstance(value, bool | int | float | complex)):
+            return name, "Tensor or number"
+        wanted = _KINDS.get(parameter.annotation)
+        if wanted and not isinstance(value, wanted) and not hasattr(value, "__index__"):
+            return name, parameter.annotation.__name__
+    return None
+
+
+def _no_tensor(error: BaseException, arguments: dict) -> tuple[str, str] | None:
+    """The same for an argument that was used as a tensor and is none."""
+    told = re.match(r"'(?:\w+\.)*(\w+)' object has no attribute", str(error))
+    used = told[1] if told else ""
+    for name, value in arguments.items():
+        if type(value).__name__ == used and not hasattr(value, "_array"):
+            return name, "Tensor"
+        if isinstance(value, list | tuple) and any(type(part).__name__ == used for part in value):
+            return name, "a list of Tensors"
+    return None
+
+
+def _could_be_tensor(wanted: str, value: Any) -> bool:
+    return wanted.startswith("Tensor") and (isinstance(value, list | tuple | float | int) or hasattr(value, "__array__"))
+
+
+def _fix_of(error: BaseException) -> str:
+    """What helps against errors that say always the same."""
+    if isinstance(error, MemoryError):
+        return "smaller sizes, or a machine with more memory"
+    if isinstance(error, RecursionError):
+        return "values that are not nested so deeply"
+    return BROADCAST if "broadcast" in str(error) else ""
+
+
+def _class_of(error: BaseException) -> type[BadakError]:
+    if isinstance(error, TypeError | AttributeError):
+        return KindError
+    if isinstance(error, IndexError | OverflowError):
+        return RangeError
+    if isinstance(error, MemoryError):
+        return SizeError
+    return ShapeError if "shape" in str(error) or "dimension" in str(error) else ArgumentError
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what the exception says."""
+    lines = str(error).strip().splitlines()
+    text = lines[0].strip() if lines else ""
+    return f"{type(error).__name__}: {text}"[:300] if isinstance(error, KeyError) or not text else text[:300]
+
+
+def _usage(function: Callable, name: str, space: str) -> str:
+    """How it is called, as the line of fix."""
+    try:
+        parameters = [each.replace(annotation=Parameter.empty) for each in signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return f"help({space}.{name}) says what it takes"
+    shown = str(Signature([each for each in parameters if each.name != "self"]))
+    if len(shown) > 90:
+        shown = shown[:87].rsplit(",", 1)[0] + ", ...)"
+    return f"{name}{shown}; help({space}.{name}) says what each argument may be"

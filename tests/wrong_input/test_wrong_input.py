@@ -1,0 +1,123 @@
+"""Every public name, called with wrong input of each kind: two lines, or a result; never a foreign exception.
+
+The right calls are PyTorch's own samples; `spoil.py` makes one argument after another wrong. PyTorch's own wrong calls are
+tried as well: what PyTorch refuses, badak does not take in silence, apart from the list of exceptions here.
+"""
+
+import contextlib
+import warnings
+
+import pytest
+
+import badak
+from badak.errors import BadakError
+from badak.optim import SGD, Adagrad, Adam, AdamW, RMSprop
+from tests.wrong_input import calls
+from tests.wrong_input.spoil import spoiled
+
+SILENT = {  # public names that take no tensor: settings, switches, files, other programs' doors
+    "are_deterministic_algorithms_enabled", "compile", "fork_rng", "from_dlpack", "frombuffer", "get_autocast_dtype",
+    "get_default_device", "get_default_dtype", "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
+    "get_rng_state", "info", "initial_seed", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
+    "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "is_warn_always_enabled", "load", "manual_seed", "save", "seed",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads", "set_printoptions",
+    "set_rng_state", "set_warn_always", "use_deterministic_algorithms",
+}  # fmt: skip
+ACCEPTED: dict[str, str] = {  # what PyTorch refuses and badak takes, because it has a meaning
+}
+
+
+def names() -> list[str]:
+    known = {*calls.sampled(), *calls.BY_HAND, *calls.ALIASES}
+    also = {name.removeprefix("nn.functional.") for name in known} & set(calls.public())  # badak.conv1d is F.conv1d
+    return sorted(name for name in known | also if calls.find(name) is not None)
+
+
+def complaint(function, args, kwargs) -> str:
+    """What is wrong with the answer to this call, "" where nothing is."""
+    try:
+        function(*args, **kwargs)
+    except BadakError as error:
+        if error.fix is None or "\n" in error.cause or "\n" in error.fix:
+            return f"no line of cause and one of fix: {error}"
+    except Exception as error:
+        lines = str(error).split("\n")  # Python's own class, but our two lines
+        return "" if len(lines) == 2 and lines[1].startswith("fix: ") else f"{type(error).__name__}: {error}"
+    return ""
+
+
+def complaints(function, args, kwargs) -> list[str]:
+    """The same for every way to spoil one argument."""
+    found = []
+    for place, value in enumerate(args):
+        for how, wrong in spoiled(value):
+            found.append((f"argument {place}: {how}", complaint(function, [*args[:place], wrong, *args[place + 1 :]], kwargs)))
+    for name, value in kwargs.items():
+        for how, wrong in spoiled(value):
+            found.append((f"{name}: {how}", complaint(function, args, {**kwargs, name: wrong})))
+    found.append(("nothing", complaint(function, [], {})))
+    found.append(("an unknown name", complaint(function, args, {**kwargs, "nonsense": 1})))
+    return [f"{how}: {what}" for how, what in found if what]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings(), badak.kernels.use("plain"):
+        warnings.simplefilter("ignore")
+        badak.manual_seed(0)
+        yield
+
+
+@pytest.mark.parametrize("name", names())
+def test_wrong_input_is_answered_in_two_lines(name):
+    tried = 0
+    for function, args, kwargs in calls.calls(name):
+        with contextlib.suppress(BadakError):  # a sample that badak refuses is spoiled all the same
+            function(*args, **kwargs)
+        tried += 1
+        assert complaints(function, args, kwargs) == []
+    assert tried, "no call of it is known"
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_pytorch_refuses_is_refused(name):
+    taken = []
+    for (function, args, kwargs), said in calls.torch_refuses(name):
+        answer = "taken"
+        try:
+            function(*args, **kwargs)
+        except BadakError as error:
+            answer = "" if error.fix else "no fix"
+        except Exception as error:
+            answer = f"{type(error).__name__}: {error}"
+        if answer:
+            taken.append(f"{answer}; PyTorch says: {said}")
+    assert taken == [] or name in ACCEPTED, taken
+    assert taken or name not in ACCEPTED, "it is refused now: take it off the list"
+
+
+@pytest.mark.parametrize("name", sorted(calls.layers()))
+def test_layers_answer_wrong_input_in_two_lines(name):
+    for kind, built, options, used, named in calls.layer_calls(calls.layers()[name]):
+        assert complaints(kind, built, options) == []
+        layer = kind(*built, **options)
+        assert complaints(layer, used, named) == []
+
+
+def test_initialisers_answer_wrong_input_in_two_lines():
+    for function, args, kwargs in calls.initialisers():
+        assert complaints(function, args, kwargs) == [], function.__name__
+
+
+@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, RMSprop, Adagrad])
+def test_optimizers_answer_wrong_input_in_two_lines(kind):
+    options = {"lr": 0.1, "weight_decay": 0.1, "betas": (0.9, 0.9), "momentum": 0.9, "eps": 1e-8, "alpha": 0.9}
+    known = {name: value for name, value in options.items() if name in kind([badak.ones(2)]).defaults}
+    assert complaints(kind, [[badak.ones(2)]], known) == []
+
+
+def test_every_public_function_is_called():
+    covered = {*names(), *SILENT}
+    assert sorted(set(calls.public()) - covered) == []
+    assert sorted(SILENT - set(calls.public())) == [], "not public any more"
