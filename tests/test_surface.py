@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_every_name_of_the_table_is_there_once():
 
 def test_what_is_both_is_one_thing():
     for name, *_ in public.listed("both"):
-        assert getattr(badak, name) is vars(badak.Tensor)[name], name
+        assert unwrap(getattr(badak, name)) is unwrap(vars(badak.Tensor)[name]), name
 
 
 def test_the_stubs_say_what_is_there():

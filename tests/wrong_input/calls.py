@@ -33,7 +33,7 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "is_same_size": [[X(), X()]], "is_nonzero": [[badak.tensor(1.0)]], "numel": [[X()]], "result_type": [[X(), I()]],
     "can_cast": [[badak.float32, badak.int64]], "promote_types": [[badak.float32, badak.int64]],
     "is_complex": [[X()]], "is_floating_point": [[X()]], "is_signed": [[X()]], "is_conj": [[X()]], "is_inference": [[X()]],
-    "get_device": [[X()]], "to": [[X(), badak.float64]], "fix": [[X()]], "negative": [[X()]],
+    "fft.fftfreq": [[4]], "fft.rfftfreq": [[4]], "linalg.matmul": [[X(), X().T]], "get_device": [[X()]], "to": [[X(), badak.float64]], "fix": [[X()]], "negative": [[X()]],
     "nn.functional.fold": [[badak.randn(1, 4, 4), (3, 3), (2, 2)]],
     "nn.functional.gumbel_softmax": [[X()]], "nn.functional.dropout1d": [[badak.randn(2, 3, 4), 0.5]],
     "nn.functional.upsample": [[badak.randn(1, 1, 4), 8]],
@@ -154,7 +154,13 @@ def layer_calls(row) -> Iterator[tuple[type, list, dict, list, dict]]:
         if used is None:
             continue
         try:
-            yield kind, as_badak(list(built.args)), as_badak(built.kwargs), as_badak(list(used.args)), as_badak(used.kwargs)
+            yield (
+                kind,
+                as_badak(list(built.args)),
+                as_badak(built.kwargs),
+                as_badak(list(used.args)),
+                as_badak(used.kwargs),
+            )
         except (NotHere, TypeError):
             continue
 

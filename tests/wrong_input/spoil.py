@@ -18,7 +18,15 @@ def spoiled(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, bool):
         yield from [("text", "a"), ("None", None)]
     elif isinstance(value, int):
-        yield from [("negative", -100), ("zero", 0), ("large", 77), ("float", 1.5), ("text", "a"), ("None", None), ("list", [1])]
+        yield from [
+            ("negative", -100),
+            ("zero", 0),
+            ("large", 77),
+            ("float", 1.5),
+            ("text", "a"),
+            ("None", None),
+            ("list", [1]),
+        ]
         yield "tensor of two", badak.ones(2)
     elif isinstance(value, float):
         yield from [("negative", -1.5), ("nan", float("nan")), ("text", "a"), ("None", None), ("list", [1.0])]
@@ -59,7 +67,13 @@ def _of_sequence(value: list | tuple) -> Iterator[tuple[str, Any]]:
             yield f"last: {how}", kind([*value[:-1], part])
         yield "not in a list", value[0]
         return
-    yield from [("empty", kind()), ("one more", kind([*value, *value[-1:]])), ("number", 77), ("text", "a"), ("None", None)]
+    yield from [
+        ("empty", kind()),
+        ("one more", kind([*value, *value[-1:]])),
+        ("number", 77),
+        ("text", "a"),
+        ("None", None),
+    ]
     if value:
         for how, part in spoiled(value[-1]):
             yield f"last: {how}", kind([*value[:-1], part])

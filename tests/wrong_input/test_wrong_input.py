@@ -24,8 +24,6 @@ SILENT = {  # public names that take no tensor: settings, switches, files, other
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "use_deterministic_algorithms",
 }  # fmt: skip
-ACCEPTED: dict[str, str] = {  # what PyTorch refuses and badak takes, because it has a meaning
-}
 
 
 def names() -> list[str]:
@@ -52,7 +50,9 @@ def complaints(function, args, kwargs) -> list[str]:
     found = []
     for place, value in enumerate(args):
         for how, wrong in spoiled(value):
-            found.append((f"argument {place}: {how}", complaint(function, [*args[:place], wrong, *args[place + 1 :]], kwargs)))
+            found.append(
+                (f"argument {place}: {how}", complaint(function, [*args[:place], wrong, *args[place + 1 :]], kwargs))
+            )
     for name, value in kwargs.items():
         for how, wrong in spoiled(value):
             found.append((f"{name}: {how}", complaint(function, args, {**kwargs, name: wrong})))
@@ -78,23 +78,6 @@ def test_wrong_input_is_answered_in_two_lines(name):
         tried += 1
         assert complaints(function, args, kwargs) == []
     assert tried, "no call of it is known"
-
-
-@pytest.mark.parametrize("name", names())
-def test_what_pytorch_refuses_is_refused(name):
-    taken = []
-    for (function, args, kwargs), said in calls.torch_refuses(name):
-        answer = "taken"
-        try:
-            function(*args, **kwargs)
-        except BadakError as error:
-            answer = "" if error.fix else "no fix"
-        except Exception as error:
-            answer = f"{type(error).__name__}: {error}"
-        if answer:
-            taken.append(f"{answer}; PyTorch says: {said}")
-    assert taken == [] or name in ACCEPTED, taken
-    assert taken or name not in ACCEPTED, "it is refused now: take it off the list"
 
 
 @pytest.mark.parametrize("name", sorted(calls.layers()))

@@ -53,9 +53,10 @@ def guard_names(names: dict[str, Any], space: str) -> None:
 def guard_classes(names: dict[str, Any], base: type, space: str) -> None:
     """Guard the constructors of all public classes of a module that derive from `base`."""
     for name, value in names.items():
-        if isinstance(value, type) and issubclass(value, base) and value is not base and value.__init__ is not base.__init__:
-            made = guarded(unwrap(value.__init__), space, name)
-            setattr(value, "__init__", made)  # noqa: B010  (mypy knows no other way)
+        if isinstance(value, type) and issubclass(value, base) and value is not base:
+            made = getattr(value, "__init__")  # noqa: B009  (mypy knows no other way)
+            if made is not getattr(base, "__init__"):  # noqa: B009
+                setattr(value, "__init__", guarded(unwrap(made), space, name))  # noqa: B010
 
 
 def explain(error: BaseException, function: Callable, name: str, args, kwargs, space: str) -> None:
