@@ -26,7 +26,8 @@ Further keyword arguments are attributes, given to `Op.forward` and to the twin 
 (all combinations), anything else is passed as it is.
 
     extremes    more cases, with extreme values (infinities, NaN, huge, tiny, ties), compared with the twin, gradients too
-                unless `extremes_backward=False`
+                unless `extremes_backward=False`; every element to its own last digits, but for `extremes_size`: how large
+                the numbers are that cancel in one
     threads     cases big enough for a kernel to be split over threads; the results for 1, 2 and 4 must agree to the bit
     no_grad     positions of float inputs that have no gradient by design
     order       a function of PyTorch that says how results lie in memory, where the twin is a formula that lies otherwise
@@ -109,6 +110,7 @@ class Sample:
         domain: tuple[float, float] | None = None,
         extremes: list[Any] = (),  # type: ignore[assignment]
         extremes_backward: bool = True,
+        extremes_size: float = 0.0,
         threads: list[Any] = (),  # type: ignore[assignment]
         no_grad: tuple[int, ...] = (),
         slack: float = 1.0,
@@ -119,7 +121,7 @@ class Sample:
     ):
         self.op, self.twin, self.domain, self.no_grad, self.slack = op, twin, domain, no_grad, slack
         self.order, self.by_rows, self.distinct = order, by_rows, distinct
-        self.attributes, self.extremes_backward = attributes, extremes_backward
+        self.attributes, self.extremes_backward, self.extremes_size = attributes, extremes_backward, extremes_size
         self._cases, self._extremes, self._threads = list(cases), list(extremes), list(threads)
 
     def __repr__(self) -> str:
@@ -230,7 +232,9 @@ class Call:
             ys = self.row.twin(*tensors, **self.attributes)
         ys = tuple(ys) if isinstance(ys, tuple | list) else (ys,)
         arrays_y = [y.detach().resolve_conj().numpy() for y in ys]
-        live = [(y, torch.from_numpy(dy)) for y, dy in zip(ys, self.cotangents(arrays_y, ones)) if y.requires_grad]
+        # by way of a flat array: NumPy gives an empty one strides of 0, which PyTorch's complex numbers refuse
+        pairs = zip(ys, self.cotangents(arrays_y, ones))
+        live = [(y, torch.from_numpy(dy).reshape(-1).view(dy.shape)) for y, dy in pairs if y.requires_grad]
         wanted = [t for t, n in zip(tensors, needs) if n]
         if not live or not wanted:
             return arrays_y, None
@@ -239,14 +243,10 @@ class Call:
         found = [next(grads) if n else None for n in needs]
         return arrays_y, [None if g is None else g.resolve_conj().numpy() for g in found]
 
-    def tolerance(self, dtype: type) -> float:
-        """How far two right answers may lie apart, in units of the result's largest value.
-
-        Each of K terms rounds once, up or down: their sum is off by about sqrt(K) units in the last place, and by a
-        small constant for the function evaluations on the way (exp, erf, tanh: up to 4 units each, on two sides).
-        """
-        K = max([a.size for a in self.arrays(dtype) if a is not None], default=1)
-        return float(np.finfo(dtype).eps) * (16 + 2 * K**0.5) * self.row.slack
+    def units(self) -> float:
+        """How many roundings a right answer may be off by (see compare.py), where all elements of an input are added up."""
+        terms = max([a.size for a in self.arrays(np.float32) if a is not None], default=1)
+        return (16 + 2 * terms**0.5) * self.row.slack
 
 
 def rounded(values: np.ndarray, dtype: type) -> np.ndarray:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from badak import kernels
+from tests.compare import allowed
+from tests.compare import assert_close as close
 from tests.samples import DIFFERENTIABLE, Call, Sample, all_ops, rows
 
 ROWS = rows()
@@ -19,37 +21,25 @@ def chosen(kernel_set):
         yield kernel_set
 
 
-def assert_close(found, expected, tolerance: float, what: str) -> None:
-    """Equal shapes; non-finite values in the same places; finite ones within tolerance of the largest of them."""
-    if found is None or expected is None:  # no gradient is a gradient of zero
+def assert_close(found, expected, call: Call, what: str, size: float | None = None) -> None:
+    """As tests/compare.py has it, with the terms of this call; no gradient is a gradient of zero."""
+    if found is None or expected is None:
         rest = found if expected is None else expected
         assert rest is None or not np.any(rest), f"{what}: None against {rest}"
         return
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape, f"{what}: shape {found.shape}, expected {expected.shape}"
-    if expected.dtype.kind not in DIFFERENTIABLE:
-        np.testing.assert_array_equal(found, expected, err_msg=what)
-        return
-    finite = np.isfinite(expected)
-    np.testing.assert_array_equal(found[~finite], expected[~finite], err_msg=what)
-    gap = np.abs(found[finite] - expected[finite].astype(np.result_type(expected, np.float64)))
-    if gap.size:
-        scale = np.abs(expected[finite]).max()
-        assert gap.max() <= tolerance * scale + np.finfo(np.float32).tiny, (
-            f"{what}: off by {gap.max():.3g}, allowed {tolerance * scale:.3g}"
-        )
+    close(found, expected, units=call.units(), size=size, what=what)
 
 
-def compare(call: Call, dtype: type, backward: bool = True, ones: bool = False) -> None:
+def compare(call: Call, dtype: type, backward: bool = True, ones: bool = False, size: float | None = None) -> None:
     with np.errstate(all="ignore"):
         ys, dxs = call.both(dtype, ones)
     expected_ys, expected_dxs = call.twin(dtype, ones)
     assert len(ys) == len(expected_ys), f"{call}: {len(ys)} outputs, the twin has {len(expected_ys)}"
     for number, (y, expected) in enumerate(zip(ys, expected_ys)):
-        assert_close(y, expected, call.tolerance(dtype), f"{call} output {number}")
+        assert_close(y, expected, call, f"{call} output {number}", size)
     if backward and dxs is not None and expected_dxs is not None:
         for number, (dx, expected) in enumerate(zip(dxs, expected_dxs, strict=True)):
-            assert_close(dx, expected, call.tolerance(dtype), f"{call} gradient of input {number}")
+            assert_close(dx, expected, call, f"{call} gradient of input {number}", size)
 
 
 @each_row
@@ -65,7 +55,38 @@ def test_op_and_its_gradient_agree_with_pytorch(row: Sample, dtype, chosen):
 @each_set
 def test_op_agrees_with_pytorch_at_extreme_values(row: Sample, dtype, chosen):
     for call in row.extremes():
-        compare(call, dtype, backward=row.extremes_backward, ones=True)
+        compare(call, dtype, backward=row.extremes_backward, ones=True, size=row.extremes_size)
+
+
+@each_row
+def test_a_zero_in_the_place_of_any_number_is_seen(row: Sample):
+    """No element hides behind a larger one: only what is below its own rounding may be lost."""
+    calls = [(call, None, False) for call in row.cases()] + [(call, row.extremes_size, True) for call in row.extremes()]
+    for call, size, ones in calls:
+        for expected in call.twin(np.float32, ones)[0]:
+            if expected.dtype.kind not in DIFFERENTIABLE:
+                continue
+            limit = np.zeros(expected.shape)
+            finite = np.isfinite(expected)
+            limit[finite] = allowed(expected[finite], size=size, units=call.units())
+            places = np.argwhere(finite & (np.abs(expected) > limit))
+            for place in map(tuple, places[:: max(1, len(places) // 40)]):
+                damaged = expected.copy()
+                damaged[place] = 0
+                with pytest.raises(AssertionError, match="off by"):
+                    assert_close(damaged, expected, call, "", size)
+
+
+def test_hardly_a_number_of_the_table_is_below_its_own_rounding():
+    lost = total = 0
+    for row in ROWS:
+        for call in row.extremes():
+            for expected in call.twin(np.float32, True)[0]:
+                if expected.dtype.kind in DIFFERENTIABLE:
+                    numbers = expected[np.isfinite(expected) & (expected != 0)]
+                    lost += int((np.abs(numbers) <= allowed(numbers, size=row.extremes_size, units=call.units())).sum())
+                    total += numbers.size
+    assert lost * 100 < total, f"{lost} of {total} could be 0"
 
 
 @each_row
@@ -192,11 +213,11 @@ def test_op_takes_arrays_of_any_layout(row: Sample, chosen):
         ys, dxs = call.both(np.float64)
         saved, other_ys = call.forward([strided(a) for a in arrays])
         for y, other in zip(ys, other_ys):
-            assert_close(other, y, call.tolerance(np.float64), f"{call} from strided inputs")
+            assert_close(other, y, call, f"{call} from strided inputs")
         if dxs is not None:
             others = call.backward(saved, [strided(dy) for dy in call.cotangents(ys)])
             for dx, other in zip(dxs, others):
-                assert_close(other, dx, call.tolerance(np.float64), f"{call} gradients from strided inputs")
+                assert_close(other, dx, call, f"{call} gradients from strided inputs")
 
 
 @each_row
@@ -211,7 +232,7 @@ def test_a_gradient_is_the_same_when_it_alone_is_wanted(row: Sample, chosen):
         for number in wanted:
             saved, ys = call.forward(arrays, tuple(i == number for i in range(len(arrays))))
             alone = call.backward(saved, call.cotangents(ys))[number]
-            assert_close(alone, dxs[number], call.tolerance(np.float64), f"{call} gradient {number} wanted alone")
+            assert_close(alone, dxs[number], call, f"{call} gradient {number} wanted alone")
 
 
 @each_row
@@ -228,7 +249,7 @@ def test_an_output_that_nothing_depends_on_adds_nothing(row: Sample):
             nones = [dy if i == number else None for i, dy in enumerate(dys)]
             expected = call.backward(call.forward(arrays)[0], zeros)
             for dx, other in zip(call.backward(call.forward(arrays)[0], nones), expected):
-                assert_close(dx, other, call.tolerance(np.float64), f"{call} with only dy {number}")
+                assert_close(dx, other, call, f"{call} with only dy {number}")
 
 
 @each_row
@@ -259,7 +280,7 @@ def test_fast_kernels_agree_with_the_plain_ones_to_rounding(row: Sample, dtype):
         with kernels.use("fast"):
             fast_ys, fast_dxs = call.both(dtype)
         for expected, found in zip((*ys, *(dxs or ())), (*fast_ys, *(fast_dxs or ()))):
-            assert_close(found, expected, call.tolerance(dtype), f"{call} fast against plain")
+            assert_close(found, expected, call, f"{call} fast against plain")
 
 
 @each_row

@@ -22,7 +22,7 @@ def copied(values):
     return [np.array(x, order="C") if isinstance(x, np.ndarray) else x for x in values]
 
 
-def agree(name, *arguments, units=16.0, scale=0.0, **options):
+def agree(name, *arguments, units=18.0, scale=None, **options):
     """fast.name and plain.name of the same arguments: equal to rounding, dtype and shape; gives the plain results."""
     before = copied(arguments)
     with np.errstate(all="ignore"):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from tests.compare import assert_close as close
+
 DTYPES = [np.float32, np.float64]
 
 
@@ -38,18 +40,11 @@ def twin(function, arrays, dys=None):
     return outputs, [None if g is None else g.numpy() for g in found]
 
 
-def assert_close(found, expected, units: float = 16, scale: float = 0.0):
-    """Equal dtype and shape; non-finite values in the same places; the others within `units` rounding errors of the
-    largest value, or of `scale`: the size of the terms, where they cancel."""
+def assert_close(found, expected, units: float = 18, scale: float | None = None):
+    """Equal dtypes, and the rest as tests/compare.py has it; scale: the size of the terms, where they cancel."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    finite = np.isfinite(expected)
-    np.testing.assert_array_equal(found[~finite], expected[~finite])
-    gap = np.abs(found[finite] - expected[finite])
-    if gap.size:
-        allowed = units * np.finfo(found.dtype).eps * max(np.abs(expected[finite]).max(), scale)
-        assert gap.max() <= allowed, f"off by {gap.max():.3g}, allowed {allowed:.3g}"
+    close(found, expected, units=units, size=scale)
 
 
 def strided(x):

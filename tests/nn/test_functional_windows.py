@@ -9,7 +9,7 @@ import torch
 import badak
 from badak import nn
 from tests.nn.twins import agree, normal
-from tests.parity.compare import assert_same
+from tests.parity.compare import DEEP, assert_same
 
 X1, X2 = normal(0, 2, 4, 9), normal(1, 2, 4, 6, 7)
 CALLS = {
@@ -101,7 +101,7 @@ def test_patches_by_convolution_and_by_reshaping_are_one():
     x, layer = badak.from_numpy(X2[:, :3, :6, :6].copy()), nn.Conv2d(3, 5, 3, stride=3)
     patches = x.reshape(2, 3, 2, 3, 2, 3).permute(0, 2, 4, 1, 3, 5).reshape(2, 4, 27)
     by_hand = nn.functional.linear(patches, layer.weight.reshape(5, 27), layer.bias)
-    assert_same(layer(x).flatten(2).transpose(1, 2), by_hand.detach().numpy(), 1e-5)
+    assert_same(layer(x).flatten(2).transpose(1, 2), by_hand.detach().numpy(), DEEP)
 
 
 def test_a_transposed_convolution_of_a_wanted_size():
@@ -125,7 +125,7 @@ def test_running_statistics_are_those_of_pytorch(options):
         found.append([*layer.state_dict().values(), y])
         assert layer.state_dict()._metadata[""] == {"version": 2}
     for ours, theirs in zip(*found, strict=True):
-        assert_same(ours, theirs, 1e-5)
+        assert_same(ours, theirs, DEEP)
     assert found[0][-2].item() == 3
 
 
@@ -146,7 +146,7 @@ def test_instance_norm_tracks_when_asked():
         layer(lib.from_numpy(X1))
         found.append([layer.running_mean, layer.running_var, layer.eval()(lib.from_numpy(X1))])
     for ours, theirs in zip(*found):
-        assert_same(ours, theirs, 1e-5)
+        assert_same(ours, theirs, DEEP)
 
 
 def test_a_small_image_classifier_learns_as_in_pytorch():

@@ -8,14 +8,15 @@ import torch
 
 import badak
 from badak import nn
-from tests.parity.compare import RTOL, array, assert_same, assert_same_run, copy_state, draw, twins
+from tests.parity.compare import DEEP, array, assert_same, assert_same_run, copy_state, draw, twins
 
+SINGLE = 2.0**29  # roundings of float64 in one of float32, in which tables of sines are kept
 BOTH_DTYPES = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
 def test_hardsigmoid_agrees_with_pytorch():
     x = draw([(4, 6)], "float64")
-    # 1e-7: PyTorch's gradient has 1/6 in float32, in float64 too
-    assert_same_run(nn.Hardsigmoid(), torch.nn.Hardsigmoid(), x, 1e-7, "Hardsigmoid")
+    # PyTorch's gradient has 1/6 in float32, in float64 too
+    assert_same_run(nn.Hardsigmoid(), torch.nn.Hardsigmoid(), x, SINGLE, "Hardsigmoid")
 
 
 # ------------------------------------------------------------------ Embedding
@@ -35,8 +36,8 @@ def test_embedding_scales_down_the_rows_it_looks_up(dtype):
     theirs, ours = twins(lambda lib: lib.nn.Embedding(5, 3, max_norm=0.7, norm_type=1.5), dtype)
     copy_state(theirs, ours)
     ids = np.array([[0, 1], [1, 3]])
-    assert_same(ours(badak.from_numpy(ids)), theirs(torch.from_numpy(ids)), RTOL[dtype], "rows")
-    assert_same(ours.weight, theirs.weight, RTOL[dtype], "table")
+    assert_same(ours(badak.from_numpy(ids)), theirs(torch.from_numpy(ids)), DEEP, "rows")
+    assert_same(ours.weight, theirs.weight, DEEP, "table")
 
 
 def test_a_subclass_of_embedding_passes_its_arguments_on():
@@ -163,15 +164,15 @@ def test_rotated_products_depend_on_the_distance_only(interleaved):
     for distance in (0, 3, -5):
         line = array(scores.diagonal(distance))
         np.testing.assert_allclose(line, line[0], rtol=1e-6)
-    assert_same(rotary(q.expand(3, 8), offset=5), rows_q[5:8], 1e-12, "offset")
-    assert_same(rows_q.norm(dim=-1), q.norm().expand(20), 1e-6, "length of the vectors")
+    assert_same(rotary(q.expand(3, 8), offset=5), rows_q[5:8], 18, "offset")
+    assert_same(rows_q.norm(dim=-1), q.norm().expand(20), SINGLE, "length of the vectors")
 
 
 def test_the_two_pairings_are_a_permutation_of_each_other():
     x = badak.from_numpy(np.random.default_rng(0).standard_normal((5, 8)).astype(np.float32))
     order = badak.tensor([0, 4, 1, 5, 2, 6, 3, 7])
     halves, pairs = nn.RotaryEmbedding(8), nn.RotaryEmbedding(8, interleaved=True)
-    assert_same(halves(x)[:, order], pairs(x[:, order]), 1e-6, "pairings")
+    assert_same(halves(x)[:, order], pairs(x[:, order]), 18, "pairings")
 
 
 def test_what_positions_refuse():
@@ -188,9 +189,9 @@ def test_parameters_travel_through_a_vector():
     theirs, ours = twins(lambda lib: lib.nn.Linear(2, 3), "float32")
     copy_state(theirs, ours)
     vector = nn.utils.parameters_to_vector(ours.parameters())
-    assert_same(vector, torch.nn.utils.parameters_to_vector(theirs.parameters()), 0.0, "vector")
+    assert_same(vector, torch.nn.utils.parameters_to_vector(theirs.parameters()), 0, "vector")
     nn.utils.vector_to_parameters(vector.detach() * 2, ours.parameters())
-    assert_same(ours.weight, theirs.weight * 2, 0.0, "weight")
+    assert_same(ours.weight, theirs.weight * 2, 0, "weight")
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_first": True, "padding_value": 3.0}, {"padding_side": "left"}], ids=str)
@@ -199,7 +200,7 @@ def test_sequences_are_padded_as_in_pytorch(options):
     for lib in (badak, torch):
         rows = [lib.ones(length, 2) * length for length in (3, 1, 2)]
         made.append(lib.nn.utils.rnn.pad_sequence(rows, **options))
-    assert_same(*made, 0.0, "padded")
+    assert_same(*made, 0, "padded")
     if options.get("padding_side") != "left":
         lengths = badak.tensor([3, 1, 2])
         back = nn.utils.rnn.unpad_sequence(made[0], lengths, batch_first=options.get("batch_first", False))

@@ -7,7 +7,7 @@ import torch
 import badak
 from badak import nn
 from badak.errors import BadakWarning
-from tests.parity.compare import array, assert_same, assert_same_run, copy_state, draw, twins
+from tests.parity.compare import DEEP, array, assert_same, assert_same_run, copy_state, draw, twins
 
 B, H, T, S, C = 3, 2, 5, 7, 8
 SMALL = {"nhead": H, "dim_feedforward": 12}
@@ -40,7 +40,7 @@ def test_the_same_seed_gives_pytorchs_weights_to_the_bit(make):
     for (name, mine), (twin_name, twin) in zip(ours.state_dict().items(), theirs.state_dict().items()):
         assert name == twin_name
         if "bias_k" in name or "bias_v" in name:  # normal numbers go through cos and log, which round their own way
-            assert_same(mine, twin, 1e-6, name)
+            assert_same(mine, twin, 18, name)
         else:
             np.testing.assert_array_equal(array(mine), array(twin), err_msg=name)
 
@@ -83,7 +83,7 @@ def test_padding_is_invisible():
     hide = badak.zeros(B, S, dtype=badak.bool)
     hide[:, 4:] = True
     padded, short = model(x, src_key_padding_mask=hide), model(x[:, :4])
-    assert_same(padded[:, :4], short, 1e-6, "padded")
+    assert_same(padded[:, :4], short, 18, "padded")
 
 
 @pytest.mark.filterwarnings("ignore:.*no visible key:badak.errors.BadakWarning")
@@ -110,7 +110,7 @@ def test_weights_asked_for_or_not_change_nothing():
         for need_weights in (True, False):
             badak.manual_seed(3)
             found.append(attention(x, x, x, need_weights=need_weights, attn_mask=causal(T))[0])
-        assert_same(*found, 1e-6, "need_weights")
+        assert_same(*found, 18, "need_weights")
 
 
 def test_added_keys_stay_visible_under_a_causal_mask():
@@ -118,7 +118,7 @@ def test_added_keys_stay_visible_under_a_causal_mask():
     x = tensor(T, B, C)
     y, weights = attention(x, x, x, is_causal=True)
     assert weights.shape == (B, T, T + 2) and (weights[..., T:] > 0).all() and not weights[:, 0, 1:T].any()
-    assert_same(y, attention(x, x, x, attn_mask=causal(T))[0], 1e-6, "causal")
+    assert_same(y, attention(x, x, x, attn_mask=causal(T))[0], 18, "causal")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -131,7 +131,7 @@ def test_any_activation(activation, dtype):
     theirs, ours = twins(make, dtype)
     copy_state(theirs, ours)
     assert repr(ours) == repr(theirs)
-    assert_same_run(ours, theirs, draw([(T, B, C)], dtype), 1e-5 if dtype == "float32" else 1e-10, activation)
+    assert_same_run(ours, theirs, draw([(T, B, C)], dtype), DEEP, activation)
 
 
 def test_custom_encoder_and_decoder_are_used():
@@ -172,7 +172,7 @@ def test_the_causal_mask_is_that_of_pytorch(dtype):
 def test_a_causal_mask_is_recognised(mask):
     model, x = nn.TransformerEncoder(nn.TransformerEncoderLayer(C, **SMALL), 1).eval(), tensor(T, B, C)
     given = nn.Transformer.generate_square_subsequent_mask(T) if mask == "float" else causal(T)
-    assert_same(model(x, mask=given), model(x, mask=given, is_causal=False), 1e-6, "recognised")
+    assert_same(model(x, mask=given), model(x, mask=given, is_causal=False), 18, "recognised")
 
 
 def test_nested_tensor_options_change_nothing():

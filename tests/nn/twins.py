@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 import badak
-
-EPS = {"float32": float(np.finfo(np.float32).eps), "float64": float(np.finfo(np.float64).eps)}
+from tests.compare import assert_close
 
 
 def normal(seed: int, *shape: int) -> np.ndarray:
@@ -41,13 +40,7 @@ def agree(function, *arrays, units: float = 64, dtypes=("float32", "float64")) -
         ours, theirs = (run(lib, function, arrays, dtype) for lib in (badak, torch))
         assert len(ours[0]) == len(theirs[0])
         for y, expected in zip(ours[0], theirs[0]):
-            close(y, expected, units * EPS[dtype])
+            assert y.dtype == expected.dtype
+            assert_close(y, expected, units=units)
         for dx, expected in zip(ours[1], theirs[1], strict=True):
-            close(np.zeros(1) if dx is None else dx, np.zeros(1) if expected is None else expected, units * EPS[dtype])
-
-
-def close(found, expected, tolerance: float) -> None:
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    scale = np.abs(expected[np.isfinite(expected)]).max(initial=1e-30)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(scale, 1e-3))
+            assert_close(dx, expected, units=units)

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 import badak
+from tests.compare import DEEP as DEEP
+from tests.compare import assert_close
 from tests.samples import Draw
 
-# Relative to the largest value of a tensor: many roundings deep, so above one unit in the last place, below any mistake.
-RTOL = {"float32": 1e-5, "float64": 1e-10}
 NUMPY = {"float32": np.float32, "float64": np.float64}
 
 
@@ -19,18 +19,9 @@ def array(tensor: Any) -> np.ndarray:
     return np.asarray(tensor.detach().numpy())
 
 
-def assert_same(found: Any, expected: Any, rtol: float, what: str = "") -> None:
-    """Equal shapes, non-finite values in the same places, the rest within rtol of the largest."""
-    if expected is None:
-        assert found is None, f"{what}: expected None"
-        return
-    a, b = (x if isinstance(x, np.ndarray) else array(x) for x in (found, expected))
-    assert a.shape == b.shape, f"{what}: shape {a.shape}, expected {b.shape}"
-    finite = np.isfinite(b)
-    np.testing.assert_array_equal(a[~finite], b[~finite], err_msg=what)
-    if finite.any():
-        gap, scale = np.abs(a[finite] - b[finite]).max(), np.abs(b[finite]).max()
-        assert gap <= rtol * max(scale, 1e-3), f"{what}: off by {gap:.3g} where the largest value is {scale:.3g}"
+def assert_same(found: Any, expected: Any, units: float, what: str = "") -> None:
+    """As tests/compare.py has it."""
+    assert_close(found, expected, units=units, what=what)
 
 
 def draw(specs, dtype: str, seed: int = 0) -> list[np.ndarray | None]:
@@ -79,19 +70,19 @@ def copy_state(source: Any, target: Any) -> None:
     target.load_state_dict(state)
 
 
-def assert_same_state(found: Any, expected: Any, rtol: float, what: str) -> None:
+def assert_same_state(found: Any, expected: Any, units: float, what: str) -> None:
     """The same keys in the same order, with the same values."""
     ours, theirs = found.state_dict(), expected.state_dict()
     assert list(ours) == list(theirs), what
     for key, value in theirs.items():
-        assert_same(ours[key], value, rtol, f"{what} {key}")
+        assert_same(ours[key], value, units, f"{what} {key}")
 
 
-def assert_same_gradients(found: Any, expected: Any, rtol: float, what: str) -> None:
+def assert_same_gradients(found: Any, expected: Any, units: float, what: str) -> None:
     """The same .grad for every parameter, None where PyTorch has None."""
     ours = dict(found.named_parameters())
     for name, parameter in expected.named_parameters():
-        assert_same(ours[name].grad, parameter.grad, rtol, f"{what}: gradient of {name}")
+        assert_same(ours[name].grad, parameter.grad, units, f"{what}: gradient of {name}")
 
 
 def flat(outputs: Any) -> list[Any]:
@@ -118,15 +109,15 @@ def run(lib: ModuleType, call, arrays, seed: int = 11):
     return outputs, inputs
 
 
-def assert_same_run(ours: Any, theirs: Any, arrays, rtol: float, what: str) -> None:
+def assert_same_run(ours: Any, theirs: Any, arrays, units: float, what: str) -> None:
     """Outputs, gradients of inputs and of parameters agree for one call of two modules (or functions)."""
     found, inputs = run(badak, ours, arrays)
     expected, twin_inputs = run(torch, theirs, arrays)
     assert len(found) == len(expected), f"{what}: {len(found)} outputs, PyTorch has {len(expected)}"
     for number, (y, twin) in enumerate(zip(found, expected)):
-        assert_same(y, twin, rtol, f"{what}: output {number}")
+        assert_same(y, twin, units, f"{what}: output {number}")
     for number, (x, twin) in enumerate(zip(inputs, twin_inputs)):
         if twin is not None and twin.requires_grad:
-            assert_same(x.grad, twin.grad, rtol, f"{what}: gradient of input {number}")
+            assert_same(x.grad, twin.grad, units, f"{what}: gradient of input {number}")
     if hasattr(theirs, "named_parameters"):
-        assert_same_gradients(ours, theirs, rtol, what)
+        assert_same_gradients(ours, theirs, units, what)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import badak
-from tests.parity.compare import RTOL, assert_same, assert_same_run, assert_same_state, copy_state, draw, twins
+from tests.parity.compare import DEEP, assert_same, assert_same_run, assert_same_state, copy_state, draw, twins
 from tests.parity.face_layers import FACE
 from tests.samples import ints, uniform
 
@@ -130,9 +130,9 @@ def label(value) -> str:
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 def test_layer_agrees_with_pytorch(name, args, options, specs, dtype, training):
     theirs, ours = twins(lambda lib: getattr(lib.nn, name)(*args, **options).train(training), dtype)
-    assert_same_state(ours, theirs, 1e-6, f"{name} from the same seed")
+    assert_same_state(ours, theirs, 18, f"{name} from the same seed")
     copy_state(theirs, ours)
-    assert_same_run(ours, theirs, draw(specs, dtype), RTOL[dtype], name)
+    assert_same_run(ours, theirs, draw(specs, dtype), DEEP, name)
 
 
 @pytest.mark.parametrize("name, args, options, specs", LAYERS + FAMILY, ids=label)
@@ -145,9 +145,9 @@ def test_layer_prints_as_in_pytorch(name, args, options, specs):
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 def test_transformer_agrees_with_pytorch(options, dtype, training):
     theirs, ours = twins(lambda lib: lib.nn.Transformer(**options).train(training), dtype)
-    assert_same_state(ours, theirs, 1e-6, "Transformer from the same seed")
+    assert_same_state(ours, theirs, 18, "Transformer from the same seed")
     copy_state(theirs, ours)
-    assert_same_run(ours, theirs, draw([(6, 3, 8), (5, 3, 8)], dtype), RTOL[dtype], "Transformer")
+    assert_same_run(ours, theirs, draw([(6, 3, 8), (5, 3, 8)], dtype), DEEP, "Transformer")
 
 
 def test_transformer_prints_as_in_pytorch():
@@ -202,7 +202,7 @@ def masks_of(lib, masks, dtype):
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 def test_multihead_attention_agrees_with_pytorch(options, masks, dtype, training):
     theirs, ours = twins(lambda lib: lib.nn.MultiheadAttention(C, H, **options).train(training), dtype)
-    assert_same_state(ours, theirs, 1e-6, "MultiheadAttention from the same seed")
+    assert_same_state(ours, theirs, 18, "MultiheadAttention from the same seed")
     copy_state(theirs, ours)
     shapes = [(T, B, C), (S, B, options.get("kdim", C)), (S, B, options.get("vdim", C))]
     if options.get("batch_first"):
@@ -212,7 +212,7 @@ def test_multihead_attention_agrees_with_pytorch(options, masks, dtype, training
         _Call(ours, masks_of(badak, masks, dtype)),
         _Call(theirs, masks_of(torch, masks, dtype)),
         arrays,
-        RTOL[dtype],
+        DEEP,
         "attention",
     )
 
@@ -235,7 +235,7 @@ def test_self_attention_without_a_batch(dtype):
     theirs, ours = twins(lambda lib: lib.nn.MultiheadAttention(C, H), dtype)
     copy_state(theirs, ours)
     arrays = draw([(T, C)], dtype)
-    assert_same_run(_Self(ours), _Self(theirs), arrays, RTOL[dtype], "unbatched self-attention")
+    assert_same_run(_Self(ours), _Self(theirs), arrays, DEEP, "unbatched self-attention")
 
 
 class _Self(_Call):
@@ -265,7 +265,7 @@ def test_encoder_and_decoder_with_every_mask(dtype, batch_first):
         _Call(ours, masks_of(badak, masks, dtype)),
         _Call(theirs, masks_of(torch, masks, dtype)),
         draw(shapes, dtype),
-        RTOL[dtype],
+        DEEP,
         "masks",
     )
 
@@ -286,7 +286,7 @@ def test_scaled_dot_product_attention_agrees_with_pytorch(dtype, masks):
         return lambda q, k, v: lib.nn.functional.scaled_dot_product_attention(q, k, v, **masks_of(lib, keep, dtype))
 
     arrays = draw([(B, H, T, 4), (B, H, S, 4), (B, H, S, 6)], dtype)
-    assert_same_run(call(badak), call(torch), arrays, RTOL[dtype], "scaled_dot_product_attention")
+    assert_same_run(call(badak), call(torch), arrays, DEEP, "scaled_dot_product_attention")
 
 
 @both_dtypes
@@ -295,7 +295,7 @@ def test_grouped_queries_agree_with_pytorch(dtype):
         return lambda q, k, v: lib.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
 
     arrays = draw([(B, 4, T, 4), (B, 2, S, 4), (B, 2, S, 4)], dtype)
-    assert_same_run(call(badak), call(torch), arrays, RTOL[dtype], "grouped queries")
+    assert_same_run(call(badak), call(torch), arrays, DEEP, "grouped queries")
 
 
 def test_a_class_weighted_loss_agrees_with_pytorch():
@@ -308,7 +308,7 @@ def test_a_class_weighted_loss_agrees_with_pytorch():
                 )
                 for lib in (badak, torch)
             ]
-            assert_same(*made, 1e-12, f"{name} {options}")
+            assert_same(*made, 18, f"{name} {options}")
 
 
 # ------------------------------------------------------------------ what nn.init draws
@@ -336,7 +336,7 @@ def test_init_draws_the_numbers_of_pytorch(name, options):
     for lib in (badak, torch):
         lib.manual_seed(1)
         made.append(getattr(lib.nn.init, name)(lib.empty(20, 16), **options))
-    assert_same(*made, 1e-5 if name == "orthogonal_" else 3e-7, name)
+    assert_same(*made, DEEP if name == "orthogonal_" else 4, name)
 
 
 @pytest.mark.parametrize("nonlinearity", ["linear", "sigmoid", "tanh", "relu", "leaky_relu", "selu"])

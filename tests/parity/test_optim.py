@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from tests.parity.compare import RTOL, array, assert_same
+from tests.parity.compare import DEEP, array, assert_same
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
 STEPS = 20
@@ -61,14 +61,14 @@ def test_optimizer_agrees_with_pytorch_over_20_steps(name, options, dtype):
     (found, state), (expected, twin_state) = runs
     for step in range(STEPS):
         for a, b in zip(found[step], expected[step]):
-            assert_same(a, b, RTOL[dtype], f"{name} after step {step + 1}")
+            assert_same(a, b, DEEP, f"{name} after step {step + 1}")
     assert state["param_groups"][0]["params"] == twin_state["param_groups"][0]["params"]
     assert set(state["state"]) == set(twin_state["state"])
     for number, entries in twin_state["state"].items():
         assert set(state["state"][number]) == set(entries), f"{name}: state keys"
         for key, value in entries.items():
             if value is not None:
-                assert_same(state["state"][number][key], value, RTOL[dtype], f"{name}: state {key}")
+                assert_same(state["state"][number][key], value, DEEP, f"{name}: state {key}")
 
 
 @pytest.mark.parametrize("name, options", OPTIMIZERS, ids=label)
@@ -91,7 +91,7 @@ def test_a_state_of_pytorch_continues_here(name, options):
             set_gradients(lib, params, "float64", step)
             opt.step()
     for a, b in zip(ours, theirs):
-        assert_same(a, b, 1e-10, name)
+        assert_same(a, b, DEEP, name)
 
 
 SCHEDULES = [
@@ -165,7 +165,7 @@ def test_clipping_by_norm_agrees_with_pytorch(norm_type, limit):
         total = lib.nn.utils.clip_grad_norm_(params, limit, norm_type=norm_type)
         results.append([array(total), *(array(p.grad) for p in params)])
     for a, b in zip(*results):
-        assert_same(a, b, 1e-12, "clip_grad_norm_")
+        assert_same(a, b, 18, "clip_grad_norm_")
 
 
 def test_clipping_by_value_agrees_with_pytorch():
@@ -176,4 +176,4 @@ def test_clipping_by_value_agrees_with_pytorch():
         lib.nn.utils.clip_grad_value_(params, 0.1)
         results.append([array(p.grad) for p in params])
     for a, b in zip(*results):
-        assert_same(a, b, 0.0, "clip_grad_value_")
+        assert_same(a, b, 0, "clip_grad_value_")

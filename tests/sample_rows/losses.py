@@ -60,7 +60,8 @@ COINS = [
 ROWS = [
     Sample(CrossEntropy, cross_entropy, CLASSES, ignore_index=-100, smoothing=[0.0, 0.1], reduction=REDUCTIONS,
            no_grad=(2,), threads=[MANY],
-           extremes=[case(EXTREME_LOGITS, np.array([0, 1, 0, 1]), None, smoothing=0.0)]),
+           extremes=[case(EXTREME_LOGITS, np.array([0, 1, 0, 1]), None, smoothing=0.0)],
+           extremes_size=1.0),  # a probability less 1
     Sample(CrossEntropy, cross_entropy, EMPTY_CLASSES, ignore_index=-100, smoothing=0.0, reduction=["sum", "none"],
            no_grad=(2,)),
     Sample(CrossEntropySoft, soft,
