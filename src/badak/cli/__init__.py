@@ -22,6 +22,8 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "warmup": ("warmup", "Compile all fast kernels now, so that nothing waits later."),
 }
 
+LINE = 600  # characters of a complaint: what somebody typed may be longer
+
 
 class Chooser(click.Group):
     """A group that shows its help where no command was named; code 2, for nothing was done."""
@@ -96,8 +98,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def complain(cause: str, fix: str | None, code: int = 2) -> int:
-    """Say what is wrong and what helps, on stderr."""
-    click.echo(f"error: {cause}" + (f"\nfix: {fix}" if fix else ""), err=True)
+    """Say what is wrong and what helps, on stderr, a line each."""
+    for word, text in (("error", cause), ("fix", fix)):
+        if text:
+            line = "; ".join(text.splitlines())
+            click.echo(f"{word}: {line if len(line) < LINE else f'{line[: LINE // 2]} ... {line[-LINE // 4 :]}'}", err=True)
     return code
 
 

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from badak.cli.options import PLACE
 from badak.io.atomic import write_file
 from badak.measure.contest import TASKS, Standing, compete, libraries
 from badak.measure.machine import describe
@@ -13,7 +14,7 @@ from badak.measure.machine import describe
 @click.option("--threads", default=None, type=click.IntRange(1), help="threads of each library  [default: all cores]")
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="turns that each library gets")
 @click.option("--secs", default=1.5, show_default=True, type=click.FloatRange(0), help="seconds of one turn")
-@click.option("--json", "path", metavar="FILE", help="write the figures there too")
+@click.option("--json", "path", type=PLACE, metavar="FILE", help="write the figures there too")
 def command(threads: int | None, rounds: int, secs: float, path: str | None) -> None:
     """Time training steps on this machine, against PyTorch where it is installed. About two minutes.
 

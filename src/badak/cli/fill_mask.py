@@ -2,13 +2,14 @@
 
 import click
 
+from badak.cli.options import PLACE
 from badak.cli.output import bar
 from badak.generate.text import fill_sentence
 from badak.train.session import open_model
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", type=PLACE)
 @click.argument("sentence")
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many words to list")
 def command(run: str, sentence: str, top: int) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from badak.cli.options import SectionedCommand, given, options_of
+from badak.cli.options import PLACE, SectionedCommand, given, options_of
 from badak.generate.filters import SampleConfig
 from badak.generate.text import write_on
 from badak.train.session import open_model
@@ -23,7 +23,7 @@ def run_generate(run: str, prompt: str, **values: Any) -> None:
 command = SectionedCommand(
     "generate",
     params=[
-        click.Argument(["run"]),
+        click.Argument(["run"], type=PLACE),
         click.Option(["--prompt"], default="", metavar="TEXT", help="what the text begins with"),
         *options_of(DEFAULTS, "Choice of the next token"),
     ],

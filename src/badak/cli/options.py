@@ -1,15 +1,36 @@
 """Command line options made from settings: each field of a config dataclass becomes one option."""
 
 import dataclasses
+import os
 import typing
 from typing import Any
 
 import click
 
+from badak.errors import FileError
 from badak.io.config import LIMITS
 
 FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes"}  # the data says these, not the user
 NAMES = {"path": "data"}  # where the option is called differently from the field
+
+
+class Place(click.ParamType):
+    """The name of a file or folder, which need not be there, but which this system can have."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            os.lstat(value)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise FileError(f"{value[:80]!r}: cannot be looked up ({why})", "check the path and its rights") from None
+        return value
+
+
+PLACE = Place()
 
 
 class Section(click.Option):
@@ -48,7 +69,7 @@ def option_of(field: dataclasses.Field, kind: Any, default: Any, section: str) -
     """One option; where it is not given its value is None, so that a preset can decide."""
     name = NAMES.get(field.name, field.name).replace("_", "-")
     flags = f"--{name}/--no-{name}" if kind is bool else f"--{name}"
-    kinds = {int: click.INT, float: click.FLOAT, str: click.STRING, bool: click.BOOL}
+    kinds = {int: click.INT, float: click.FLOAT, str: PLACE, bool: click.BOOL}
     choice = click.Choice(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else kinds.get(kind)
     metavar = {int: "N", float: "X", str: "PATH"}.get(kind)
     return Section(

@@ -2,14 +2,15 @@
 
 import click
 
+from badak.cli.options import PLACE
 from badak.cli.output import bar
 from badak.generate.picture import rank_classes, read_picture
 from badak.train.session import open_model
 
 
 @click.command()
-@click.argument("run")
-@click.argument("picture")
+@click.argument("run", type=PLACE)
+@click.argument("picture", type=PLACE)
 def command(run: str, picture: str) -> None:
     """Say which digit PICTURE shows, with the model of the folder RUN (from badak train classify).
 

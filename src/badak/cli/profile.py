@@ -3,13 +3,14 @@
 import click
 
 from badak import kernels
+from badak.cli.options import PLACE
 from badak.errors import ArgumentError
 from badak.measure.profiled import profile_of
 from badak.measure.report import table
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("target", metavar="SCRIPT|RUN")
+@click.argument("target", metavar="SCRIPT|RUN", type=PLACE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--steps", default=20, show_default=True, help="updates to measure", type=click.IntRange(1))
 @click.option("--skip", default=3, show_default=True, help="updates before them, to warm up", type=click.IntRange(0))

@@ -7,7 +7,7 @@ import click
 
 from badak.cli import Chooser
 from badak.cli.bar import Bar
-from badak.cli.options import NAMES, Section, SectionedCommand, given, options_of
+from badak.cli.options import NAMES, PLACE, Section, SectionedCommand, given, options_of
 from badak.errors import ArgumentError, BadakError
 from badak.errors import command as command_line
 from badak.train.experiment import Experiment
@@ -100,8 +100,8 @@ def make_command(kind: str) -> click.Command:
     options: list[click.Parameter] = [
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
                 help=f"settings to start from; options below change them  [default {first}]"),
-        Section(["--run"], metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
-        Section(["--resume"], metavar="DIR", section="Run",
+        Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
+        Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="go on with this run where it stopped; with --epochs or --steps beyond its end"),
     ]  # fmt: skip
     for name, heading in SECTIONS.items():

@@ -97,9 +97,9 @@ def _read(path: str) -> Source:
         with open(path, "rb") as file:
             source = Source(path, ast.parse(file.read(), path))
     except OSError as error:
-        raise FileError(f"badak run --check: {path}: {error.strerror}", "badak run --check SCRIPT") from error
+        raise FileError(f"badak run --check: {path[:200]}: {error.strerror}", "badak run --check SCRIPT") from error
     except (SyntaxError, ValueError) as error:
-        raise FileError(f"badak run --check: {path} is not Python: {error}", "a Python 3 file") from error
+        raise FileError(f"badak run --check: {path[:200]} is not Python: {error}", "a Python 3 file") from error
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             _note_import(source, node)

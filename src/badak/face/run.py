@@ -19,6 +19,8 @@ _RUNNERS = (_PACKAGE, "<frozen runpy>", "<frozen importlib", runpy.__file__)
 
 def run(program: str, arguments: list[str], is_module: bool = False) -> int:
     """Run a script, a folder with a __main__.py, or a module; the exit code. An error prints its traceback."""
+    if os.path.isdir(program) and not is_module and not os.path.isfile(os.path.join(program, "__main__.py")):
+        raise FileError(f"badak run: {program}: a folder without a __main__.py", "badak run FOLDER/SCRIPT.py")
     source = b"" if is_module or os.path.isdir(program) else source_of(program)
     stand_in_for_torch()
     sys.argv = [program, *arguments]
@@ -43,8 +45,9 @@ def source_of(path: str) -> bytes:
     try:
         with io.open_code(os.path.abspath(path)) as file:
             return file.read()
-    except OSError as error:
-        raise FileError(f"badak run: {path}: {error.strerror}", "badak run SCRIPT [ARGS]") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"badak run: {path[:200]}: {why}", "badak run SCRIPT [ARGS]") from error
 
 
 def _run_source(source: bytes, path: str) -> None:

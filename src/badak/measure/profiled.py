@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from badak.errors import FileError
+from badak.io.atomic import unreadable
 from badak.measure.profile import Enough, Profile
 from badak.train.learner import Learner
 from badak.train.loop import update
@@ -37,6 +38,7 @@ def profile_run(folder: Path, steps: int, skip: int, log: Callable[[str], None])
 
 def profile_script(path: Path, arguments: list[str], steps: int, skip: int) -> Profile:
     """Run a file as `python FILE ARGUMENTS` would, until it has made enough updates or ends."""
+    check_program(path)
     before, sys.argv = sys.argv, [str(path), *arguments]
     sys.path.insert(0, str(path.parent.resolve()))
     profile = Profile(skip, steps)
@@ -49,3 +51,16 @@ def profile_script(path: Path, arguments: list[str], steps: int, skip: int) -> P
         sys.argv = before
         sys.path.pop(0)
     return profile
+
+
+def check_program(path: Path) -> None:
+    """Raise FileError where `path` cannot be run at all."""
+    try:
+        compile(path.read_bytes(), path, "exec", dont_inherit=True)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (SyntaxError, ValueError) as error:  # ValueError: a zero byte
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        fix = "badak profile train.py, or a folder of badak train"
+        raise FileError(f"{path}: not a Python program: {what}{line}", fix) from error
