@@ -51,7 +51,13 @@ def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str]
 
 def cache_folder() -> Path:
     """Where downloaded MNIST files lie: BADAK_CACHE/mnist where that variable is set, else below the user's cache folder."""
-    return Path(os.environ.get("BADAK_CACHE") or pooch.os_cache("badak")) / "mnist"
+    try:
+        folder = Path(os.environ.get("BADAK_CACHE") or pooch.os_cache("badak"))
+    except RuntimeError:
+        folder = Path("~")
+    if folder.parts[:1] == ("~",):  # what is left of a home that there is not
+        raise FileError("MNIST: this user has no home, so there is no place to keep it", "BADAK_CACHE=FOLDER names one")
+    return folder / "mnist"
 
 
 def _find(folder: Path, name: str) -> Path:
