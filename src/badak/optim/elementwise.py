@@ -5,7 +5,7 @@ What a subclass states (`rmsprop.py` is an example):
     __init__    PyTorch's signature; it hands over its settings as `locals()`
     CHECKS      {setting: its check}, of `settings.py`
     SLOTS       {what is remembered: its `Slot`}, in the order in which `update` takes it
-    COUNTS      whether it remembers "step", a 0-d float32 tensor
+    COUNTS      whether it remembers "step", a 0-d tensor
     scalars     (group, step) -> the numbers that `update` takes after the slots: what changes from step to step is made here
     update      (p, g, *slots, *scalars) -> (p, *slots), of one element; see `kernels/update.py`
 
@@ -27,6 +27,7 @@ from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import check_implementation, check_settings, number
 from badak.optim.state import OptimizerStateError, check_memory
 from badak.tensor import Tensor
+from badak.tensor.dtypes import default_dtype, float64
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ class Elementwise(Optimizer):
         """Begin what is missing in the memory of p; whether that were slots."""
         state = self.state[p]
         if self.COUNTS and not isinstance(state.get("step"), Tensor):  # a plain number in files from before PyTorch 1.12
-            state["step"] = Tensor._of(np.full((), state.get("step") or 0, np.float32))
+            kind = np.float64 if default_dtype() is float64 else np.float32  # as in PyTorch
+            state["step"] = Tensor._of(np.full((), state.get("step") or 0, kind))
         missing = [name for name in self._slots(group) if name and state.get(name) is None]
         for name in missing:
             start = self.SLOTS[name].start
@@ -147,9 +149,10 @@ class Elementwise(Optimizer):
                     f"{owner}.load_state_dict: param_groups[{at}]: {error.cause}", "pass what optimizer.state_dict() gave"
                 ) from None
             needed = [name for name in self._slots(self.defaults | group) if name and not self.SLOTS[name].late]
+            needed += ["step"] * self.COUNTS
             for p in group["params"]:
-                if state.get(p):
-                    check_memory(owner, state[p], p, ["step"] * self.COUNTS + needed, [*self.SLOTS] if own else None)
+                if p in state and state[p] != {}:
+                    check_memory(owner, state[p], p, needed, self.SLOTS, more=not own)
 
 
 class _Batch:

@@ -1,6 +1,5 @@
 """Checks of the optimizers' settings. Each check is a function (owner, name, value) that raises where the value has no meaning."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,14 +35,16 @@ def check_settings(owner: str, settings: dict[str, Any], checks: dict[str, Check
 
 def a_number(owner: str, name: str, value: Any) -> None:
     """A real number, or a tensor with one."""
-    if math.isnan(number(value, owner, name)):
-        raise ArgumentError(f"{owner}: expected a number as {name}; got nan", f"{name}=0.1")
+    found = number(value, owner, name)
+    if found != found or (isinstance(found, int) and abs(found) >= 2**63):
+        raise ArgumentError(f"{owner}: expected a number as {name}; got {shown(value)}", f"{name}=0.1")
 
 
 def at_least_zero(owner: str, name: str, value: Any) -> None:
     """A number >= 0."""
     if not (found := number(value, owner, name)) >= 0.0:
         raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={abs(found) if found < 0 else 0.0}")
+    a_number(owner, name, value)
 
 
 def two_decay_rates(owner: str, name: str, value: Any) -> None:

@@ -1,6 +1,7 @@
 """What an optimizer remembers, as a table that travels: PyTorch's form, with parameters numbered in the order of the groups."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, NoReturn
 
@@ -87,10 +88,10 @@ def _refuse(owner: str, cause: str) -> NoReturn:
     )
 
 
-def check_memory(owner: str, memory: Any, p: Tensor, needed: list[str], known: list[str] | None) -> None:
-    """Raise OptimizerStateError unless `memory`, loaded for p, has what is needed, in p's shape, and nothing unknown.
+def check_memory(owner: str, memory: Any, p: Tensor, needed: list[str], known: Iterable[str], more: bool) -> None:
+    """Raise OptimizerStateError unless `memory`, loaded for p, has what is needed and, unless there may be `more`, only that.
 
-    known: the names of arrays of p's shape and dtype; None where there may be others, too.
+    known: the names of arrays of p's shape and dtype.
     """
     of = f"the state of a parameter of shape {tuple(p.shape)}"
     if not isinstance(memory, dict):
@@ -99,25 +100,30 @@ def check_memory(owner: str, memory: Any, p: Tensor, needed: list[str], known: l
     if missing:
         _refuse(owner, f"{of} lacks {missing[0]!r}")
     for name, value in memory.items():
-        if name == "step":
+        if name == "step" and name in needed:
             _check_step(owner, of, value)
-        elif known is not None and name not in known:
+        elif name in known:
+            if value is not None:
+                _check_slot(owner, f"{name!r} in {of}", value, p)
+        elif not more:
             _refuse(owner, f"{of} has {str(name)[:40]!r}, which {owner} does not remember")
-        elif value is not None and (known is None or name in known) and (name in needed or known is not None):
-            found = tuple(value.shape) if isinstance(value, Tensor) else None
-            if found is None:
-                _refuse(owner, f"{name!r} in {of} should be a tensor; got {type(value).__name__}")
-            if found != tuple(p.shape):
-                _refuse(owner, f"{name!r} in {of} has shape {found}")
-            if value.dtype != p.dtype:
-                _refuse(owner, f"{name!r} in {of} has dtype {value.dtype}, the parameter {p.dtype}")
+
+
+def _check_slot(owner: str, what: str, value: Any, p: Tensor) -> None:
+    """An array of p's shape and dtype."""
+    if not isinstance(value, Tensor):
+        _refuse(owner, f"{what} should be a tensor; got {type(value).__name__}")
+    if tuple(value.shape) != tuple(p.shape):
+        _refuse(owner, f"{what} has shape {tuple(value.shape)}")
+    if value.dtype != p.dtype:
+        _refuse(owner, f"{what} has dtype {value.dtype}, the parameter {p.dtype}")
 
 
 def _check_step(owner: str, of: str, value: Any) -> None:
     """A count of steps: a whole number, bare or in a tensor."""
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
-    if not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):
         shown = value if isinstance(value, int | float) else f"a {type(value).__name__}"
         _refuse(owner, f"'step' in {of} should be a count of steps; got {shown}")
 
@@ -147,7 +153,8 @@ def _copied(value: Any, p: Tensor | None, key: Any = None) -> Any:
     if not _is_tensor(value):
         return deepcopy(value)
     array = value._array if isinstance(value, Tensor) else np.asarray(value)
-    follow = p is not None and key != "step" and p.is_floating_point() and array.dtype.kind == "f"
+    kinds = (p._array.dtype.kind, array.dtype.kind) if p is not None and key != "step" else ("", "")
+    follow = kinds in (("f", "f"), ("c", "c"))
     return Tensor._of(np.array(array, p._array.dtype if follow and p is not None else array.dtype))
 
 

@@ -6,6 +6,7 @@ from badak.kernels import plain
 from badak.kernels.fast._jit import exact
 from badak.kernels.fast._parallel import parallel_exact
 from badak.kernels.fast._tables import GRAD, PARAM, part, table_of
+from badak.kernels.plain._arrays import quiet
 from badak.kernels.update import Update, present
 
 _kernels: dict = {}  # (update, its slots in use): kernel
@@ -70,6 +71,7 @@ def update_all(update, params, grads, slots, scalars, memo):
         alone(update, [params[row]], [grads[row]], [slot and [slot[row]] for slot in slots], [scalars[row]], {})
 
 
+@quiet  # a rate beyond the range of float32 is infinite
 def _set(factors, scalars):
     """Fill factors (P, scalars); most often all parameters have made as many steps."""
     factors[:] = scalars[0] if scalars.count(scalars[0]) == len(scalars) else scalars

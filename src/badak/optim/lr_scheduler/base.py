@@ -1,10 +1,15 @@
 """LRScheduler: what all schedules share, and the base of a user's own."""
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from badak.errors import ArgumentError, KindError, MissingError, warn_once
 from badak.graph import effects
+from badak.optim.lr_scheduler.state import checked
 from badak.optim.optimizer import Optimizer
+from badak.optim.settings import number, shown
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 
@@ -32,13 +37,14 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         check_optimizer(self, optimizer)
+        check_count(self, "last_epoch", last_epoch, -1)
         self.optimizer = optimizer
-        for number, group in enumerate(optimizer.param_groups):
+        for at, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise OptimizerStateError(
-                    f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler "
+                    f"param 'initial_lr' is not specified in param_groups[{at}] when resuming scheduler "
                     f"with last_epoch={last_epoch}",
                     "load the optimizer's state first, or leave last_epoch out to begin anew",
                 )
@@ -79,6 +85,7 @@ class LRScheduler:
             )
         self._step_count += 1
         if epoch is not None:
+            number(epoch, type(self).__name__, "epoch")
             warn_once(
                 "epoch of a schedule",
                 "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
@@ -103,7 +110,7 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; the optimizer's own state is loaded separately."""
-        self.__dict__.update(state_dict)
+        self.__dict__.update(checked(self, state_dict))
 
     def _lrs(self) -> list[Any]:
         """The groups' current learning rates."""
@@ -137,10 +144,14 @@ def values_of(optimizer: Optimizer, name: str) -> list[Any]:
 
 def set_lrs(optimizer: Optimizer, lrs: list[Any]) -> None:
     """Set the groups' rates; a rate that is a tensor keeps being that tensor."""
-    if len(lrs) != len(optimizer.param_groups):
+    if not isinstance(lrs, list | tuple) or len(lrs) != len(optimizer.param_groups):
+        found = len(lrs) if isinstance(lrs, list | tuple) else shown(lrs)
         raise ArgumentError(
-            f"get_lr: expected one learning rate for each of {len(optimizer.param_groups)} groups; got {len(lrs)}", None
+            f"get_lr: expected one learning rate for each of {len(optimizer.param_groups)} groups; got {found}",
+            'return [group["lr"] * factor for group in self.optimizer.param_groups]',
         )
+    for lr in lrs:
+        number(lr, "get_lr", "a learning rate")
     for group, lr in zip(optimizer.param_groups, lrs):
         if isinstance(group["lr"], Tensor):
             group["lr"]._array[...] = float(lr)
@@ -162,6 +173,26 @@ def for_each_group(schedule: Any, optimizer: Optimizer, name: str, value: Any) -
     return [copied(item) for item in value]
 
 
-def check_number(schedule: Any, ok: bool, rule: str, value: Any) -> None:
-    if not ok:
-        raise ArgumentError(f"{type(schedule).__name__}: expected {rule}; got {value!r}", f"give it {rule}")
+def check_number(schedule: Any, ok: Callable[[], Any], rule: str, value: Any) -> None:
+    """Raise unless ok(): KindError where that cannot be asked of such a value, else ArgumentError."""
+    cause, fix = f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}"
+    try:
+        good = ok()
+    except (TypeError, ValueError, ArithmeticError):
+        raise KindError(cause, fix) from None
+    if not good:
+        raise ArgumentError(cause, fix)
+
+
+def check_numbers(schedule: Any, **options: Any) -> None:
+    """Every option is a number, or a tensor with one."""
+    for name, value in options.items():
+        number(value, type(schedule).__name__, name)
+
+
+def check_count(schedule: Any, name: str, value: Any, least: int = 0) -> None:
+    """A whole number of steps."""
+    rule = f"an integer {name} >= {least}"
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise KindError(f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}")
+    check_number(schedule, lambda: value >= least, rule, value)

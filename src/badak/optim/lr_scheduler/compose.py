@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from badak.errors import ArgumentError, KindError
-from badak.optim.lr_scheduler.base import LRScheduler, copied, set_lrs, values_of
+from badak.optim.lr_scheduler.base import LRScheduler, check_count, copied, set_lrs, values_of
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from badak.optim.lr_scheduler.state import checked, refuse
 from badak.optim.optimizer import Optimizer
+from badak.optim.state import OptimizerStateError
 
 
 class _OfSchedules(LRScheduler):
@@ -42,9 +44,19 @@ class _OfSchedules(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update({name: value for name, value in state_dict.items() if name != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
-            scheduler.load_state_dict(state)
+        loaded = checked(self, {**state_dict} if isinstance(state_dict, dict) else state_dict, ("last_epoch", "_schedulers"))
+        parts = loaded.pop("_schedulers")
+        if len(parts) != len(self._schedulers):
+            refuse(self, f"'_schedulers' has {len(parts)} states; here there are {len(self._schedulers)} schedules")
+        before = [scheduler.state_dict() for scheduler in self._schedulers]
+        try:
+            for scheduler, state in zip(self._schedulers, parts):
+                scheduler.load_state_dict(state)
+        except OptimizerStateError:
+            for scheduler, state in zip(self._schedulers, before):
+                scheduler.load_state_dict(state)
+            raise
+        self.__dict__.update(loaded)
 
 
 class SequentialLR(_OfSchedules):
@@ -57,6 +69,8 @@ class SequentialLR(_OfSchedules):
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
     ):
         self._check(schedulers, optimizer)
+        for milestone in milestones:
+            check_count(self, "milestone", milestone)
         if len(milestones) != len(schedulers) - 1:
             raise ArgumentError(
                 f"SequentialLR expects one milestone fewer than schedulers; got {len(schedulers)} schedulers and "

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from badak.optim.lr_scheduler.base import LRScheduler, check_number, set_lrs
+from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, set_lrs
 from badak.optim.optimizer import Optimizer
 
 
@@ -16,6 +16,8 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
+        check_number(self, lambda: T_max > 0, "T_max > 0", T_max)
+        check_numbers(self, eta_min=eta_min)
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
@@ -46,9 +48,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1):
-        check_number(self, isinstance(T_0, int) and T_0 > 0, "a positive integer T_0", T_0)
-        check_number(self, isinstance(T_mult, int) and T_mult >= 1, "an integer T_mult >= 1", T_mult)
-        check_number(self, isinstance(eta_min, (int, float)), "a number eta_min", eta_min)
+        check_number(self, lambda: isinstance(T_0, int) and T_0 > 0, "a positive integer T_0", T_0)
+        check_number(self, lambda: isinstance(T_mult, int) and T_mult >= 1, "an integer T_mult >= 1", T_mult)
+        check_number(self, lambda: isinstance(eta_min, (int, float)), "a number eta_min", eta_min)
         self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
@@ -79,7 +81,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def _jump(self, epoch: float) -> None:
         """Find the period that `epoch` lies in: the n-th begins at T_0 (T_mult^n - 1) / (T_mult - 1)."""
-        check_number(self, epoch >= 0, "epoch >= 0", epoch)
+        check_number(self, lambda: epoch >= 0, "epoch >= 0", epoch)
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from badak.optim.lr_scheduler.base import LRScheduler, check_number
+from badak.optim.lr_scheduler.base import LRScheduler, check_count, check_number, check_numbers
 from badak.optim.optimizer import Optimizer
 
 
@@ -13,6 +13,8 @@ class StepLR(LRScheduler):
     """lr(t) = base_lr gamma^floor(t / step_size): one drop every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
+        check_count(self, "step_size", step_size, 1)
+        check_numbers(self, gamma=gamma)
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
@@ -29,6 +31,11 @@ class MultiStepLR(LRScheduler):
     """lr(t) = base_lr gamma^(number of milestones <= t): one drop at each of `milestones`, which may repeat."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
+        check_number(self, lambda: iter(milestones) is not None, "a list of milestones", milestones)
+        milestones = list(milestones)
+        for milestone in milestones:
+            check_count(self, "milestone", milestone)
+        check_numbers(self, gamma=gamma)
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
@@ -49,7 +56,8 @@ class ConstantLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1):
-        check_number(self, 0 < factor <= 1, "0 < factor <= 1", factor)
+        check_number(self, lambda: 0 < factor <= 1, "0 < factor <= 1", factor)
+        check_numbers(self, total_iters=total_iters)
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -76,8 +84,9 @@ class LinearLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ):
-        check_number(self, 0 < start_factor <= 1, "0 < start_factor <= 1", start_factor)
-        check_number(self, 0 <= end_factor <= 1, "0 <= end_factor <= 1", end_factor)
+        check_number(self, lambda: 0 < start_factor <= 1, "0 < start_factor <= 1", start_factor)
+        check_number(self, lambda: 0 <= end_factor <= 1, "0 <= end_factor <= 1", end_factor)
+        check_numbers(self, total_iters=total_iters)
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -101,6 +110,7 @@ class ExponentialLR(LRScheduler):
     """lr(t) = base_lr gamma^t."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
+        check_numbers(self, gamma=gamma)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
@@ -115,6 +125,7 @@ class PolynomialLR(LRScheduler):
     """lr(t) = base_lr (1 - min(t, total_iters) / total_iters)^power."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1):
+        check_numbers(self, total_iters=total_iters, power=power)
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from badak.errors import KindError
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, for_each_group
+from badak.optim.lr_scheduler.state import checked, refuse
 from badak.optim.optimizer import Optimizer
+from badak.optim.settings import shown
 
 
 class _OfFunctions(LRScheduler):
@@ -30,8 +32,15 @@ class _OfFunctions(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
-        for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+        loaded = checked(self, state_dict, ("last_epoch", "lr_lambdas"))
+        saved = loaded.pop("lr_lambdas")
+        if len(saved) != len(self.lr_lambdas):
+            refuse(self, f"'lr_lambdas' has {len(saved)} entries; here there are {len(self.lr_lambdas)} functions")
+        for function, attributes in zip(self.lr_lambdas, saved):
+            if attributes is not None and not (isinstance(attributes, dict) and hasattr(function, "__dict__")):
+                refuse(self, f"'lr_lambdas' should hold None or attributes of a function; got {shown(attributes)}")
+        self.__dict__.update(loaded)
+        for function, attributes in zip(self.lr_lambdas, saved):
             if attributes is not None:
                 vars(function).update(attributes)
 
@@ -91,8 +100,8 @@ class NoamLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, d_model: int, warmup_steps: int = 4000, last_epoch: int = -1):
-        check_number(self, d_model > 0, "d_model > 0", d_model)
-        check_number(self, warmup_steps > 0, "warmup_steps > 0", warmup_steps)
+        check_number(self, lambda: d_model > 0, "d_model > 0", d_model)
+        check_number(self, lambda: warmup_steps > 0, "warmup_steps > 0", warmup_steps)
         self.d_model, self.warmup_steps = d_model, warmup_steps
         super().__init__(optimizer, last_epoch)
 

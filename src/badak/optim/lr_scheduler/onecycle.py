@@ -1,10 +1,11 @@
 """OneCycleLR: up, down and out in a fixed number of steps."""
 
 import math
+from functools import partial
 from typing import Any
 
 from badak.errors import ArgumentError
-from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_optimizer, for_each_group
+from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, check_optimizer, for_each_group
 from badak.optim.optimizer import Optimizer
 
 
@@ -41,13 +42,17 @@ class OneCycleLR(LRScheduler):
         self.optimizer = optimizer
         self.total_steps = self._count_steps(total_steps, epochs, steps_per_epoch)
         check_number(
-            self, isinstance(pct_start, float) and 0 <= pct_start <= 1, "a float pct_start in [0, 1]", pct_start
+            self, lambda: isinstance(pct_start, float) and 0 <= pct_start <= 1, "a float pct_start in [0, 1]", pct_start
         )
-        check_number(self, anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy)
+        check_number(self, lambda: anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy)
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum
+        check_number(self, lambda: div_factor > 0, "div_factor > 0", div_factor)
+        check_number(self, lambda: final_div_factor > 0, "final_div_factor > 0", final_div_factor)
         max_lrs = for_each_group(self, optimizer, "max_lr", max_lr)
+        for largest in max_lrs:
+            check_numbers(self, max_lr=largest)
         if last_epoch == -1:
             for group, largest in zip(optimizer.param_groups, max_lrs):
                 group["initial_lr"], group["max_lr"] = largest / div_factor, largest
@@ -67,7 +72,7 @@ class OneCycleLR(LRScheduler):
                 "OneCycleLR: You must define either total_steps OR (epochs AND steps_per_epoch)", "total_steps=..."
             )
         for name, count in counts.items():
-            check_number(self, isinstance(count, int) and count > 0, f"a positive integer {name}", count)
+            check_number(self, partial(_is_count, count), f"a positive integer {name}", count)
         return math.prod(counts.values())  # type: ignore[arg-type]
 
     def _prepare_momentum(self, base_momentum: Any, max_momentum: Any, last_epoch: int) -> None:
@@ -80,6 +85,8 @@ class OneCycleLR(LRScheduler):
         self.use_beta1 = "betas" in defaults
         largest = for_each_group(self, self.optimizer, "max_momentum", max_momentum)
         smallest = for_each_group(self, self.optimizer, "base_momentum", base_momentum)
+        for value in (*largest, *smallest):
+            check_numbers(self, momentum=value)
         if last_epoch == -1:
             for group, high, low in zip(groups, largest, smallest):
                 self._set_momentum(group, high)
@@ -121,6 +128,10 @@ class OneCycleLR(LRScheduler):
         if self._anneal_func_type == "linear":
             return (end - start) * way + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * way) + 1)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:

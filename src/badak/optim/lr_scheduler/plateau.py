@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 from badak.errors import ArgumentError, warn_once
-from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_optimizer, set_lrs, values_of
+from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, check_optimizer, set_lrs, values_of
 from badak.optim.optimizer import Optimizer
+from badak.optim.settings import number
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -30,20 +31,23 @@ class ReduceLROnPlateau(LRScheduler):
         min_lr: Any = 0,
         eps: float = 1e-8,
     ):
-        check_number(self, factor < 1.0, "factor < 1", factor)
-        check_number(self, mode in ("min", "max"), "mode 'min' or 'max'", mode)
-        check_number(self, threshold_mode in ("rel", "abs"), "threshold_mode 'rel' or 'abs'", threshold_mode)
+        check_number(self, lambda: factor < 1.0, "factor < 1", factor)
+        check_number(self, lambda: mode in ("min", "max"), "mode 'min' or 'max'", mode)
+        check_number(self, lambda: threshold_mode in ("rel", "abs"), "threshold_mode 'rel' or 'abs'", threshold_mode)
         check_optimizer(self, optimizer)
+        check_numbers(self, patience=patience, threshold=threshold, cooldown=cooldown, eps=eps)
         self.factor, self.optimizer = factor, optimizer
         several = isinstance(min_lr, (list, tuple))
         self.default_min_lr = None if several else min_lr
         check_number(
             self,
-            not several or len(min_lr) == len(optimizer.param_groups),
+            lambda: not several or len(min_lr) == len(optimizer.param_groups),
             f"{len(optimizer.param_groups)} min_lrs",
             min_lr,
         )
         self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
+        for low in self.min_lrs:
+            check_numbers(self, min_lr=low)
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = values_of(optimizer, "lr")
@@ -58,7 +62,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take the metric of one more epoch, a number or a tensor with one element."""
-        metric = float(metrics)
+        metric = float(number(metrics, type(self).__name__, "metrics"))
         if epoch is not None:
             warn_once(
                 "epoch of a schedule",

@@ -1,0 +1,87 @@
+"""Whether a loaded state is one that a schedule can go on with: each value is compared with the one that is there."""
+
+import math
+from collections import Counter
+from typing import Any, NoReturn
+
+from badak.optim.settings import shown
+from badak.optim.state import OptimizerStateError
+from badak.tensor import Tensor
+
+OF_ALL = ("last_epoch", "base_lrs", "_last_lr", "_step_count")  # what a user's schedule shares with ours
+PER_GROUP = ("base_lrs", "_last_lr", "min_lrs")
+POSITIVE = ("step_size", "factor", "start_factor", "T_max", "T_0", "T_i", "T_mult", "total_steps", "d_model", "warmup_steps")
+CHOICES = {"mode": ("min", "max"), "threshold_mode": ("rel", "abs"), "_anneal_func_type": ("cos", "linear")}
+
+
+def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",)) -> dict[str, Any]:
+    """`loaded` as what the schedule's attributes become. Raises OptimizerStateError where it could not go on with them.
+
+    Attributes that are not there yet pass: they are of another version, or of a schedule of one's own.
+    """
+    if not isinstance(loaded, dict):
+        refuse(schedule, f"expected a dict; got {type(loaded).__name__}")
+    own = schedule.__dict__
+    for name in needed:
+        if name in own and name not in loaded:
+            refuse(schedule, f"{name!r} is missing")
+    ours = type(schedule).__module__.startswith("badak.")
+    for name, value in loaded.items():
+        if not isinstance(name, str) or name == "optimizer" or callable(getattr(type(schedule), name, None)):
+            refuse(schedule, f"{str(name)[:40]!r} is not part of a state")
+        if name in own and (ours or name in OF_ALL):
+            _compare(schedule, name, own[name], value)
+            if name == "_milestones" and len(value) != len(own[name]):
+                refuse(schedule, f"{name!r} has {len(value)} values instead of {len(own[name])}")
+            if name in PER_GROUP and len(value) != len(schedule.optimizer.param_groups):
+                groups = len(schedule.optimizer.param_groups)
+                refuse(schedule, f"{name!r} has {len(value)} values for {groups} groups")
+    return {name: Counter(value) if isinstance(own.get(name), Counter) else value for name, value in loaded.items()}
+
+
+def refuse(schedule: Any, cause: str) -> NoReturn:
+    """Raise the error of a state that does not fit."""
+    raise OptimizerStateError(
+        f"{type(schedule).__name__}.load_state_dict: {cause}", "pass what the same kind of schedule gave as state_dict()"
+    )
+
+
+def _compare(schedule: Any, name: str, mine: Any, value: Any) -> None:
+    """Raise unless `value` can stand in the place of `mine`."""
+    wanted = _wanted(name, mine, value)
+    if wanted:
+        refuse(schedule, f"{name!r} should be {wanted}; got {shown(value)}")
+    if isinstance(mine, Counter):
+        for key, count in value.items():
+            if type(key) is not int or type(count) is not int:
+                refuse(schedule, f"{name!r} should count whole steps; got {shown(key)}")
+    elif isinstance(mine, dict):
+        for key, part in mine.items():
+            if key not in value:
+                refuse(schedule, f"{name!r} lacks {key!r}")
+            _compare(schedule, f"{name}[{key!r}]", part, value[key])
+    elif isinstance(mine, list | tuple) and mine:
+        for at, part in enumerate(value):
+            _compare(schedule, f"{name}[{at}]", mine[0], part)
+
+
+def _wanted(name: str, mine: Any, value: Any) -> str:
+    """What `value` should have been; "" where it is."""
+    if name in CHOICES:
+        return "" if isinstance(value, str) and value in CHOICES[name] else " or ".join(map(repr, CHOICES[name]))
+    if isinstance(mine, bool):
+        return "" if isinstance(value, bool) else "True or False"
+    if isinstance(mine, int | float | Tensor) or mine is None:
+        found = value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
+        if isinstance(found, int | float) and (abs(found) < 2**63 or (isinstance(mine, float) and abs(found) == math.inf)):
+            if name in POSITIVE and found <= 0:
+                return "a number > 0"
+            return "a number >= -1" if name == "last_epoch" and found < -1 else ""
+        return "" if mine is None and value is None else "a number"
+    if isinstance(mine, str):
+        return "" if isinstance(value, str) else "a string"
+    if isinstance(mine, dict):
+        return "" if isinstance(value, dict) else "a dict"
+    if isinstance(mine, list | tuple):
+        return "" if isinstance(value, list | tuple) and (value or not mine) else "a list that is not empty"
+    return ""
