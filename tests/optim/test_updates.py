@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import badak
 from badak import optim
 from badak.tensor import Tensor
 from tests.optim.twins import both, run, value
@@ -120,6 +121,33 @@ def test_resumed_equals_uninterrupted_bit_for_bit(name, options):
     run(again, resumed, theirs, twin, range(3, 6))
     for p, q in zip(ours, again):
         np.testing.assert_array_equal(p._array, q._array)
+
+
+def test_steps_are_counted_in_double_precision_where_that_is_the_default_as_in_pytorch():
+    badak.set_default_dtype(badak.float64)
+    torch.set_default_dtype(torch.float64)
+    try:
+        ours, optimizer, theirs, twin = both("Adam", "float32")
+        run(ours, optimizer, theirs, twin, [0])
+    finally:
+        badak.set_default_dtype(badak.float32)
+        torch.set_default_dtype(torch.float32)
+    assert optimizer.state[ours[0]]["step"].numpy().dtype == twin.state[theirs[0]]["step"].numpy().dtype == np.float64
+
+
+@pytest.mark.parametrize("name, options", [row for row in OPTIONS if "fused" not in row[1]], ids=str)
+def test_complex_parameters_change_as_pairs_of_real_ones(name, options):
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal((3, 2)) + 1j * rng.standard_normal((3, 2)) for _ in range(6)]
+    p, q = Tensor._of(values[0].copy()).requires_grad_(), torch.tensor(values[0], requires_grad=True)
+    optimizer, twin = getattr(optim, name)([p], **options), getattr(torch.optim, name)([q], **options)
+    for g in values[1:]:
+        p.grad, q.grad = Tensor._of(g.copy()), torch.tensor(g)
+        optimizer.step()
+        twin.step()
+    np.testing.assert_allclose(p._array, value(q), rtol=1e-13)
+    for key, found in optimizer.state[p].items():
+        np.testing.assert_allclose(found._array, value(twin.state[q][key]), rtol=1e-13)
 
 
 def test_a_loaded_state_shares_no_memory_with_what_it_came_from():
