@@ -1,11 +1,16 @@
 """A step of an optimizer in replays: whatever happens to it from outside, the bits are those of calling it."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import badak
 from badak import nn, optim
 from badak.tensor import Tensor
+from tests.kernels.twin import fast_kernels
+
+fast = fast_kernels()
 
 RULES = {
     "AdamW": (optim.AdamW, {"lr": 0.01}),
@@ -87,6 +92,39 @@ def trained(rule, options, event, compiled):
 def test_what_happens_to_an_optimizer_outside_counts_in_replays(name, event):
     rule, options = RULES[name]
     assert trained(rule, options, EVENTS[event], True) == trained(rule, options, EVENTS[event], False)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_steps_and_clipping_are_replayed_by_their_kernels_alone(name, monkeypatch):
+    calls = Counter()
+
+    def counted(name):
+        function = getattr(fast, name)
+
+        def counting(*args):
+            calls[name] += 1
+            return function(*args)
+
+        monkeypatch.setattr(fast, name, counting)
+
+    for function in ("update_all", "norm_all", "shrink_all", "limit_all"):
+        counted(function)
+    rule, options = RULES[name]
+    model = nn.Linear(5, 3)
+    optimizer = rule(model.parameters(), **options)
+
+    @badak.compile
+    def step(x):
+        model.zero_grad()
+        model(x).square().mean().backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        nn.utils.clip_grad_value_(model.parameters(), 0.05)
+        optimizer.step()
+        return norm
+
+    norms = [step(badak.randn(4, 5)).item() for _ in range(20)]
+    assert len(set(norms)) == 20
+    assert set(calls) == {"update_all", "norm_all", "shrink_all", "limit_all"} and max(calls.values()) <= 3
 
 
 @pytest.mark.parametrize("clipped", [False, True])

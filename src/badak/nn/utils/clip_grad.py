@@ -14,7 +14,44 @@ from badak.graph import effects
 from badak.tensor import Tensor
 
 
-@effects.state
+def _kept_norm(
+    parameters: Any,
+    max_norm: Any,
+    norm_type: Any = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> tuple[Callable[[], bool], list[Tensor]] | None:
+    """How a recorded `clip_grad_norm_` goes on by its kernel calls; see `effects.state`. They have the limit as a number."""
+    fixed = type(max_norm) in (int, float) and type(norm_type) in (int, float) and not error_if_nonfinite
+    return _kept(parameters, norm_type, "clip_grad_norm_") if fixed else None
+
+
+def _kept_value(
+    parameters: Any, clip_value: Any, foreach: bool | None = None
+) -> tuple[Callable[[], bool], list[Tensor]] | None:
+    """How a recorded `clip_grad_value_` goes on by its kernel calls."""
+    return _kept(parameters, 2.0, "clip_grad_value_") if type(clip_value) in (int, float) else None
+
+
+def _kept(parameters: Any, p: float, by: str) -> tuple[Callable[[], bool], list[Tensor]] | None:
+    """What looks whether the kernel calls still fit and prepares them, and the parameters; None where Python does a part."""
+    listed = _tensors(parameters, by)
+    gradients = _gradients(listed)
+    if len(_by_dtype(gradients)) != 1 or not kernels.of(gradients[0]).clip_kept(gradients, p):
+        return None
+
+    def prepare() -> bool:
+        now = _tensors(parameters, by)
+        arrays = _gradients(now)
+        if len(arrays) != len(gradients) or not all(map(is_, arrays, gradients)):
+            return False
+        _changed(now, by)
+        return True
+
+    return prepare, listed
+
+
+@effects.state(prepared=_kept_norm)
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -72,7 +109,7 @@ def clip_grads_with_norm_(
     _shrink(listed, _number(max_norm, "clip_grads_with_norm_: max_norm"), total_norm._array.reshape(()), {})
 
 
-@effects.state
+@effects.state(prepared=_kept_value)
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of every gradient, in place: grad = min(max(grad, -clip_value), clip_value)."""
     most = _number(clip_value, "clip_grad_value_: clip_value")
@@ -123,24 +160,6 @@ def _shrink(parameters: list[Tensor], most: float, norm: Any, memo: dict[str, An
     for arrays in _by_dtype(_gradients(parameters)):
         kernels.of(arrays[0]).shrink_all(arrays, norm.astype(arrays[0].real.dtype, copy=False), most, memo)
     _changed(parameters, "clip_grad_norm_")
-
-
-def _kept(parameters: Any, p: float = 2.0) -> tuple[Callable[[], bool], list[Tensor]] | None:
-    """For replays of a call by its kernels alone: what looks whether they still fit and prepares them, and the parameters."""
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    gradients, changed = _gradients(listed), [p for p in listed if p._grad is not None]
-    alike = _by_dtype(gradients)
-    if len(alike) != 1 or not kernels.of(gradients[0]).clip_kept(gradients, p):
-        return None
-
-    def prepare() -> bool:
-        now = _gradients(listed)
-        if len(now) != len(gradients) or not all(map(is_, now, gradients)):
-            return False
-        _changed(changed, "clip_grad_norm_")
-        return True
-
-    return prepare, listed
 
 
 def _tensors(parameters: Any, owner: str) -> list[Tensor]:
