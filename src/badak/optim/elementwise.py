@@ -97,11 +97,15 @@ class Elementwise(Optimizer):
         if None in kept:
             return None
 
+        ready = self._ready()
+
         def prepare() -> bool:
-            now = list(self._batches())
-            if self._has_step_hooks() or len(now) != len(batches) or not all(map(_Batch.is_like, now, batches)):
+            now = self._ready()
+            if self._has_step_hooks() or len(now) != len(ready) or not all(map(is_, now, ready)):
                 return False
-            for batch, set_scalars in zip(now, kept):
+            if not all(batch.stands() for batch in batches):
+                return False
+            for batch, set_scalars in zip(batches, kept):
                 set_scalars(batch.next_scalars())
                 self._changed(batch.params)
             return True
@@ -109,7 +113,11 @@ class Elementwise(Optimizer):
         return prepare
 
     def _has_step_hooks(self) -> bool:
-        return bool(self._hooked("step pre") or self._hooked("step post"))
+        return bool(self._hooks.get("step pre") or self._hooks.get("step post"))
+
+    def _ready(self) -> list[Any]:
+        """The groups, each followed by its parameters that have gradients."""
+        return [x for group in self.param_groups for x in (group, *[p for p in group["params"] if p._grad is not None])]
 
     def _batches(self) -> Iterator["_Batch"]:
         """The parameters that have gradients, those of one group and dtype together."""
@@ -184,16 +192,16 @@ class _Batch:
             return False
         return True
 
-    def is_like(self, other: "_Batch") -> bool:
-        """Whether a call that was kept of the other batch still does the update of this one."""
-        mine, theirs = (
-            [each.params, each.arrays, each.grads, *(column for column in each.columns if column)] for each in (self, other)
-        )
+    def stands(self) -> bool:
+        """Whether a call of the kernel that was kept of it still does its update: all arrays are the same ones."""
+        params, arrays, grads, columns = self.params, self.arrays, self.grads, self.columns
+        found = self.names == self.optimizer._slots(self.group) and self._look() and self.real
+        now, self.columns = self.columns, columns
         return (
-            self.begun
-            and self.group is other.group
-            and self.names == other.names
-            and all(len(one) == len(two) and all(map(is_, one, two)) for one, two in zip(mine, theirs))
+            found
+            and all(map(is_, arrays, [p._array for p in params]))
+            and all(map(is_, grads, [p._grad._array for p in params]))  # type: ignore[union-attr]
+            and all(all(map(is_, *two)) for two in zip(columns, now) if two[0])
         )
 
     def next_scalars(self) -> list[tuple[float, ...]]:
