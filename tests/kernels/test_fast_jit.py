@@ -67,8 +67,10 @@ def test_the_fast_set_describes_itself():
 
 EVERY_KERNEL_UNCOMPILED = """
 import numpy as np
+import badak
 from badak.kernels import fast, plain
 from badak.kernels.fast import _jit
+from badak.kernels.update import Update
 assert not _jit.JIT
 rng = np.random.default_rng(0)
 for dtype in (np.float32, np.float64):
@@ -100,9 +102,13 @@ for dtype in (np.float32, np.float64):
     out, lse, weights = agree("attention", q, k, v, want_weights=True, **options)
     agree("attention_backward", out, weights, q, k, v, lse, options["keep"], options["bias"], 1, None,
           options["drop"], 0.5, (1, 1, 1, 1))
-    state = [normal(3, 5) ** 2 for _ in range(5)]; twin = [s.copy() for s in state]
+    state = [normal(3, 5) ** 2 + 1 for _ in range(5)]; state[1] /= 10; state[3] += 9; twin = [s.copy() for s in state]
     for kernels, s in ((fast, state), (plain, twin)):
-        kernels.adam(*s, 2, 0.1, 0.9, 0.99, 1e-8, 0.1, True, False); kernels.sgd(*s[:3], 0.1, 0.9, 0.1, 0.1, True, False, False)
+        for update in Update.all:
+            columns, numbers = [[a] for a in s[2 : 2 + len(update.slots)]], [0.5 + i / 100 for i in range(len(update.scalars))]
+            kernels.update_all(update, [s[0]], [s[1]], columns, [tuple(numbers)], {})
+        grads = [s[1], s[2]]; norm = kernels.norm_all(grads, 2.0, {}); kernels.norm_all(grads, float("inf"), {})
+        kernels.shrink_all(grads, norm, 1.0, {}); kernels.limit_all(grads, -0.3, 0.3)
     np.testing.assert_allclose(state, twin, rtol=1e-4)
     def draw(name, n, *arguments):
         state = np.r_[words, np.uint32(623), np.uint32(0)]

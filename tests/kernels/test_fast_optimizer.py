@@ -164,3 +164,11 @@ def test_one_two_and_four_threads_update_all_to_the_same_bits(threads, rule, opt
             work.together(fast, results[-1], steps, {})
     assert_same(results[0], results[1])
     assert_same(results[0], results[2])
+
+
+def test_updates_reach_parameters_that_are_views():
+    """A parameter with gaps has no flat view; the update must still land in it."""
+    wide = normal(0, 6, 8, dtype=np.float32)
+    expected = wide[:, ::2] - np.float32(0.5)
+    Work(SGD, {"lr": 0.5}).together(fast, [[wide[:, ::2]], [np.ones((6, 4), np.float32)]], [1], {})
+    np.testing.assert_array_equal(wide[:, ::2], expected)
