@@ -201,7 +201,7 @@ class _Batch:
             found
             and all(map(is_, arrays, [p._array for p in params]))
             and all(map(is_, grads, [p._grad._array for p in params]))  # type: ignore[union-attr]
-            and all(all(map(is_, *two)) for two in zip(columns, now) if two[0])
+            and all(all(map(is_, one, two)) for one, two in zip(columns, now) if one and two)
         )
 
     def next_scalars(self) -> list[tuple[float, ...]]:
