@@ -125,7 +125,7 @@ def _of(op, function) -> Iterator[Call]:
     for sample in samples[:2] + samples[2:][-1:]:
         try:
             yield function, as_badak([sample.input, *sample.args]), as_badak(sample.kwargs)
-        except (NotHere, TypeError):  # TypeError: NumPy has no such dtype
+        except (NotHere, TypeError, ValueError):  # NumPy has no such dtype, or not so many dims
             continue
 
 
@@ -138,7 +138,7 @@ def torch_refuses(name: str) -> Iterator[tuple[Call, str]]:
             sample = wrong.sample_input
             try:
                 yield (find(name), as_badak([sample.input, *sample.args]), as_badak(sample.kwargs)), wrong.error_regex
-            except (NotHere, TypeError):
+            except (NotHere, TypeError, ValueError):
                 continue
 
 

@@ -184,6 +184,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
             raise KindError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
         drawn = source.normal(_shape((size,), "normal"), _float_dtype(dtype, "normal"), float(mean), float(std))
         return _finish(drawn, out, requires_grad, "normal")
+    if size is not None:
+        raise KindError("normal: tensors already say the size", "normal(mean, std) without a size")
     if not isinstance(std, Tensor):
         drawn = source.normal(mean.shape, mean.dtype.numpy, 0.0, float(std)) + mean._array
     else:
