@@ -20,7 +20,6 @@ import numpy as np
 
 Array = Any
 Turn = tuple[tuple[int, ...], tuple[int, ...]]  # an order of axes, and the order that leads back
-_ROWS = (0, 1, 2, 3)
 
 
 def turn(shape: tuple[int, ...], *xs: Array) -> Turn | None:
@@ -68,18 +67,32 @@ def _wider(a: int, b: int, steps: list[list[int]], shape: tuple[int, ...]) -> in
 
 def like(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:
     """An empty array that lies as an elementwise result of xs does."""
-    if (turned := turn(shape, *xs)) is None:
+    return empty(shape, dtype, turn(shape, *xs))
+
+
+def empty(shape: tuple[int, ...], dtype: Any, turned: Turn | None) -> np.ndarray:
+    """An empty array whose axes lie in memory as `turn` says."""
+    if turned is None:
         return np.empty(shape, dtype)
     axes, back = turned
     return np.empty([shape[a] for a in axes], dtype).transpose(back)
 
 
-def laid(y: Array, *xs: Array) -> Array:
-    """y, copied where it does not lie as an elementwise result of xs does."""
+def laid(y: Array, *inputs: Any) -> Array:
+    """y, copied where it does not lie as an elementwise result of the arrays among `inputs` does.
+
+    Where all of them are row-major y is taken to be so too: NumPy's functions see to that.
+    """
+    for x in inputs:
+        if type(x) is np.ndarray and not x.flags.c_contiguous:
+            break
+    else:
+        return y
+    xs = [x for x in inputs if type(x) is np.ndarray]
     turned = turn(y.shape, *xs)
     if (y if turned is None else y.transpose(turned[0])).flags.c_contiguous:
         return y
-    made = like(y.shape, y.dtype, *xs)
+    made = empty(y.shape, y.dtype, turned)
     made[...] = y
     return made
 
@@ -118,14 +131,13 @@ def heads_like(q: Array, width: int, parts: tuple[int, ...] = ()) -> np.ndarray:
 
     Row-major where q's last axis is not the innermost one, or the width another than D.
     """
-    axes, back = _heads(q) if width == q.shape[3] else (_ROWS, _ROWS)
-    sizes, n = (*q.shape[:3], width), len(parts)
-    return np.empty([*parts, *[sizes[a] for a in axes]], q.dtype).transpose(*range(n), *[n + a for a in back])
-
-
-def _heads(q: Array) -> Turn:
-    batch, heads, queries, size = q.strides
-    if batch >= queries >= heads >= size:  # cut from (B, T, C)
-        return (0, 2, 1, 3), (0, 2, 1, 3)
+    batch, heads, queries, size = q.shape
+    per_batch, per_head, per_query, per_number = q.strides
+    if width == size and per_batch >= per_query >= per_head >= per_number:  # cut from (B, T, C)
+        return np.empty((*parts, batch, queries, heads, width), q.dtype).swapaxes(-3, -2)
     turned = turn(q.shape, q)
-    return turned if turned and turned[0][3] == 3 else (_ROWS, _ROWS)
+    if width != size or turned is None or turned[0][3] != 3:
+        return np.empty((*parts, batch, heads, queries, width), q.dtype)
+    axes, back = turned
+    made = np.empty((*parts, *[q.shape[a] for a in axes]), q.dtype)
+    return made.transpose(*range(len(parts)), *[len(parts) + a for a in back])

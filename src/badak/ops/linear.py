@@ -3,8 +3,8 @@
 from badak import kernels
 from badak.errors import ShapeError
 from badak.graph import Op
+from badak.kernels.order import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
-from badak.ops._memory import order_of
 
 
 class Linear(Op):
@@ -34,11 +34,10 @@ class Linear(Op):
     def backward(saved, dy):
         x = saved.x
         backward = kernels.of(dy).linear_backward
-        if x.flags.c_contiguous:
+        turned = turn(x.shape, x)
+        if turned is None or turned[0][-1] != x.ndim - 1:
             return backward(dy, x, saved.w, saved.needs)
-        order, inverse = order_of(x.strides)
-        if order[-1] != len(order) - 1:
-            return backward(dy, x, saved.w, saved.needs)
+        order, inverse = turned
         # the rows in the order of memory: attention that is batch first inside of nn.MultiheadAttention is not copied
         dx, dw, db = backward(dy.transpose(order), x.transpose(order), saved.w, saved.needs)
         return None if dx is None else dx.transpose(inverse), dw, db

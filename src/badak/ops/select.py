@@ -3,7 +3,8 @@
 import numpy as np
 
 from badak.graph import Op
-from badak.ops._broadcast import by_rows, elementwise, quiet, unbroadcast
+from badak.kernels.order import row_major
+from badak.ops._broadcast import elementwise, quiet, unbroadcast
 
 
 class Clamp(Op):
@@ -126,10 +127,9 @@ class MaskedFill(Op):
     fresh = True
 
     @staticmethod
-    @by_rows
     def forward(save, x, mask, c):
         save.mask, save.shape = mask, x.shape
-        return np.where(mask, x.dtype.type(c), x)
+        return row_major(np.where(mask, x.dtype.type(c), x))
 
     @staticmethod
     def backward(saved, dy):

@@ -7,8 +7,8 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op
+from badak.kernels.order import empty, turn
 from badak.ops._broadcast import unbroadcast
-from badak.ops._memory import empty_as
 
 
 class View(Op):
@@ -141,7 +141,7 @@ class Unbind(Op):
 
     @staticmethod
     def forward(save, x, axis):
-        save.shape, save.strides, save.axis = x.shape, x.strides, axis
+        save.shape, save.turned, save.axis = x.shape, turn(x.shape, x), axis
         before = (slice(None),) * axis
         return tuple([x[(*before, k, ...)] for k in range(x.shape[axis])])
 
@@ -149,7 +149,7 @@ class Unbind(Op):
     def backward(saved, *dys):
         axis = saved.axis
         dtype = next(dy.dtype for dy in dys if dy is not None)
-        dx = empty_as(saved.shape, saved.strides, dtype)
+        dx = empty(saved.shape, dtype, saved.turned)
         before = (slice(None),) * axis
         for k, dy in enumerate(dys):
             dx[(*before, k)] = 0 if dy is None else dy

@@ -14,7 +14,7 @@ from badak.tensor.tensor import Tensor
 
 
 def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
-    ordered, compute = name not in ("eq", "ne"), elementwise(ufunc)
+    ordered = name not in ("eq", "ne")
 
     def function(input, other, *, out=None) -> Tensor:
         try:
@@ -39,7 +39,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
         if ordered and a.dtype.kind == "c":
             raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
         try:
-            y = Tensor._of(compute(a, b))
+            y = Tensor._of(laid(ufunc(a, b), a, b))
         except ValueError:
             stretched(a.shape, np.shape(b))
             raise
@@ -59,13 +59,11 @@ ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
 def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
-    compute = elementwise(ufunc)
-
     def function(input) -> Tensor:
         array = input._array
         if array.dtype.kind in "iub":
             return Tensor._of(laid(np.full(array.shape, name == "isfinite"), array))
-        return Tensor._of(compute(array))
+        return Tensor._of(laid(ufunc(array), array))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -80,11 +78,9 @@ isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
 
 
 def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
-    compute = elementwise(ufunc)
-
     def function(input, other, *, out=None) -> Tensor:
         other = other._array if isinstance(other, Tensor) else other
-        y = Tensor._of(compute(input._array, other))
+        y = Tensor._of(laid(ufunc(input._array, other), input._array, other))
         return y if out is None else into(out, y)
 
     function.__name__ = function.__qualname__ = name
@@ -105,8 +101,6 @@ def logical_not(input, *, out=None) -> Tensor:
 
 
 def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
-    compute = elementwise(ufunc)
-
     def function(input, other, *, out=None) -> Tensor:
         if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
             a, b = input, other
@@ -115,7 +109,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
         if a._array.dtype.kind not in "iub":
             raise _no_bits(name, a)
         try:
-            y = Tensor._of(compute(a._array, b._array))
+            y = Tensor._of(laid(ufunc(a._array, b._array), a._array, b._array))
         except ValueError:
             stretched(a._array.shape, b._array.shape)
             raise

@@ -7,12 +7,19 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from badak.kernels.order import laid, row_major
+from badak.kernels.order import laid
 
 Array = Any  # a NumPy array
 
 _idle: list[Context] = []  # contexts in which NumPy keeps silent, to be entered by one call at a time
+
+
+def _silence() -> Context:
+    context = Context()
+    context.run(np.seterr, all="ignore")
+    return context
 
 
 def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,8 +34,7 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             context = _idle.pop()
         except IndexError:
-            context = Context()
-            context.run(np.seterr, all="ignore")
+            context = _silence()
         try:
             return context.run(function, *args, **named)
         finally:
@@ -42,14 +48,20 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
 
     NumPy lays it out so by itself where all of them are row-major, and mostly elsewhere.
     """
-    silent = quiet(function)
 
     @wraps(function)
     def alike(*args: Any, **named: Any) -> Any:
-        y = silent(*args, **named)
+        try:
+            context = _idle.pop()
+        except IndexError:
+            context = _silence()
+        try:
+            y = context.run(function, *args, **named)
+        finally:
+            _idle.append(context)
         for x in args:
-            if type(x) is np.ndarray and not x.flags.c_contiguous:
-                return laid(y, *[x for x in args if type(x) is np.ndarray])
+            if type(x) is ndarray and not x.flags.c_contiguous:
+                return laid(y, *args)
         return y
 
     return alike
@@ -57,11 +69,18 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def by_rows(function: Callable[..., Any]) -> Callable[..., Any]:
     """As `quiet`, for a function whose result is row-major, however its arrays lie."""
-    silent = quiet(function)
 
     @wraps(function)
     def contiguous(*args: Any, **named: Any) -> Any:
-        return row_major(silent(*args, **named))
+        try:
+            context = _idle.pop()
+        except IndexError:
+            context = _silence()
+        try:
+            y = context.run(function, *args, **named)
+        finally:
+            _idle.append(context)
+        return y if y.flags.c_contiguous else y.copy()
 
     return contiguous
 
