@@ -42,6 +42,7 @@ KEPT = [
     "{k}.add_(1)", "{k}.zero_()", "{k}.data = {k} + 1", "{k}.requires_grad_(True)", "{k}.requires_grad_(False)",
     "{k}[0] = 3.0", "{k}.resize_(2, 2)", "{k}.copy_({k} * 2)", "{k}.t_() if {k}.dim() == 2 else None",
     "{k}.unsqueeze_(0)", "{k}.mul_(0.5)", "{k}.data = {k}.data.clone()", "{k}.view(-1).sub_(1)",
+    "{k} = {k} * 2", "{k} = {k}.clone()", "{k} = {k}.double()", "{k} = {k}.transpose(0, -1)",
 ]  # fmt: skip
 ANY = [
     "torch.manual_seed(9)", "torch.set_grad_enabled(False)", "torch.set_grad_enabled(True)", "torch.rand(3)",
@@ -50,7 +51,7 @@ ANY = [
     "torch.set_default_dtype(torch.float64)",
 ]  # fmt: skip
 CACHE = [
-    "{c}.rewind()", "{c}.rewind()", "{c}.rewind(1)", "{c}.advance(1)", "{c} = nn.KeyValueCache(len({c}), {c}.room)",
+    "{c}.rewind()", "{c}.rewind()", "{c}.rewind(1)", "{c} = nn.KeyValueCache(len({c}), {c}.room)",
     "{c}.rewind({c}.length // 2)",
 ]  # fmt: skip
 WRONG = {

@@ -155,17 +155,17 @@ class Run:
         self._together(*works, in_turn=True)
 
 
-def _said(compiled) -> str:
-    plans = getattr(
-        getattr(compiled, "forward", compiled), "plans", {}
-    )  # of a module: it is its forward that is compiled
-    replayed = any(plan.steps is not None for plan in plans.values())
-    why = getattr(getattr(compiled, "forward", compiled), "why", "")
-    return (
-        "replayed"
-        if replayed and not why
-        else why or ("too few calls" if max([p.calls for p in plans.values()], default=0) < 3 else "")
-    )
+def _said(made) -> str:
+    """What a compiled function says of itself after its calls."""
+    compiled = getattr(made.forward, "__self__", made.forward) if hasattr(made, "forward") else made  # of a module: its forward
+    if not hasattr(compiled, "recordings"):
+        return "its forward was replaced"
+    if compiled.why:
+        return compiled.why
+    if compiled.recordings:
+        return "replayed"
+    plans = [plan for several in compiled.plans.values() for plan in several]
+    return next((why for plan in plans for why in (plan.refused, plan.waits, plan.dropped) if why), "too few calls alike")
 
 
 @contextmanager
