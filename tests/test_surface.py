@@ -1,5 +1,6 @@
 """The public face: one table of names, stubs and docs that list exactly what is there."""
 
+import importlib
 import inspect
 import os
 import re
@@ -79,6 +80,13 @@ def test_public_names_have_a_docstring(dotted):
     things = [(name, getattr(module, name)) for name in api.public_names(module)]
     silent = [n for n, t in things if (inspect.isclass(t) or inspect.isfunction(t)) and not inspect.getdoc(t)]
     assert not silent
+
+
+@pytest.mark.parametrize("dotted", api.OWN)
+def test_badaks_own_names_have_a_docstring(dotted):
+    module = importlib.import_module(f"badak.{dotted}")
+    names = api.OWN[dotted].split() or api.own_names(module)
+    assert names and not [name for name in names if not inspect.getdoc(getattr(module, name))]
 
 
 def test_the_page_of_names_lists_exactly_what_is_there():

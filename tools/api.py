@@ -1,5 +1,6 @@
 """Write docs/api.md, the list of public names with the first line of each docstring: `python tools/api.py [--check]`."""
 
+import importlib
 import inspect
 import re
 import sys
@@ -12,6 +13,25 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "api.md"
 NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd"]
 NAMESPACES += ["distributions", "fft", "linalg", "utils.data"]
+OWN = {  # file or package of badak's own: its names, all of them where none is given
+    "models": "",
+    "generate": "",
+    "generate.text": "",
+    "generate.picture": "read_picture rank_classes",
+    "data.text": "",
+    "data.pieces": "",
+    "data.mnist": "",
+    "train.config": "",
+    "train.loop": "train evaluate update Progress",
+    "train.run": "Run",
+    "train.session": "start resume build open_model open_vocabulary Trained",
+    "io.safetensors": "load load_file read_metadata save save_file",
+    "io.checkpoint": "Checkpoint exists load load_model read_step save",
+    "io.config": "check from_dict option read_config to_dict write_config",
+    "kernels": "",
+    "errors": "ArgumentError BadakError BadakWarning DeviceError DTypeError FileError GraphError KindError MissingError RangeError "
+    "ShapeError StateError",
+}
 
 
 def namespace(dotted: str) -> ModuleType:
@@ -36,16 +56,63 @@ def summary(thing: object) -> str:
     return re.sub(r"([|\[\]<>*_\\])", r"\\\1", line)  # none of them is Markdown here
 
 
+def own_names(module: ModuleType) -> list[str]:
+    """What a file of badak defines itself, or a package takes from its files."""
+    inside = module.__name__ if hasattr(module, "__path__") else None
+    things = [(name, thing) for name, thing in vars(module).items() if not name.startswith("_") and callable(thing)]
+    places = [(name, getattr(thing, "__module__", "") or "") for name, thing in things]
+    return sorted((n for n, m in places if (m.startswith(inside) if inside else m == module.__name__)), key=str.lower)
+
+
+def call(name: str, thing: object) -> str:
+    """How a function or class is called: `generate(model, ids, config, eos=None)`."""
+    if inspect.isclass(thing) and issubclass(thing, BaseException):
+        return name
+    try:
+        parameters = inspect.signature(thing).parameters.values()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return name
+    bare = [p.replace(annotation=p.empty, default=p.default if plain(p.default) else Unsaid()) for p in parameters]
+    return f"{name}{inspect.Signature(bare)}".replace("|", "\\|")
+
+
+class Unsaid:
+    """A default value that has no words of its own."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def plain(default: object) -> bool:
+    """Whether a default value is what its repr says."""
+    return (
+        default is inspect.Parameter.empty or default is None or isinstance(default, bool | int | float | str | tuple)
+    )
+
+
+def section(title: str, rows: list[str]) -> str:
+    """One table under its heading."""
+    return f"## {title} ({len(rows)})\n\n| name | |\n| --- | --- |\n" + "\n".join(rows) + "\n"
+
+
 def page() -> str:
     """The whole page."""
     parts = ["# Public names\n\nWritten by `tools/api.py` from the docstrings; a test keeps it true.\n"]
+    parts.append(
+        "The first part has PyTorch's names, the second, from `badak.models` on, badak's own, with how they are called.\n"
+    )
     for dotted in NAMESPACES:
         module = namespace(dotted)
         rows = [
             f"| `{name}` | {summary(getattr(module, name))} |".replace("|  |", "| |") for name in public_names(module)
         ]
-        title = f"badak.{dotted}".rstrip(".")
-        parts.append(f"## {title} ({len(rows)})\n\n| name | |\n| --- | --- |\n" + "\n".join(rows) + "\n")
+        parts.append(section(f"badak.{dotted}".rstrip("."), rows))
+    for dotted, names in OWN.items():
+        module = importlib.import_module(f"badak.{dotted}")
+        things = [(name, getattr(module, name)) for name in names.split() or own_names(module)]
+        parts.append(
+            section(f"badak.{dotted}", [f"| `{call(n, t)}` | {summary(t)} |".replace("|  |", "| |") for n, t in things])
+        )
     return "\n".join(parts)
 
 
