@@ -71,6 +71,9 @@ class Tensor(Values):
         tensor._array = array if type(array) is np.ndarray else np.asarray(array)
         return tensor
 
+    def __hash__(self) -> int:
+        return id(self)  # == compares element by element, so a tensor as a key of a dict is this very one
+
     def __deepcopy__(self, memo):
         if self._node is not None:
             raise GraphError(

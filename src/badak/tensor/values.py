@@ -110,6 +110,3 @@ class Values(History):
     def __repr__(self, **options) -> str:
         self._read("str()")
         return format_tensor(self)
-
-    def __hash__(self) -> int:
-        return id(self)

@@ -11,11 +11,12 @@ def linear(input, weight, bias=None) -> Tensor:
 
     x (..., K), weight (N, K) or (K,), bias (N,) or None -> (..., N), or (...) for a weight (K,).
     """
-    x = tensor(input, "linear")
-    if weight.dim() == 1:
-        y = apply(Linear, x, weight.unsqueeze(0), None).squeeze(-1)
+    if type(input) is not Tensor or not isinstance(weight, Tensor):
+        tensor(input, "linear"), tensor(weight, "linear", "weight")
+    if weight._array.ndim == 1:
+        y = apply(Linear, input, weight.unsqueeze(0), None).squeeze(-1)
         return y if bias is None else y + bias
-    return apply(Linear, x, weight, bias)
+    return apply(Linear, input, weight, bias)
 
 
 def bilinear(input1, input2, weight, bias=None) -> Tensor:
