@@ -90,3 +90,12 @@ def test_the_architecture_page_and_the_contract_list_every_room():
     ][0]
     in_contract = {name.strip("() ") for layer in contract["layers"] for name in re.split(r"[|:]", layer)}
     assert on_page == rooms and in_contract == rooms
+
+
+def test_paths_that_the_architecture_page_names_are_there():
+    root = PACKAGE.parent.parent
+    page = (root / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\w+/)+\w*(?:\.py)?)`", page)) - {"kernels/plain/x.py", "kernels/fast/x.py"}
+    assert "tensor/apply.py" in named
+    places = [root, PACKAGE, PACKAGE.parent, *(room for room in PACKAGE.iterdir() if room.is_dir())]
+    assert not [name for name in named if not any((place / name).exists() for place in places)]
