@@ -58,7 +58,9 @@ ROWS = [
     Sample(Det, torch.linalg.det, SQUARE, slack=8, distinct=True),
     Sample(SlogDet, torch.linalg.slogdet, SQUARE, slack=8, distinct=True),
     Sample(Cholesky, symmetric(torch.linalg.cholesky), SYMMETRIC, slack=16, by_rows=COLUMNS, distinct=True),
-    Sample(QR, torch.linalg.qr, TALL, slack=16, by_rows=COLUMNS, distinct=True),
+    Sample(QR, torch.linalg.qr, [*TALL, regular(2, 4), regular(2, 3, 5)], slack=16, by_rows=COLUMNS, distinct=True),
     Sample(SVD, svd, [*TALL, regular(2, 4)], slack=32, by_rows=COLUMNS, distinct=True),
+    Sample(SVD, lambda a, full: svd(a), [regular(3, 3), regular(2, 4, 4), regular(1, 1), regular(0, 2, 2)], full=True, slack=32,
+           by_rows=COLUMNS, distinct=True),
     Sample(Eigh, symmetric(torch.linalg.eigh), SYMMETRIC, slack=32, by_rows=COLUMNS, distinct=True),
 ]  # fmt: skip

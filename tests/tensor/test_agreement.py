@@ -82,3 +82,108 @@ def test_the_first_of_equal_maxima_in_reading_order():
     agree(lambda lib, x: lib.nn.functional.adaptive_max_pool2d(x, 1, return_indices=True)[0], x)
     _, place = bk.nn.functional.adaptive_max_pool2d(bk.from_numpy(x), 1, return_indices=True)
     assert place.item() == 1
+
+
+def both_gradients(function, *arrays):
+    """(badak's, PyTorch's) results of function(library, *tensors) and gradients of a weighted sum of them."""
+    found = []
+    for lib in (bk, torch):
+        xs = [lib.from_numpy(a.copy()).requires_grad_() for a in arrays]
+        y = function(lib, *xs)
+        parts = lib.view_as_real(y) if y.is_complex() else y
+        weights = np.random.default_rng(1).standard_normal(tuple(parts.shape))
+        (parts * lib.from_numpy(np.asarray(weights)).to(parts.dtype)).sum().backward()
+        found.append([z.resolve_conj().numpy() for z in (y.detach(), *(x.grad for x in xs))])
+    return found
+
+
+def check_gradients(function, *arrays):
+    for ours, theirs in zip(*both_gradients(function, *arrays)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-10)
+
+
+def complex_numbers(*shape, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+ANALYTIC = (
+    "exp exp2 expm1 log log1p log2 log10 sqrt rsqrt reciprocal square sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
+    "sigmoid sgn abs angle"
+).split()
+
+
+@pytest.mark.parametrize("name", ANALYTIC)
+def test_gradients_of_functions_of_complex_numbers(name):
+    check_gradients(lambda lib, x: getattr(lib, name)(x), complex_numbers(3, 4))
+
+
+COMPLEX = {
+    "prod": (lambda lib, x: x.prod(0), [(3, 4)]),
+    "cumprod": (lambda lib, x: x.cumprod(0), [(3, 4)]),
+    "logsumexp": (lambda lib, x: x.logsumexp(1), [(3, 4)]),
+    "var": (lambda lib, x: x.var(0), [(3, 4)]),
+    "std": (lambda lib, x: x.std(), [(3, 4)]),
+    "lerp": (lambda lib, a, b, w: lib.lerp(a, b, w), [(3, 4), (3, 4), (4,)]),
+    "addcmul": (lambda lib, x, a, b: lib.addcmul(x, a, b, value=0.3), [(3, 4), (3, 1), (4,)]),
+    "addcdiv": (lambda lib, x, a, b: lib.addcdiv(x, a, b), [(3, 4), (3, 1), (4,)]),
+    "linear": (lambda lib, x, w, b: lib.nn.functional.linear(x, w, b), [(2, 3), (4, 3), (4,)]),
+    "matmul": (lambda lib, a, b: a @ b, [(2, 3), (3, 4)]),
+    "conv1d": (lambda lib, x, w: lib.nn.functional.conv1d(x, w), [(2, 3, 5), (4, 3, 2)]),
+    "conv_transpose1d": (lambda lib, x, w: lib.nn.functional.conv_transpose1d(x, w), [(2, 3, 5), (3, 4, 2)]),
+    "vdot": (lambda lib, a, b: lib.vdot(a, b), [(5,), (5,)]),
+    "vecdot": (lambda lib, a, b: lib.linalg.vecdot(a, b), [(2, 5), (2, 5)]),
+    "l1_loss": (lambda lib, a, b: lib.nn.functional.l1_loss(a, b), [(5,), (5,)]),
+    "inv": (lambda lib, a: lib.linalg.inv(a), [(3, 3)]),
+    "solve": (lambda lib, a, b: lib.linalg.solve(a, b), [(3, 3), (3, 2)]),
+    "det": (lambda lib, a: lib.linalg.det(a), [(3, 3)]),
+    "slogdet": (lambda lib, a: lib.linalg.slogdet(a)[0] * lib.linalg.slogdet(a)[1], [(3, 3)]),
+    "pinv": (lambda lib, a: lib.linalg.pinv(a), [(4, 3)]),
+    "qr": (lambda lib, a: lib.linalg.qr(a)[1], [(3, 3)]),
+    "svdvals": (lambda lib, a: lib.linalg.svdvals(a), [(4, 3)]),
+    "svd": (lambda lib, a: (lambda u, s, vh: (u * s**2) @ vh)(*lib.linalg.svd(a, full_matrices=False)), [(4, 3)]),
+    "float_power": (lambda lib, x: lib.float_power(x, 2), [(3,)]),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_gradients_of_complex_tensors(name):
+    function, shapes = COMPLEX[name]
+    check_gradients(function, *(complex_numbers(*shape, seed=i) for i, shape in enumerate(shapes)))
+
+
+MATRICES = {
+    "eigh of the upper triangle": lambda lib, a: lib.linalg.eigh(a, UPLO="U")[0],
+    "eigvalsh of the lower": lambda lib, a: lib.linalg.eigvalsh(a),
+    "cholesky of the upper": lambda lib, a: lib.linalg.cholesky(a + 9 * lib.eye(3, dtype=a.dtype), upper=True),
+    "wide qr": lambda lib, a: lib.linalg.qr(a[:2])[1],
+    "full svd": lambda lib, a: lib.linalg.svd(a[:2])[1],
+    "nuclear norm": lambda lib, a: lib.norm(a, "nuc"),
+    "matrix_norm -1": lambda lib, a: lib.linalg.matrix_norm(a, -1),
+    "matrix_norm 2": lambda lib, a: lib.linalg.matrix_norm(a, 2, dim=(1, 0)),
+    "matrix_power 0": lambda lib, a: lib.linalg.matrix_power(a, 0),
+    "lstsq": lambda lib, a: lib.linalg.lstsq(a, a[:, :1] * 2)[0],
+    "circular pad that cuts": lambda lib, a: lib.nn.functional.pad(a[None], (-1, 1), "circular"),
+    "hinge_embedding_loss": lambda lib, a: lib.nn.functional.hinge_embedding_loss(a, a.detach().round()),
+    "tensordot of size 1": lambda lib, a: lib.tensordot(a[:, :1], a, dims=([1], [0])),
+    "index_fill": lambda lib, a: a.index_fill(0, lib.tensor([0, 0]), a[1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices(name):
+    check_gradients(MATRICES[name], np.random.default_rng(3).standard_normal((3, 3)) * 2)
+
+
+def test_hermitian_reads_the_lower_triangle():
+    a = np.random.default_rng(3).standard_normal((3, 3))
+    ours, theirs = (lib.linalg.pinv(lib.from_numpy(a), hermitian=True).numpy() for lib in (bk, torch))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def test_what_has_no_gradient_says_so():
+    with pytest.raises(BadakError, match="linalg.eig has no gradient\nfix: linalg.eigh for a symmetric A, or A.detach"):
+        bk.linalg.eig(bk.eye(2).requires_grad_())
+    u = bk.linalg.svd(bk.from_numpy(np.random.default_rng(0).standard_normal((3, 2))).requires_grad_())[0]
+    with pytest.raises(BadakError, match="U's vectors beyond the singular values have no gradient"):
+        u.sum().backward()

@@ -3,6 +3,7 @@
 from badak import kernels
 from badak.errors import ArgumentError
 from badak.graph import Op
+from badak.ops._complex import analytic
 
 
 class GELU(Op):
@@ -72,6 +73,7 @@ class Tanh(Op):
         return y
 
     @staticmethod
+    @analytic
     def backward(saved, dy):
         return kernels.of(dy).tanh_backward(dy, saved.y)
 
@@ -88,5 +90,6 @@ class Sigmoid(Op):
         return y
 
     @staticmethod
+    @analytic
     def backward(saved, dy):
         return kernels.of(dy).sigmoid_backward(dy, saved.y)

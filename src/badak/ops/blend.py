@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.graph import Op
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops._complex import analytic
 
 
 class Addcmul(Op):
@@ -17,6 +18,7 @@ class Addcmul(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         a, b, c = saved.a, saved.b, saved.c
         nx, na, nb = saved.needs
@@ -38,6 +40,7 @@ class Addcdiv(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         a, b, c = saved.a, saved.b, saved.c
         nx, na, nb = saved.needs
@@ -65,6 +68,7 @@ class LerpBy(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         (na, nb), (sa, sb), c = saved.needs, saved.shapes, saved.c
         return unbroadcast(dy * (1 - c), sa) if na else None, unbroadcast(dy * c, sb) if nb else None
@@ -83,6 +87,7 @@ class Lerp(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         a, b, w = saved.a, saved.b, saved.w
         na, nb, nw = saved.needs

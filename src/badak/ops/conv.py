@@ -13,6 +13,7 @@ from badak import kernels
 from badak.errors import ShapeError
 from badak.graph import Op
 from badak.ops._check import dtype_mismatch
+from badak.ops._complex import analytic
 
 
 class Conv(Op):
@@ -30,6 +31,7 @@ class Conv(Op):
         return y if b is None else y + b.reshape(-1, *(1,) * len(out))
 
     @staticmethod
+    @analytic
     def backward(saved, dy):
         x, w, groups = saved.x, saved.w, saved.groups
         return _backward(saved.needs, dy, x, w, saved.at, groups, saved.out)
@@ -55,6 +57,7 @@ class ConvTranspose(Op):
         return y if b is None else y + b.reshape(-1, *(1,) * len(size))
 
     @staticmethod
+    @analytic
     def backward(saved, dy):
         x, w, groups = saved.x, saved.w, saved.groups
         cols = _columns(dy, w, saved.at, groups, x.shape[2:])

@@ -6,7 +6,7 @@ from badak import kernels
 from badak.graph import Op
 from badak.kernels.plain._erf import erf
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
-from badak.ops.arithmetic import conj
+from badak.ops._complex import analytic, conj
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126
@@ -42,6 +42,7 @@ class Exp2(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy * saved.y * LN2
 
@@ -59,6 +60,7 @@ class Expm1(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy * (saved.y + 1)
 
@@ -93,6 +95,7 @@ class Log1p(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / (saved.x + 1)
 
@@ -110,6 +113,7 @@ class Log2(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / (saved.x * LN2)
 
@@ -127,6 +131,7 @@ class Log10(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / (saved.x * LN10)
 
@@ -182,6 +187,7 @@ class Rsqrt(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         y = saved.y
         return dy * (y * y * y) * -0.5
@@ -256,25 +262,38 @@ class Abs(Op):
 
 
 class Sign(Op):
-    """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
+    """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0.
+
+    For complex x, y = x / |x| and dx = (dy - Re(dy y*) y) / |x|, 0 where x = 0.
+    """
 
     fresh = True
 
     @staticmethod
     @elementwise
     def forward(save, x):
+        save.x = x
         return np.sign(x)
 
     @staticmethod
+    @quiet
     def backward(saved, dy):
-        return np.zeros_like(dy)
+        x = saved.x
+        if x.dtype.kind != "c":
+            return np.zeros_like(dy)
+        y, size = np.sign(x), np.abs(x)
+        return np.where(size == 0, 0, (dy - (dy * y.conj()).real * y) / size).astype(x.dtype, copy=False)
+
+
+def _no_slope(saved, dy):
+    return np.zeros_like(dy)
 
 
 class Floor(Op):
     """y = the largest whole number <= x;   dx = 0."""
 
     fresh = True
-    backward = Sign.backward
+    backward = staticmethod(_no_slope)
 
     @staticmethod
     @elementwise
@@ -286,7 +305,7 @@ class Ceil(Op):
     """y = the smallest whole number >= x;   dx = 0."""
 
     fresh = True
-    backward = Sign.backward
+    backward = staticmethod(_no_slope)
 
     @staticmethod
     @elementwise
@@ -298,7 +317,7 @@ class Trunc(Op):
     """y = x without its fraction;   dx = 0."""
 
     fresh = True
-    backward = Sign.backward
+    backward = staticmethod(_no_slope)
 
     @staticmethod
     @elementwise
@@ -310,7 +329,7 @@ class Round(Op):
     """y = the nearest number with `decimals` digits, halves to the even one;   dx = 0."""
 
     fresh = True
-    backward = Sign.backward
+    backward = staticmethod(_no_slope)
 
     @staticmethod
     @elementwise

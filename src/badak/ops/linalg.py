@@ -1,6 +1,7 @@
 """Matrices taken apart: inverse, solution, determinant, and the factorisations of LAPACK, with their gradients.
 
-A (..., n, n) or (..., m, n); leading axes are a stack of matrices. X^T is the transpose of the last two axes.
+A (..., n, n) or (..., m, n); leading axes are a stack of matrices. X^T is the transpose of the last two axes, for complex
+numbers conjugated.
 Source of the gradients: Giles 2008, "An extended collection of matrix derivative results"; Seeger et al. 2017 for QR and SVD.
 """
 
@@ -9,6 +10,7 @@ import numpy as np
 from badak.errors import ArgumentError, DTypeError, ShapeError
 from badak.graph import Op
 from badak.kernels.order import row_major
+from badak.ops._complex import conj
 
 
 class LinAlgError(ArgumentError):
@@ -88,12 +90,12 @@ class Det(Op):
         u, s, vh = np.linalg.svd(saved.a)
         n = s.shape[-1]
         others = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(axis=-1)
-        sign = np.linalg.det(u) * np.linalg.det(vh)
+        sign = conj(np.linalg.det(u) * np.linalg.det(vh))
         return (dy * sign)[..., None, None] * ((u * others[..., None, :]) @ vh).astype(saved.a.dtype, copy=False)
 
 
 class SlogDet(Op):
-    """sign, log|det A|;   dA = dlog A^-T."""
+    """sign, log|det A|;   dA = (dlog + i Im(dsign sign*)) A^-T: the sign of a complex determinant turns, a real one jumps."""
 
     name = "slogdet"
     fresh = True
@@ -103,13 +105,16 @@ class SlogDet(Op):
         square("linalg.slogdet", a)
         save.a = a
         sign, log = np.linalg.slogdet(a)
-        return np.asarray(sign, a.dtype), np.asarray(log, a.dtype)
+        save.sign = np.asarray(sign, a.dtype)
+        return save.sign, np.asarray(log, a.real.dtype)
 
     @staticmethod
     def backward(saved, dsign, dlog):
-        if dlog is None:
-            return np.zeros_like(saved.a)
-        return dlog[..., None, None] * _t(_try(np.linalg.inv, "linalg.slogdet", saved.a))
+        a = saved.a
+        g = np.zeros(a.shape[:-2], a.dtype) if dlog is None else dlog
+        if dsign is not None and a.dtype.kind == "c":
+            g = g + 1j * (dsign * saved.sign.conj()).imag
+        return (g[..., None, None] * _t(_try(np.linalg.inv, "linalg.slogdet", a))).astype(a.dtype, copy=False)
 
 
 class Cholesky(Op):
@@ -140,6 +145,8 @@ class QR(Op):
     """A = Q R, Q (m, k) with orthogonal columns, R (k, n) upper triangular, k = min(m, n).
 
     For m >= n:   dA = (dQ + Q sym(M)) R^-T, M = R dR^T - dQ^T Q, sym(M) = its lower triangle on both sides.
+    For m < n the first m columns of A, X, give Q and R's first m columns; the others are Y = Q V:   dY = Q dV, and
+    dQ gets Y dV^T more.
     """
 
     fresh = True
@@ -147,40 +154,53 @@ class QR(Op):
     @staticmethod
     def forward(save, a):
         _floating("linalg.qr", a)
+        save.a = a
         save.q, save.r = map(row_major, np.linalg.qr(a))
         return save.q, save.r
 
     @staticmethod
     def backward(saved, dq, dr):
-        q, r = saved.q, saved.r
-        if q.shape[-2] < r.shape[-1]:
-            raise LinAlgError("linalg.qr: no gradient for a matrix of more columns than rows", "the QR of its first columns")
+        q, r, m = saved.q, saved.r, saved.q.shape[-2]
         dq = np.zeros_like(q) if dq is None else dq
-        m = (0 if dr is None else r @ _t(dr)) - _t(dq) @ q
-        lower = np.tril(m, -1)
-        sym = lower + _t(lower) + np.eye(r.shape[-1], dtype=r.dtype) * m
-        return _t(np.linalg.solve(r, _t(dq + q @ sym)))
+        dr = np.zeros_like(r) if dr is None else dr
+        if m >= r.shape[-1]:
+            return _qr_backward(dq, dr, q, r)
+        dv = dr[..., m:]
+        dx = _qr_backward(dq + saved.a[..., m:] @ _t(dv), dr[..., :m], q, r[..., :m])
+        return np.concatenate([dx, q @ dv], -1)
+
+
+def _qr_backward(dq, dr, q, r):
+    m = r @ _t(dr) - _t(dq) @ q
+    lower = np.tril(m, -1)
+    sym = lower + _t(lower) + np.eye(r.shape[-1], dtype=r.dtype) * m.real
+    return _t(np.linalg.solve(r, _t(dq + q @ sym)))
 
 
 class SVD(Op):
-    """A = U diag(s) V^T, U (m, k), s (k,) falling, V^T (k, n), k = min(m, n).
+    """A = U diag(s) V^T, U (m, k), s (k,) falling, V^T (k, n), k = min(m, n); with `full` U (m, m), V^T (n, n).
 
-    With F_ij = 1 / (s_j^2 - s_i^2) off the diagonal, for different s > 0:
+    With F_ij = 1 / (s_j^2 - s_i^2) off the diagonal, 1 / (2 s_i^2) for complex numbers on it, for different s > 0:
     dA = U [(F o (U^T dU - dU^T U)) S + S (F o (V^T dV - dV^T V)) + diag(ds)] V^T
          + (I - U U^T) dU S^-1 V^T + U S^-1 dV^T (I - V V^T).
+    Columns of U and V beyond k are any that complete the others: they have no gradient.
     """
 
     fresh = True
 
     @staticmethod
-    def forward(save, a):
+    def forward(save, a, full=False):
         _floating("linalg.svd", a)
-        save.u, save.s, save.vh = np.linalg.svd(a, full_matrices=False)
-        return save.u, save.s, save.vh
+        u, s, vh = np.linalg.svd(a, full_matrices=full)
+        k = s.shape[-1]
+        save.u, save.s = (u if u.shape[-1] == k else u[..., :k].copy()), s
+        save.vh = vh if vh.shape[-2] == k else vh[..., :k, :].copy()
+        return u, s, vh
 
     @staticmethod
     def backward(saved, du, ds, dvh):
         u, s, vh = saved.u, saved.s, saved.vh
+        du, dvh = _first("U", du, u, -1), _first("V", dvh, vh, -2)
         inner = np.zeros((*s.shape, s.shape[-1]), s.dtype) if ds is None else _diag(ds)
         gap = _differences(s * s)
         outer = 0
@@ -188,11 +208,26 @@ class SVD(Op):
             skew = _t(u) @ du
             inner = inner + (gap * (skew - _t(skew))) * s[..., None, :]
             outer = outer + ((du - u @ skew) / s[..., None, :]) @ vh
+            if u.dtype.kind == "c":  # the phase of a column of U and of V is one
+                inner = inner + _diag(1j * np.einsum("...ii->...i", skew).imag / s)
         if dvh is not None:
             skew = vh @ _t(dvh)
             inner = inner + s[..., :, None] * (gap * (skew - _t(skew)))
             outer = outer + u @ ((dvh - _t(skew) @ vh) / s[..., :, None])
         return u @ inner @ vh + outer
+
+
+def _first(name: str, dy, x, axis: int):
+    """The part of dy that belongs to x's vectors; there must be no other."""
+    if dy is None or dy.shape == x.shape:
+        return dy
+    first, rest = np.split(dy, [x.shape[axis]], axis)
+    if rest.any():
+        raise LinAlgError(
+            f"linalg.svd: {name}'s vectors beyond the singular values have no gradient, as any may stand there",
+            "linalg.svd(A, full_matrices=False)",
+        )
+    return first
 
 
 class Eigh(Op):
@@ -219,7 +254,7 @@ class Eigh(Op):
 
 
 def _t(a):
-    return a.swapaxes(-1, -2)
+    return conj(a.swapaxes(-1, -2))
 
 
 def _symmetric(a):

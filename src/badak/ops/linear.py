@@ -5,6 +5,7 @@ from badak.errors import ShapeError
 from badak.graph import Op
 from badak.kernels.order import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
+from badak.ops._complex import analytic
 
 
 class Linear(Op):
@@ -31,6 +32,7 @@ class Linear(Op):
         return kernels.of(x).linear(x, w, b)
 
     @staticmethod
+    @analytic
     def backward(saved, dy):
         x = saved.x
         backward = kernels.of(dy).linear_backward

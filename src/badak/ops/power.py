@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.ops._broadcast import by_rows, elementwise, quiet, unbroadcast
-from badak.ops.arithmetic import conj
+from badak.ops._complex import conj
 
 
 def power(x, c):

@@ -8,6 +8,7 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.ops._broadcast import by_rows, quiet
+from badak.ops._complex import analytic
 
 
 def back(dy, axis, keepdims, ndim):
@@ -83,6 +84,7 @@ class Prod(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         x, axis = saved.x, saved.axis
         dy = back(dy, axis, saved.keepdims, x.ndim)
@@ -191,14 +193,16 @@ class LogSumExp(Op):
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
-        top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-        top = np.where(np.isfinite(top), top, x.dtype.type(0))
+        real = x.real if x.dtype.kind == "c" else x
+        top = np.maximum.reduce(real, axis=axis, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, real.dtype.type(0))
         y = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
         save.y = y = y if keepdims else y.reshape(np.add.reduce(x, axis=axis).shape)
         return y
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         x, axis, keepdims = saved.x, saved.axis, saved.keepdims
         y = np.where(saved.y == -np.inf, x.dtype.type(0), saved.y)  # a row of -inf has no gradient
@@ -298,6 +302,7 @@ class CumProd(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         x, axis = saved.x, saved.axis
         one, zero = x.dtype.type(1), x.dtype.type(0)

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.graph import Op
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
-from badak.ops.arithmetic import conj
+from badak.ops._complex import analytic, conj
 
 
 class Sin(Op):
@@ -54,6 +54,7 @@ class Tan(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy * (1 + np.square(saved.y))
 
@@ -71,6 +72,7 @@ class Asin(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / np.sqrt(1 - np.square(saved.x))
 
@@ -88,6 +90,7 @@ class Acos(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return -dy / np.sqrt(1 - np.square(saved.x))
 
@@ -105,6 +108,7 @@ class Atan(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / (1 + np.square(saved.x))
 
@@ -122,6 +126,7 @@ class Sinh(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy * np.cosh(saved.x)
 
@@ -139,6 +144,7 @@ class Cosh(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy * np.sinh(saved.x)
 
@@ -156,12 +162,13 @@ class Asinh(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / np.sqrt(np.square(saved.x) + 1)
 
 
 class Acosh(Op):
-    """y = arcosh x;   dx = dy / sqrt(x^2 - 1)."""
+    """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
 
     fresh = True
 
@@ -173,8 +180,12 @@ class Acosh(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
-        return dy / np.sqrt(np.square(saved.x) - 1)
+        x = saved.x
+        if x.dtype.kind == "c":
+            return dy / (np.sqrt(x - 1) * np.sqrt(x + 1))
+        return dy / np.sqrt(np.square(x) - 1)
 
 
 class Atanh(Op):
@@ -190,6 +201,7 @@ class Atanh(Op):
 
     @staticmethod
     @quiet
+    @analytic
     def backward(saved, dy):
         return dy / (1 - np.square(saved.x))
 

@@ -172,8 +172,10 @@ def pow(input, exponent, *, out=None) -> Tensor:
 
 
 def float_power(input, exponent) -> Tensor:
-    """input^exponent, computed in float64."""
-    double = [cast(x, dtypes.float64) if isinstance(x, Tensor) else x for x in (input, exponent)]
+    """input^exponent, computed in float64, or complex128 where one of them is complex."""
+    complex_ = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, exponent))
+    wanted = dtypes.complex128 if complex_ else dtypes.float64
+    double = [cast(x, wanted) if isinstance(x, Tensor) else x for x in (input, exponent)]
     return pow(*double)
 
 
@@ -211,7 +213,7 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     if isinstance(weight, Tensor):
         y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
     else:
-        y = apply(blend.LerpBy, input, end, c=number(input, float(weight))[1])
+        y = apply(blend.LerpBy, input, end, c=number(input, operand(weight, "lerp"))[1])
     return y if out is None else into(out, y)
 
 

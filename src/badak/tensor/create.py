@@ -244,6 +244,8 @@ def arange(
     start, end, step = _number(start), _number(end), _number(step)
     if end is None:
         start, end = 0, start
+    if dtype is not None and to_dtype(dtype).kind in ("int", "uint"):
+        start, end, step = int(start), int(end), int(step)  # first, as in PyTorch
     if step == 0:
         raise ArgumentError("step must be nonzero", "step=1")
     if (step > 0) != (end >= start) and end != start:
@@ -274,7 +276,10 @@ def logspace(
 ) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
-    array = np.power(float(base), _spaced(_number(start), _number(end), steps, dtypes.float64))
+    start, end = _number(start), _number(end)
+    if wanted.kind in ("int", "uint"):
+        start, end = int(start), int(end)  # first, as in PyTorch
+    array = np.power(float(base), _spaced(start, end, steps, dtypes.float64))
     return _finish(array.astype(wanted.numpy), dict(device=device, requires_grad=requires_grad))
 
 
@@ -285,6 +290,8 @@ def _spaced(start, end, steps: int, kind: dtypes.dtype):
     steps = int(steps)
     if steps < 0:
         raise ArgumentError(f"number of steps must be non-negative; got {steps}", "steps=100")
+    if kind.kind in ("int", "uint"):
+        start, end = int(start), int(end)  # first, as in PyTorch
     number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64
     start, end, count = number(start), number(end), np.arange(steps, dtype=np.float64)
     step = float((end - start) / number(max(steps - 1, 1)))

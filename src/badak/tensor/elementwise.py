@@ -144,6 +144,8 @@ def atan2(input, other, *, out=None) -> Tensor:
 
 def logaddexp(input, other, *, out=None) -> Tensor:
     """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
+    if input.is_complex() or other.is_complex():
+        raise DTypeError("logaddexp: expected real numbers; got complex ones", "(a.exp() + b.exp()).log()")
     y = binary(ops.Logaddexp, floating(input, "logaddexp"), floating(other, "logaddexp"))
     return y if out is None else into(out, y)
 
@@ -260,7 +262,9 @@ def check_mask(name: str, mask) -> None:
 
 def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
     """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
-    limits = dtypes.finfo(input.dtype)
+    if input._array.dtype.kind in "iub":
+        return input.clone()
+    limits = dtypes.finfo(input.dtype.to_real())
     x = masked_fill(input, input.isnan(), nan)
     x = masked_fill(x, input.isposinf(), limits.max if posinf is None else posinf)
     return masked_fill(x, input.isneginf(), limits.min if neginf is None else neginf)

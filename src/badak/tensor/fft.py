@@ -66,7 +66,8 @@ def rfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
 def irfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
     """The n real numbers of which rfft is input; n = 2 (size - 1) by default."""
     n, dim, norm = _checked("irfft", input, n, dim, norm, halved=True)
-    x = input if input.is_complex() else cast(input, input.dtype.to_complex())
+    x = input if input.is_floating_point() or input.is_complex() else cast(input, dtypes.default_dtype())
+    x = x if x.is_complex() else cast(x, x.dtype.to_complex())
     return into(out, apply(ops.InverseRealFourier, x, n=n, axis=dim, norm=norm))
 
 

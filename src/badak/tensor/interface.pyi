@@ -143,7 +143,7 @@ class Methods:
     def acos_(self, *, out=None) -> Tensor:
         """acos, in place."""
     def acosh(self, *, out=None) -> Tensor:
-        """y = arcosh x;   dx = dy / sqrt(x^2 - 1). An integer input gives the default float dtype."""
+        """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
     def acosh_(self, *, out=None) -> Tensor:
         """acosh, in place."""
     def add(self, other, *, alpha=1, out=None) -> Tensor:
@@ -193,7 +193,7 @@ class Methods:
     def arccos(self, *, out=None) -> Tensor:
         """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def arccosh(self, *, out=None) -> Tensor:
-        """y = arcosh x;   dx = dy / sqrt(x^2 - 1). An integer input gives the default float dtype."""
+        """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
     def arcsin(self, *, out=None) -> Tensor:
         """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def arcsinh(self, *, out=None) -> Tensor:
@@ -407,7 +407,7 @@ class Methods:
     def float(self, memory_format=None) -> Tensor:
         """x in float32; x itself where it is so already."""
     def float_power(self, exponent) -> Tensor:
-        """input^exponent, computed in float64."""
+        """input^exponent, computed in float64, or complex128 where one of them is complex."""
     def floor(self, *, out=None) -> Tensor:
         """y = the largest whole number <= x;   dx = 0. Integers stay as they are."""
     def floor_(self, *, out=None) -> Tensor:
@@ -779,7 +779,7 @@ class Methods:
     def sum(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
         """sum x; integers and booleans give int64.   dx = dy for every summand."""
     def svd(self, some=True, compute_uv=True, *, out=None) -> Any:
-        """(U, S, V) with A = U diag(S) V^T: V, not its transpose as in linalg.svd."""
+        """(U, S, V) with A = U diag(S) V^H: V, not its transpose as in linalg.svd."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """The dims dim0 and dim1 exchanged; a view."""
     def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
@@ -856,8 +856,8 @@ class Methods:
         """unsqueeze, in place."""
     def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
         """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
-    def vdot(self, tensor, *, out=None) -> Tensor:
-        """The inner product of two vectors of one length."""
+    def vdot(self, other, *, out=None) -> Tensor:
+        """dot of the conjugate of input with other."""
     def view(self, *shape, dtype=None) -> Tensor:
         """The same memory in another shape, one size of which may be -1; raises where memory does not allow it."""
     def view_as(self, other) -> Tensor:

@@ -15,14 +15,17 @@ from badak.graph import effects
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of
+from badak.ops.linalg import SVD
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
-from badak.tensor.arithmetic import sub
+from badak.tensor.arithmetic import add, sub
 from badak.tensor.compare import logical_xor
+from badak.tensor.complex import imag, real
 from badak.tensor.convert import cast
-from badak.tensor.elementwise import maximum, minimum
+from badak.tensor.elementwise import maximum, minimum, sqrt
 from badak.tensor.join import cat
 from badak.tensor.promote import into
+from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
 
 
@@ -93,6 +96,11 @@ def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out)
         raise DTypeError(f"{name}: only support floating point and complex dtypes; got {input.dtype}", "x.float()")
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
+    if input._array.dtype.kind == "c":  # spread in the plane is that along both axes
+        parts = (_reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
+        y = add(*parts)
+        y = sqrt(y) if op is ops.Std else y
+        return y if out is None else into(out, y)
     return _reduced(op, input, dim, keepdim, axis, out, correction=correction)
 
 
@@ -207,11 +215,19 @@ def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
     """(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y."""
     if p == "nuc":
-        raise ArgumentError("norm: the nuclear norm needs singular values, which badak does not compute", "p='fro'")
+        return into(out, _nuclear(input, dim, keepdim))
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if x._array.dtype.kind in "iub":
         raise DTypeError(f"norm: expected a floating or complex dtype; got {x.dtype}", "x.float()")
     return _reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else p)
+
+
+def _nuclear(input, dim, keepdim: bool) -> Tensor:
+    """The sum of the singular values of matrices."""
+    rows, columns = axes_of((-2, -1) if dim is None else dim, input._array.ndim)
+    y = apply(SVD, movedim(input, (rows, columns), (-2, -1)))[1].sum(-1, True).unsqueeze(-1)
+    y = movedim(y, (-2, -1), (rows, columns))
+    return y if keepdim else y.squeeze((rows, columns))
 
 
 def dist(input, other, p=2) -> Tensor:

@@ -116,12 +116,14 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
     if min_val > max_val:
         raise ArgumentError(f"hardtanh: expected min_val <= max_val; got {min_val}, {max_val}", "swap them")
     x = original(input, inplace, "hardtanh")
+    if x._array.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
     return placed(_between(x, min_val, max_val), input, inplace, "hardtanh_")
 
 
 def relu6(input, inplace=False) -> Tensor:
     """y = min(max(x, 0), 6)."""
-    return placed(_between(original(input, inplace, "relu6"), 0.0, 6.0), input, inplace, "relu6_")
+    return placed(_between(original(input, inplace, "relu6"), 0, 6), input, inplace, "relu6_")
 
 
 def _between(x: Tensor, low: float, high: float) -> Tensor:

@@ -9,7 +9,7 @@ from badak.errors import ArgumentError, ShapeError, user_line, warn_once
 from badak.graph import effects
 from badak.nn.functional._common import reduction_of, tensor
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
-from badak.tensor import Tensor, apply, broadcast_tensors, where
+from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 
 
 def cross_entropy(
@@ -282,7 +282,9 @@ def _pair(where_: str, x, target):
     """x and target as floats of one shape; PyTorch's warning where they had to be stretched."""
     x, target = tensor(x, where_), tensor(target, where_, "target")
     if x.dtype is not target.dtype:
-        target = target.to(x.dtype) if x.is_floating_point() else target
+        if target.is_complex():
+            x = x.to(promote_types(x.dtype, target.dtype))
+        target = target.to(x.dtype) if x.is_floating_point() or x.is_complex() else target
     if x._array.shape == target._array.shape:
         return x, target
     warn_once(

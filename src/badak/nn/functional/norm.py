@@ -2,6 +2,7 @@
 
 from badak.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
+from badak.ops._check import not_floating
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.tensor import Tensor, apply, finfo
 from badak.tensor.inplace import write_
@@ -22,6 +23,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
     Zhang, Sennrich 2019.
     """
     x = tensor(input, "rms_norm")
+    if not x.is_floating_point():
+        raise not_floating("rms_norm", x)
     eps = finfo(x.dtype).eps if eps is None else eps
     return apply(RMSNorm, x, weight, eps=eps, axes=_axes("rms_norm", x, normalized_shape))
 

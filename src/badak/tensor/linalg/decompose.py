@@ -1,11 +1,13 @@
-"""Matrices taken apart: the functions of torch.linalg over LAPACK, for stacks of real matrices."""
+"""Matrices taken apart: the functions of torch.linalg over LAPACK, for stacks of matrices."""
 
 import numpy as np
 
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, MissingError
+from badak.graph import modes
 from badak.ops import linalg as ops
 from badak.tensor import returns
 from badak.tensor.apply import apply
+from badak.tensor.elementwise import where
 from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
 from badak.tensor.shape import squeeze, unsqueeze
@@ -18,14 +20,39 @@ def inv(A, *, out=None) -> Tensor:  # noqa: N803
     return into(out, apply(ops.Inverse, A))
 
 
-def pinv(A, *, atol=None, rtol=None, hermitian=False, out=None) -> Tensor:  # noqa: N803
-    """The pseudo-inverse (..., n, m): singular values below max(atol, rtol * the largest) count as 0."""
-    eps = np.finfo(A._array.dtype).eps * max(A._array.shape[-2:]) if A._array.dtype.kind == "f" else 0
-    relative = (eps if not atol else 0.0) if rtol is None else float(rtol)
-    if atol:
-        largest = np.linalg.svd(A._array, compute_uv=False).max(initial=0.0)
-        relative = max(relative, float(atol) / largest) if largest else relative
-    return into(out, apply(ops.Pinv, A, rtol=relative))
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None) -> Tensor:  # noqa: N803
+    """The pseudo-inverse (..., n, m): singular values below max(atol, rtol * the largest) count as 0.
+
+    hermitian: A is symmetric, and its lower triangle alone is read. `rcond` is an older word for rtol.
+    """
+    A = mirrored(A) if hermitian else A  # noqa: N806
+    if not A._array.size:
+        return into(out, A.mH.clone())
+    s = np.linalg.svd(A._array, compute_uv=False)
+    largest = np.maximum(s.max(axis=-1, initial=0.0), np.finfo(s.dtype).tiny)
+    limit = _limit(A._array, s, atol, rtol if rcond is None else rcond)
+    return into(out, apply(ops.Pinv, A, rtol=limit / largest))
+
+
+def mirrored(A, upper=False) -> Tensor:  # noqa: N803
+    """A's lower (or upper) triangle mirrored at the diagonal: how a symmetric A is read.   dA = sym(dy), as in PyTorch."""
+    ops.square("linalg", A._array)
+    a = A.detach()
+    half, diagonal = triu(a, 1) if upper else tril(a, -1), tril(triu(a))
+    y = half + half.mH + (diagonal + diagonal.mH) * 0.5
+    if not (modes.grad and A.requires_grad):
+        return y
+    sym = (A + A.mH) * 0.5
+    return y + (sym - sym.detach())  # plus 0, with the gradient of sym
+
+
+def _limit(a, s, atol, rtol):
+    """max(atol, rtol * the largest singular value) of each matrix; rtol is eps * max(m, n) where neither is given."""
+    absolute, relative = (None if t is None else t._array if isinstance(t, Tensor) else np.asarray(t) for t in (atol, rtol))
+    if relative is None:
+        eps = np.finfo(s.dtype).eps * max(a.shape[-2:])
+        relative = eps if absolute is None else np.where(absolute > 0, 0.0, eps)
+    return np.maximum(0.0 if absolute is None else absolute, relative * s.max(axis=-1, initial=0.0))
 
 
 def solve(A, B, *, left=True, out=None) -> Tensor:  # noqa: N803
@@ -50,13 +77,28 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -
 
 
 def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
-    """(solution, residuals, rank, singular_values): X that makes |A X - B| least, the smallest where there are several."""
-    X = matmul(pinv(input, rtol=rcond), B)  # noqa: N806
-    rank = matrix_rank(input)
+    """(solution, residuals, rank, singular_values): X that makes |A X - B| least, the smallest where there are several.
+
+    driver, as in LAPACK: "gelsy" (the default) gives the rank, "gels" believes that it is full, "gelsd" and "gelss" give
+    the singular values too. What is not given is empty. Every driver computes with the pseudo-inverse here.
+    """
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise ArgumentError(
+            f"linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss); got {driver!r}", "driver='gelsy'"
+        )
+    vector = B._array.ndim == input._array.ndim - 1 and B._array.shape == input._array.shape[:-1]
+    columns = unsqueeze(B, -1) if vector else B
+    X = matmul(pinv(input, rtol=0.0 if driver == "gels" else rcond), columns)  # noqa: N806
     m, n = input._array.shape[-2:]
-    full = m > n and bool((rank._array == n).all())
-    residuals = ((matmul(input, X) - B) ** 2).sum(-2) if full else input.new_empty(0)
-    return returns.linalg_lstsq(X, residuals, rank, input.new_empty(0))
+    s = svdvals(input.detach())
+    rank = Tensor._of(np.asarray((s._array > _limit(input._array, s._array, None, rcond)[..., None]).sum(-1), np.int64))
+    residuals = input.new_empty(0, dtype=s.dtype)
+    if m > n and (driver == "gels" or bool((rank._array == n).all())):
+        residuals = ((matmul(input, X) - columns).abs() ** 2).sum(-2)
+    if driver == "gels":
+        rank = rank.new_empty(0)
+    given = s if driver in ("gelsd", "gelss") else s.new_empty(0)
+    return returns.linalg_lstsq(squeeze(X, -1) if vector else X, residuals, rank, given)
 
 
 def det(A, *, out=None) -> Tensor:  # noqa: N803
@@ -72,16 +114,16 @@ def slogdet(A, *, out=None):  # noqa: N803
 def logdet(input) -> Tensor:  # noqa: A002
     """log det A: nan where the determinant is negative."""
     sign, log = slogdet(input)
-    return log + Tensor._of(np.where(sign._array < 0, np.nan, 0).astype(log._array.dtype))
+    return log + sign.log()
 
 
 def cholesky(A, *, upper=False, out=None) -> Tensor:  # noqa: N803
     """L with A = L L^T, lower triangular (its transpose with upper=True), of a symmetric positive definite A.
 
-    Parity: A is read as (A + A^T) / 2, by PyTorch its lower triangle alone: the same for a symmetric A.
+    Its lower triangle alone is read, with upper=True its upper one.
     """
-    made = apply(ops.Cholesky, A)
-    return into(out, made.mT if upper else made)
+    L = apply(ops.Cholesky, mirrored(A, upper))  # noqa: N806
+    return into(out, L.mH if upper else L)
 
 
 def qr(A, mode="reduced", *, out=None):  # noqa: N803
@@ -96,15 +138,11 @@ def qr(A, mode="reduced", *, out=None):  # noqa: N803
 
 
 def svd(A, full_matrices=True, *, driver=None, out=None):  # noqa: N803
-    """(U, S, Vh) with A = U diag(S) Vh, S falling. full_matrices: U (m, m) and Vh (n, n), without gradient where they grow.
+    """(U, S, Vh) with A = U diag(S) Vh, S falling. full_matrices: U (m, m) and Vh (n, n).
 
     Parity: the gradient needs different singular values; signs of vectors are LAPACK's choice.
     """
-    m, n = A._array.shape[-2:]
-    if full_matrices and m != n:
-        made = np.linalg.svd(A._array)
-        return returns.linalg_svd(*(Tensor._of(part) for part in made))
-    return returns.linalg_svd(*apply(ops.SVD, A))
+    return returns.linalg_svd(*apply(ops.SVD, A, full=bool(full_matrices)))
 
 
 def svdvals(A, *, driver=None, out=None) -> Tensor:  # noqa: N803
@@ -113,34 +151,41 @@ def svdvals(A, *, driver=None, out=None) -> Tensor:  # noqa: N803
 
 
 def eigh(A, UPLO="L", *, out=None):  # noqa: N803
-    """(eigenvalues, eigenvectors) of a symmetric A: A = V diag(w) V^T, w rising. A is read as (A + A^T) / 2."""
-    return returns.linalg_eigh(*apply(ops.Eigh, A))
+    """(eigenvalues, eigenvectors) of a symmetric A: A = V diag(w) V^T, w rising. UPLO: which triangle of A is read."""
+    return returns.linalg_eigh(*apply(ops.Eigh, mirrored(A, _upper(UPLO))))
 
 
 def eigvalsh(A, UPLO="L", *, out=None) -> Tensor:  # noqa: N803
-    """The eigenvalues of a symmetric A, rising."""
-    return into(out, apply(ops.Eigh, A)[0])
+    """The eigenvalues of a symmetric A, rising. UPLO: which triangle of A is read."""
+    return into(out, apply(ops.Eigh, mirrored(A, _upper(UPLO)))[0])
+
+
+def _upper(UPLO: str) -> bool:  # noqa: N803
+    if UPLO not in ("L", "U", "l", "u"):
+        raise ArgumentError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}", "UPLO='L'")
+    return UPLO in "Uu"
 
 
 def eig(A, *, out=None):  # noqa: N803
-    """(eigenvalues, eigenvectors) of any square A, complex; without gradient."""
+    """(eigenvalues, eigenvectors) of any square A, complex. Parity: there is no gradient."""
     ops.square("linalg.eig", A._array)
+    if modes.grad and A.requires_grad:
+        raise MissingError("linalg.eig has no gradient", "linalg.eigh for a symmetric A, or A.detach()")
     kind = np.complex64 if A._array.dtype in (np.float32, np.complex64) else np.complex128
     return returns.linalg_eig(*(Tensor._of(part.astype(kind)) for part in np.linalg.eig(A._array)))
 
 
 def eigvals(A, *, out=None) -> Tensor:  # noqa: N803
-    """The eigenvalues of any square A, complex; without gradient."""
+    """The eigenvalues of any square A, complex. Parity: there is no gradient."""
     return into(out, eig(A)[0])
 
 
 def matrix_rank(A, *, atol=None, rtol=None, hermitian=False, out=None) -> Tensor:  # noqa: N803
-    """How many singular values are larger than max(atol, rtol * the largest)."""
-    s = np.linalg.svd(A._array, compute_uv=False)
-    eps = np.finfo(A._array.dtype).eps * max(A._array.shape[-2:])
-    relative = (eps if not atol else 0.0) if rtol is None else float(rtol)
-    limit = np.maximum(float(atol or 0.0), relative * s.max(axis=-1, initial=0.0))
-    return into(out, Tensor._of(np.asarray((s > limit[..., None]).sum(axis=-1), np.int64)))
+    """How many singular values are larger than max(atol, rtol * the largest). hermitian: A's lower triangle alone is read."""
+    a = mirrored(A)._array if hermitian else A._array
+    s = np.linalg.svd(a, compute_uv=False)
+    limit = _limit(a, s, atol, rtol)
+    return into(out, Tensor._of(np.asarray((s > np.asarray(limit)[..., None]).sum(axis=-1), np.int64)))
 
 
 def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
@@ -148,12 +193,13 @@ def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
     ops.square("linalg.matrix_power", A._array)
     if n < 0:
         return matrix_power(inv(A), -n, out=out)
-    identity = np.eye(A._array.shape[-1], dtype=A._array.dtype)
-    made = Tensor._of(np.broadcast_to(identity, A._array.shape).copy())
-    square = A
+    if not n:
+        identity = Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
+        return into(out, where(Tensor._of(np.zeros((), bool)), A, identity))  # A counts, with gradient 0
+    made, square = None, A
     while n:
         if n & 1:
-            made = matmul(made, square)
+            made = square if made is None else matmul(made, square)
         n >>= 1
         square = matmul(square, square) if n else square
-    return into(out, made)
+    return into(out, A.clone() if made is A else made)

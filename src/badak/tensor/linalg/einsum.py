@@ -27,6 +27,10 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
     ta, tb = letters[:na], letters[na:]
     for i, j in zip(over_a, over_b):
         if a._array.shape[i] != b._array.shape[j]:
+            if 1 in (a._array.shape[i], b._array.shape[j]):  # stretched: the sum of the other
+                a, b = (a, b.sum(j, True)) if a._array.shape[i] == 1 else (a.sum(i, True), b)
+                tb[j] = ta[i]
+                continue
             raise ShapeError(
                 f"contracted dimensions need to match, but first has size {a._array.shape[i]} in dim {i} and second has size "
                 f"{b._array.shape[j]} in dim {j}",

@@ -1,13 +1,16 @@
 """Norms of vectors and matrices, distances, and the condition of a matrix."""
 
-from badak.errors import ArgumentError, MissingError, ShapeError
+from math import inf
+
+from badak.errors import ArgumentError, ShapeError
+from badak.ops._check import axis_of
 from badak.tensor import reduce
 from badak.tensor.arithmetic import div, sub
 from badak.tensor.convert import cast
 from badak.tensor.dtypes import to_dtype
 from badak.tensor.linalg.decompose import svdvals
 from badak.tensor.promote import into
-from badak.tensor.shape import unsqueeze
+from badak.tensor.shape import movedim, unsqueeze
 from badak.tensor.tensor import Tensor
 
 
@@ -17,21 +20,23 @@ def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=No
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002, N803
-    """Norm of matrices: "fro"; the largest sum of absolute values in a column (1) or a row (inf); of singular values the
-    largest (2), smallest (-2) or sum ("nuc")."""
+    """Norm of matrices: "fro"; the largest (smallest) sum of absolute values in a column (1, -1) or a row (inf, -inf);
+    of singular values the largest (2), smallest (-2) or sum ("nuc")."""
     A = A if dtype is None else cast(A, to_dtype(dtype))
     if ord in ("fro", None):
         return reduce.norm(A, 2, dim, keepdim, out)
-    if ord in (1, float("inf")):
-        rows, columns = (d % A._array.ndim for d in dim)
-        first, second = (rows, columns) if ord == 1 else (columns, rows)
-        y = reduce.amax(reduce.sum(A.abs(), first, True), second, True)
-        return into(out, y if keepdim else y.squeeze(tuple(dim)))
-    if ord in (2, -2, "nuc") and tuple(d % A._array.ndim for d in dim) == (A._array.ndim - 2, A._array.ndim - 1):
-        s = svdvals(A)
+    rows, columns = (axis_of(d, A._array.ndim) for d in dim)
+    if ord in (1, -1, inf, -inf):
+        first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        y = (reduce.amax if ord > 0 else reduce.amin)(reduce.sum(A.abs(), first, True), second, True)
+    elif ord in (2, -2, "nuc"):
+        s = svdvals(movedim(A, (rows, columns), (-2, -1)))
         y = s.sum(-1) if ord == "nuc" else reduce.amax(s, -1) if ord == 2 else reduce.amin(s, -1)
-        return into(out, y.unsqueeze(-1).unsqueeze(-1) if keepdim else y)
-    raise MissingError(f"linalg.matrix_norm: ord={ord!r} is not there", "ord='fro', 'nuc', 1, inf, 2 or -2")
+        for d in sorted((rows, columns)):
+            y = unsqueeze(y, d)
+    else:
+        raise ArgumentError(f"linalg.matrix_norm: Order {ord!r} not supported", "ord='fro', 'nuc', 1, -1, inf, -inf, 2 or -2")
+    return into(out, y if keepdim else y.squeeze((rows, columns)))
 
 
 def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803

@@ -34,9 +34,9 @@ def qr(input, some=True, *, out=None):  # noqa: A002
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):  # noqa: A002
-    """(U, S, V) with A = U diag(S) V^T: V, not its transpose as in linalg.svd."""
+    """(U, S, V) with A = U diag(S) V^H: V, not its transpose as in linalg.svd."""
     U, S, Vh = _linalg.svd(input, full_matrices=not some)  # noqa: N806
-    return returns.svd(U, S, Vh.mT)
+    return returns.svd(U, S, Vh.mH)
 
 
 def cross(input, other, dim=None, *, out=None) -> Tensor:  # noqa: A002

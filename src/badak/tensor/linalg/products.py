@@ -102,7 +102,9 @@ def dot(input, tensor, *, out=None) -> Tensor:
     return matmul(input, tensor, out=out)
 
 
-vdot = dot
+def vdot(input, other, *, out=None) -> Tensor:
+    """dot of the conjugate of input with other."""
+    return dot(input.conj(), other, out=out)
 
 
 def inner(input, other) -> Tensor:
@@ -125,6 +127,11 @@ ger = outer
 
 
 def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
+    if product._array.dtype.kind in "iub" and float in (type(beta), type(alpha)):
+        raise ArgumentError(
+            f"For integral input tensors, beta and alpha must not be floating point numbers; got beta={beta}, alpha={alpha}",
+            "x.float() for each of the tensors",
+        )
     product = product if alpha == 1 else mul(product, alpha)
     y = product if beta == 0 else add(product, input if beta == 1 else mul(input, beta))  # lies as the product does
     return y if out is None else into(out, y)
@@ -202,8 +209,8 @@ def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
 
 
 def vecdot(x, y, *, dim=-1, out=None) -> Tensor:
-    """The sum of products along `dim`."""
-    return into(out, mul(x, y).sum(dim))
+    """The sum along `dim` of the products of the conjugate of x with y."""
+    return into(out, mul(x.conj(), y).sum(dim))
 
 
 def multi_dot(tensors, *, out=None) -> Tensor:

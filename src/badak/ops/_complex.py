@@ -1,0 +1,23 @@
+"""Gradients of complex numbers: dx is the conjugate of what the chain rule of analytic functions gives, as in PyTorch."""
+
+from functools import wraps
+
+
+def conj(x):
+    """The complex conjugate, which for real numbers is the array itself."""
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+def analytic(backward):
+    """A backward written for real numbers, as that of an analytic function f of complex ones: dx = (f' dy*)*."""
+
+    @wraps(backward)
+    def of_both(saved, dy):
+        if dy.dtype.kind != "c":
+            return backward(saved, dy)
+        found = backward(saved, dy.conj())
+        if type(found) is tuple:
+            return tuple(None if dx is None else dx.conj() for dx in found)
+        return found.conj()
+
+    return of_both

@@ -1,0 +1,72 @@
+"""Where badak and PyTorch may differ, and why. A reason that no sample needs any more fails the tests."""
+
+from typing import NamedTuple
+
+# Families of names that are not looked at: internals of PyTorch, tests of its own machinery, and rooms that badak lacks.
+ROOMS = ("_", "ops.", "torch.ops", "jiterator", "sparse", "masked.", "signal.", "special.")
+
+# Names whose results are not determined.
+RANDOM = {
+    "empty": "memory as it was",
+    "empty_like": "memory as it was",
+    "empty_permuted": "memory as it was",
+    "empty_strided": "memory as it was",
+    "new_empty": "memory as it was",
+    "new_empty_strided": "memory as it was",
+    "rand_like": "op_db calls randn_like under this name",
+}
+
+
+class Reason(NamedTuple):
+    """Samples of `name` may differ where the difference reads like `sign`."""
+
+    name: str
+    sign: str
+    why: str
+
+
+NO_GRADIENT = "refused: the gradient of a matrix that is not symmetric is not there"
+REAL_ONLY = "refused: real numbers only"
+TIES = "which of equal values is named is not promised"
+HERMITIAN = "the same for symmetric changes of A, and it is given as their mean; PyTorch's is not symmetric"
+CANCELS = "the gradient is a difference of nearly equal terms: what rounding leaves of it is larger than it is"
+
+OPS = [
+    Reason("addbmm", "For integral input tensors", "refused: PyTorch cuts the fractions of beta and alpha without a word"),
+    Reason("addmv", "For integral input tensors", "refused: PyTorch cuts the fractions of beta and alpha without a word"),
+    Reason("baddbmm", "For integral input tensors", "refused: PyTorch cuts the fractions of beta and alpha without a word"),
+    Reason("kthvalue", "result[1]: other values", TIES),
+    Reason("topk", "result[1]: other values", TIES),
+    Reason("mode", "result[1]: other values", TIES),
+    Reason("linalg.eig", "linalg.eig has no gradient", NO_GRADIENT),
+    Reason("linalg.eigvals", "linalg.eig has no gradient", NO_GRADIENT),
+    Reason("linalg.pinv/hermitian", "gradient 0", HERMITIAN),
+    Reason("cholesky", "gradient 0", HERMITIAN),
+    Reason("linalg.cholesky", "gradient 0", HERMITIAN),
+    Reason("logaddexp", "logaddexp: expected real numbers", REAL_ONLY),
+    Reason("nn.functional.avg_pool1d", "expected a floating dtype; got badak.int64", "refused: the mean of ints is no int"),
+    Reason("nn.functional.avg_pool2d", "expected a floating dtype; got badak.int64", "refused: the mean of ints is no int"),
+    Reason("nn.functional.batch_norm", "gradient 0", CANCELS),
+    Reason("nn.functional.batch_norm", "expected input (N, C, ...); got (0,)", "refused: without channels there is no norm"),
+    Reason("nn.functional.hardsigmoid", "gradient 0", "PyTorch's 1/6 is a float32, also in float64"),
+    Reason("nn.functional.layer_norm", "gradient 0", CANCELS),
+    Reason("nn.functional.normalize", "gradient 0", CANCELS),
+    Reason("nn.functional.rms_norm", "expected a floating dtype; got badak.complex128", REAL_ONLY),
+    Reason("nn.functional.scaled_dot_product_attention", "gradient 0", CANCELS),
+    Reason("normal/in_place", "normal_: expected a floating-point tensor", REAL_ONLY),
+    Reason("randn", "expected a floating-point dtype", REAL_ONLY),
+    Reason("randn_like", "expected a floating-point dtype", REAL_ONLY),
+]
+
+MODULES = [
+    Reason("TransformerEncoder", "is not a Module subclass", "its argument is a layer of PyTorch's; that layer itself is compared"),
+]
+OPTIMIZERS: list[Reason] = []
+
+
+def unexplained(table: list[Reason], name: str, wrong: list[str]) -> list[str]:
+    """What of `wrong` no reason explains, and the reasons of `name` that nothing needed."""
+    reasons = [reason for reason in table if reason.name == name]
+    left = [f"{name}: {text}" for text in wrong if not any(reason.sign in text for reason in reasons)]
+    idle = [f"{name}: the reason {r.sign!r} is not needed any more" for r in reasons if not any(r.sign in text for text in wrong)]
+    return left + idle
