@@ -196,10 +196,12 @@ def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
     if not n:
         identity = Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
         return into(out, where(Tensor._of(np.zeros((), bool)), A, identity))  # A counts, with gradient 0
-    made, square = None, A
-    while n:
+    square = A
+    while n & 1 == 0:
+        square, n = matmul(square, square), n >> 1
+    made = square
+    while n := n >> 1:
+        square = matmul(square, square)
         if n & 1:
-            made = square if made is None else matmul(made, square)
-        n >>= 1
-        square = matmul(square, square) if n else square
+            made = matmul(made, square)
     return into(out, A.clone() if made is A else made)
