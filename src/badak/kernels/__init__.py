@@ -21,6 +21,7 @@ import numpy as np
 
 from badak.errors import ArgumentError
 from badak.interrupt import uninterrupted
+from badak.kernels import half
 from badak.kernels import plain as plain
 
 __all__ = ["LARGE", "active", "info", "of", "plain", "use"]
@@ -37,7 +38,7 @@ def of(array: Any) -> ModuleType:
     """The kernel set for `array`: a namespace of functions. Fast kernels exist for float32 and float64."""
     if type(array) is np.ndarray and array.dtype.char in "fd":
         return _active or _decide()
-    return plain
+    return half if half.is_half(array) else plain
 
 
 def active() -> ModuleType:

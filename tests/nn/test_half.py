@@ -1,0 +1,45 @@
+"""Modules of 16-bit weights: computed in float32, rounded once, with PyTorch's dtypes forward and backward."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak as bk
+
+EPS = {"bfloat16": 2**-8, "float16": 2**-11}
+LAYERS = {
+    "Linear": (lambda nn: nn.Linear(8, 3), (4, 8)),
+    "RMSNorm": (lambda nn: nn.RMSNorm(8), (4, 8)),
+    "LayerNorm": (lambda nn: nn.LayerNorm(8), (4, 8)),
+    "GELU": (lambda nn: nn.GELU(), (4, 8)),
+    "SiLU": (lambda nn: nn.SiLU(), (4, 8)),
+    "Tanh": (lambda nn: nn.Tanh(), (4, 8)),
+    "Dropout": (lambda nn: nn.Dropout(0.5), (4, 8)),
+    "Conv2d": (lambda nn: nn.Conv2d(2, 3, 3), (1, 2, 5, 5)),
+    "ConvTranspose1d": (lambda nn: nn.ConvTranspose1d(4, 3, 2), (1, 4, 8)),
+    "GRU": (lambda nn: nn.GRU(8, 4, batch_first=True), (2, 3, 8)),
+    "TransformerEncoderLayer": (lambda nn: nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), (2, 4, 8)),
+    "Sequential": (lambda nn: nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 3)), (4, 8)),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", EPS)
+@pytest.mark.parametrize("name", LAYERS)
+def test_sixteen_bit_models_keep_their_dtype(name, dtype):
+    make, shape = LAYERS[name]
+    rng = np.random.default_rng(0)
+    x, weights, found = rng.standard_normal(shape).astype(np.float32), rng.standard_normal(100).astype(np.float32), []
+    for lib in (bk, torch):
+        lib.manual_seed(0)
+        model, kind = make(lib.nn).to(getattr(lib, dtype)), getattr(lib, dtype)
+        lib.manual_seed(1)
+        given = lib.from_numpy(x.copy()).to(kind).requires_grad_()
+        y = model(given)
+        y = y[0] if isinstance(y, tuple) else y
+        (y.flatten()[:100].float() * lib.from_numpy(weights)[: y.numel()]).sum().backward()
+        leaves = [given, *model.parameters()]
+        assert {y.dtype, *(leaf.grad.dtype for leaf in leaves)} == {kind}
+        found.append([z.detach().float().numpy() for z in (y, *(leaf.grad for leaf in leaves))])
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=EPS[dtype] * 16 * max(1.0, np.abs(theirs).max()))
