@@ -65,8 +65,8 @@ def _parse(file: IO[bytes] | gzip.GzipFile, path: Path, limit: int) -> np.ndarra
         raise FileError(f"{path}: truncated: the header says {axes} axes and ends after {len(header) // 4}", _AGAIN)
     shape = tuple(int(size) for size in np.frombuffer(header, ">u4"))
     expected = math.prod(shape) * dtype.itemsize
-    if expected > limit or axes > 32:
-        raise FileError(f"{path}: the header says sizes {shown(shape)}, {expected:,} bytes; the limit is {limit:,}", _AGAIN)
+    if axes > 32 or math.prod(size or 1 for size in shape) * dtype.itemsize > limit:  # NumPy counts so too where a size is 0
+        raise FileError(f"{path}: the header says sizes {shown(shape)}, {shown(expected)} bytes; the limit is {limit:,}", _AGAIN)
     values = bytearray()
     while piece := file.read(min(_CHUNK, expected + 1 - len(values))):
         values += piece

@@ -71,7 +71,9 @@ class Vocabulary:
         try:
             return cls.from_dict(parse_json(read_text(path), path))
         except FileError as error:
-            raise error if str(path) in error.cause else FileError(f"{path}: {error.cause}", error.fix or _RESTORE) from error
+            if str(path) in error.cause:
+                raise
+            raise FileError(f"{path}: {error.cause}", error.fix or _RESTORE) from error
 
 
 class CharVocabulary(Vocabulary):

@@ -4,6 +4,7 @@ MNIST's digits are white on black, 20 pixels in their longer side, with their ce
 pixels (LeCun et al. 1998). A photo or a drawing of any size and colour is brought to that form first.
 """
 
+import io
 import math
 import warnings
 from pathlib import Path
@@ -19,6 +20,7 @@ from badak.tensor import from_numpy
 
 SIDE, INK_SIDE = 28, 20
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP")  # whose decoders are in Pillow: others start programs, or are little tried
+MOST_BYTES = 200_000_000
 MOST_PIXELS = 50_000_000  # a file of a few KB can hold any number; these take 600 MB for a moment
 ENOUGH_PIXELS = 4_000_000  # a larger picture is made smaller before it is looked at
 
@@ -50,7 +52,7 @@ def read_grey(path: Path) -> np.ndarray:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's about sizes: the limit here is lower
-            with Image.open(path, formats=FORMATS) as file:
+            with Image.open(_bytes(path), formats=FORMATS) as file:
                 _check_size(file, path)
                 if file.mode.startswith("I"):  # 16 bits, which a conversion would cut off at 255
                     return np.asarray(file, np.float32) / 65535
@@ -67,6 +69,13 @@ def read_grey(path: Path) -> np.ndarray:
         picture = picture.reduce(math.ceil(math.sqrt(picture.width * picture.height / ENOUGH_PIXELS)))
     ground = Image.new("RGBA", picture.size, "white")
     return np.asarray(Image.alpha_composite(ground, picture).convert("L"), dtype=np.float32) / 255
+
+
+def _bytes(path: Path) -> io.BytesIO:
+    """The file in memory: its end is known there, whatever lengths stand in it."""
+    if path.stat().st_size > MOST_BYTES:
+        raise FileError(f"{path}: the picture has more than {MOST_BYTES:,} bytes", fix="make it smaller")
+    return io.BytesIO(path.read_bytes())
 
 
 def _check_size(file: Image.Image, path: Path) -> None:

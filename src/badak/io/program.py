@@ -28,6 +28,7 @@ from badak.io.unpickler import Name, anything
 RUNNING = {"__new__", "__setstate__", "__del__", "__getattribute__", "__class__"}  # a class with one of these is refused,
 CALLED = {"__call__"}  # and with this one, unless badak trusts its base: it could pose as an activation
 PLAIN_VALUES = (int, str, float, bytes, bool, type(None))  # of an enum's members
+LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 INSTALLED = ("site-packages", "dist-packages")
 SETTABLE = (types.MemberDescriptorType, functools.cached_property)  # what a class may have under the name of an attribute
 
@@ -157,8 +158,7 @@ def _is_source(file: Any) -> bool:
     if type(file) is not str:
         return False
     path = Path(file).resolve()
-    library = Path(sysconfig.get_path("stdlib")).resolve()
-    return path.suffix == ".py" and library not in path.parents and not any(part in INSTALLED for part in path.parts)
+    return path.suffix == ".py" and LIBRARY not in path.parents and not any(part in INSTALLED for part in path.parts)
 
 
 def _why_not(cls: type, base: type) -> str:
