@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 from badak.errors import ArgumentError, DTypeError, FileError
 from badak.io import safetensors as ours
 from badak.tensor import Tensor
-from tests.io.attacks import ATTACKS, WHOLE, build
+from tests.io.attacks.tensors import TENSORS, WHOLE, build
 
 DTYPES = [
     np.bool_,
@@ -84,9 +84,9 @@ def test_a_damaged_byte_is_refused_or_stays_within_the_values(at, patch):
     assert all(isinstance(tensor, Tensor) for tensor in loaded.values())
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", TENSORS)
 def test_a_file_that_lies_is_refused_by_name_and_cause(name, tmp_path):
-    data, cause = ATTACKS[name]
+    data, cause = TENSORS[name]
     path = tmp_path / "model.safetensors"
     path.write_bytes(data)
     for read, where in ((ours.load_file, str(path)), (ours.load, "safetensors data")):

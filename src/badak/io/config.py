@@ -149,7 +149,8 @@ def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
     before = len(problems)
     hints = typing.get_type_hints(cls)
     known = {one.name: one for one in dataclasses.fields(cls) if one.init}
-    problems += [_unknown(prefix, key, known) for key in table if key not in known]
+    unknown = [key for key in table if key not in known]
+    problems += [_unknown(prefix, key, known) if at < PROBLEMS else "an unknown key" for at, key in enumerate(unknown)]
     values = {}
     for name, one in known.items():
         if name in table:

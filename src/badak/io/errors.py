@@ -54,7 +54,8 @@ def _items(value: Any, depth: int) -> Iterable[str]:
 
 def line(text: str, letters: int = LETTERS) -> str:
     """A name in a file for a message: short, on one line, printable."""
-    return repr(text[:letters])[1:-1] + "..." * (len(text) > letters)
+    plain = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in text[:letters])
+    return "".join(plain) + "..." * (len(text) > letters)
 
 
 def reason(error: BaseException) -> str:

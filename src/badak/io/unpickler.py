@@ -174,9 +174,13 @@ class Unpickler:
 
     def tuple_of(self, items: list[Any]) -> tuple:
         """A tuple. Names stay in it, for it may be the arguments of a call; tuples within it are values."""
-        made = tuple(self.stored(item) if type(item) is tuple else item for item in items)
-        if any(issubclass(type(item), Name) for item in made):
-            self.naming[id(made)] = made, None
+        if self.naming:
+            items = [self.stored(item) if type(item) is tuple else item for item in items]
+        made = tuple(items)
+        for item in made:
+            if issubclass(type(item), Name):
+                self.naming[id(made)] = made, None
+                break
         return made
 
     def called(self, name: Any, args: Any, how: str) -> Any:

@@ -155,7 +155,7 @@ torch._utils _rebuild_tensor_v3|torch._utils _rebuild_parameter|torch._tensor _r
 numpy dtype|numpy ndarray|numpy._core.multiarray scalar|numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer|
 argparse Namespace|types SimpleNamespace|datetime datetime|datetime timedelta|datetime timezone|pathlib PosixPath|
 badak.nn.linear Linear|badak.nn.containers Sequential|badak.nn.module Module|badak.nn.functional.activation relu|subprocess Popen|
-tests.io.mutations.readers Settings|tests.io.mutations.readers Color|tests.io.mutations.readers Trap"""
+tests.io.mutations.readers Settings|tests.io.mutations.readers Color|tests.io.attacks.objects Trap|tests.io.attacks.objects Calls|tests.io.attacks.objects Net|tests.io.attacks.objects Choice"""
 GLOBALS = [f"c{name.replace(' ', chr(10))}\n".encode() for name in NAMES.replace("\n", "").split("|")]
 VALUES = [
     b"N", b"\x88", b"\x89", b"K\x00", b"K\x05", b"M\xff\xff", b"J\xff\xff\xff\xff", b"\x8a\x08" + b"\xff" * 7 + b"\x7f", b"G" + b"\0" * 8,

@@ -1,5 +1,7 @@
 """One process that reads changed files under limits and judges each."""
 
+import gzip
+import json
 import mmap
 import resource
 import signal
@@ -9,6 +11,8 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -85,7 +89,7 @@ def _judge_error(error: BadakError) -> tuple[str, str]:
         return "wrong", f"memory beyond {MEMORY:,} bytes: {text[:200]!r}"
     if text.count("\n") != 1 or "\nfix: " not in text or len(text) > LONGEST or not text.replace("\n", "").isprintable():
         return "wrong", f"no error of two short lines: {text[:300]!r}"
-    return "refused", type(error).__name__
+    return "refused", text
 
 
 def work(name: str, seed: str, first: int, stop: int, progress: mmap.mmap, keep: str | None) -> tuple[Counter, list[str]]:
@@ -93,11 +97,7 @@ def work(name: str, seed: str, first: int, stop: int, progress: mmap.mmap, keep:
     warnings.simplefilter("ignore")
     reader, counts, wrong = READERS[name], Counter(), []
     samples = reader.samples()
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        path = Path(folder) / "file.gz" if name == "gzip" else Path(folder) / "file"
-        for sample in samples:  # whatever a reader imports, it has imported then
-            path.write_bytes(unchanged(reader, sample))
-            touch(reader.read(path))
+    with place(name) as path:
         limit()
         for number in range(first, stop):
             progress[:8] = struct.pack("<Q", number)
@@ -113,11 +113,28 @@ def work(name: str, seed: str, first: int, stop: int, progress: mmap.mmap, keep:
     return counts, wrong
 
 
+@contextmanager
+def place(name: str) -> Iterator[Path]:
+    """A path for the files of a reader, after it has read what is valid: what it imports, it has imported then."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        path = Path(folder) / "file.gz" if name == "gzip" else Path(folder) / "file"
+        for sample in READERS[name].samples():
+            path.write_bytes(unchanged(READERS[name], sample))
+            touch(READERS[name].read(path))
+        yield path
+
+
+def judge_all(name: str, files: dict[str, bytes]) -> Iterator[tuple[str, str, str]]:
+    """(name of the file, verdict, what was said) of files of one reader, under the limits."""
+    with place(name) as path:
+        limit()
+        for label, data in files.items():
+            path.write_bytes(data)
+            yield (label, *judge(READERS[name], path))
+
+
 def unchanged(reader: Reader, sample: Any) -> bytes:
     """A sample as the file that it is."""
-    import gzip
-    import json
-
     if reader is READERS["gzip"]:
         return gzip.compress(sample)
     return sample if isinstance(sample, bytes) else json.dumps(sample).encode()
