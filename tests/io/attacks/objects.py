@@ -19,9 +19,15 @@ def spring(*args: Any, **kwargs: Any) -> Any:
 class Trap:
     """A plain class, of which a file may make instances: none of its methods may run."""
 
-    __init__ = __setattr__ = __hash__ = __eq__ = __len__ = __iter__ = __next__ = __bool__ = __float__ = __int__ = __index__ = spring
-    __repr__ = __str__ = __contains__ = __getitem__ = __setitem__ = __lt__ = __complex__ = __bytes__ = __getattr__ = __array__ = spring
-    __reduce__ = __reduce_ex__ = __dir__ = __enter__ = __add__ = __radd__ = __iadd__ = __copy__ = __deepcopy__ = __fspath__ = spring
+    __init__ = __setattr__ = __hash__ = __eq__ = __len__ = __iter__ = __next__ = __bool__ = __float__ = __int__ = (
+        __index__
+    ) = spring
+    __repr__ = __str__ = __contains__ = __getitem__ = __setitem__ = __lt__ = __complex__ = __bytes__ = __getattr__ = (
+        __array__
+    ) = spring
+    __reduce__ = __reduce_ex__ = __dir__ = __enter__ = __add__ = __radd__ = __iadd__ = __copy__ = __deepcopy__ = (
+        __fspath__
+    ) = spring
     append = extend = update = add = keys = items = spring
     value = property(spring, spring)
 
@@ -109,16 +115,31 @@ def nested(depth: int) -> bytes:
 
 SPAWN = b"cbadak.tensor.generator\nos.spawnvp\n"
 HOOK = "badak.nn.state"
-SHELL = instance("_WithModule", text("hook") + instance("_WithModule", text("hook") + SPAWN + text("module") + b"K\0", HOOK)
-                 + text("module") + text("sh"), HOOK)  # fmt: skip
+SHELL = instance(
+    "_WithModule",
+    text("hook")
+    + instance("_WithModule", text("hook") + SPAWN + text("module") + b"K\0", HOOK)
+    + text("module")
+    + text("sh"),
+    HOOK,
+)
 TRAP = instance("Trap")
 BODIES = {
-    "a shell by extend": (instance("_WithModule", text("extend") + SHELL, HOOK) + b"(" + text("sh") + b"e", "_WithModule"),
+    "a shell by extend": (
+        instance("_WithModule", text("extend") + SHELL, HOOK) + b"(" + text("sh") + b"e",
+        "_WithModule",
+    ),
     "a dotted name": (SPAWN, "badak.tensor.generator.os.spawnvp (the program has not imported it)"),
     "a function of the program": (own("spring"), "spring (it is no plain class)"),
     "a function of badak's reader": (b"cbadak.io.pt\nload\n", "badak.io.pt.load (it is no plain class)"),
-    "a class of badak's": (instance("Storage", module="badak.io.storage"), "badak.io.storage.Storage (it is not for files)"),
-    "a class of the standard library": (instance("Popen", module="subprocess"), "subprocess.Popen (it belongs to an installed package)"),
+    "a class of badak's": (
+        instance("Storage", module="badak.io.storage"),
+        "badak.io.storage.Storage (it is not for files)",
+    ),
+    "a class of the standard library": (
+        instance("Popen", module="subprocess"),
+        "subprocess.Popen (it belongs to an installed package)",
+    ),
     "a class of a package": (instance("vectorize", module="numpy.lib._function_base_impl"), "vectorize ("),
     "a class under a name of another module": (own("Path"), "that is not its own name"),
     "a class that calls": (instance("Calls"), "Calls (it has a __call__ of its own"),
@@ -145,23 +166,34 @@ BODIES = {
     "an object as a persistent id": (TRAP + b"Q", "a Trap describes no storage"),
     "an object as a name": (TRAP + TRAP + b"\x93", "a name that is no text"),
     "an object that is called": (TRAP + b")R", "a Trap is called"),
-    "a model's own forward": (linear(text("forward") + b"cbadak.nn.functional.activation\nrelu\n"), "an attribute 'forward' in the place"),
+    "a model's own forward": (
+        linear(text("forward") + b"cbadak.nn.functional.activation\nrelu\n"),
+        "an attribute 'forward' in the place",
+    ),
     "a model's property": (instance("Net", text("width") + b"N"), "an attribute 'width' in the place"),
     "a model with hooks": (linear(text("_forward_hooks") + b"}K\1" + TRAP + b"s"), "a module with hooks"),
     "hooks that are an object": (linear(text("_forward_hooks") + TRAP), "a module with hooks"),
-    "a parameter that is a number": (linear(text("_parameters") + b"}" + text("weight") + b"K\1s"), "a module's table of Parameters"),
-    "a model in a model that is none": (linear(text("_modules") + b"}" + text("a") + TRAP + b"s"), "a module's table of Modules"),
+    "a parameter that is a number": (
+        linear(text("_parameters") + b"}" + text("weight") + b"K\1s"),
+        "a module's table of Parameters",
+    ),
+    "a model in a model that is none": (
+        linear(text("_modules") + b"}" + text("a") + TRAP + b"s"),
+        "a module's table of Modules",
+    ),
     "parameters that are an object": (linear(text("_parameters") + TRAP), "a module's table of Parameters"),
     "a mode that is an object": (linear(text("training") + TRAP), "a module whose buffers or mode are none"),
     "a model that contains itself": (
-        b"cbadak.nn.linear\nLinear\n)\x81q\1}" + text("_modules") + b"}" + text("me") + b"h\1ssb", "a module that contains itself",
+        b"cbadak.nn.linear\nLinear\n)\x81q\1}" + text("_modules") + b"}" + text("me") + b"h\1ssb",
+        "a module that contains itself",
     ),
     "a model that contains one without a state": (
-        linear(text("_modules") + b"}" + text("a") + b"cbadak.nn.linear\nLinear\n)\x81s"), "one that is not finished",
+        linear(text("_modules") + b"}" + text("a") + b"cbadak.nn.linear\nLinear\n)\x81s"),
+        "one that is not finished",
     ),
     "a state given twice": (linear() + b"}b", "a module that is given its state twice"),
     "models as deep as Python goes": (nested(400), "modules nested deeper than 100"),
-}  # fmt: skip
+}
 OBJECTS = {
     **{name: (archive(whole(body)), says) for name, (body, says) in BODIES.items()},
     **{f"{name} is called": (archive(whole(body)), name) for name, body in CALLS.items()},

@@ -25,9 +25,18 @@ SETTINGS = {
     "a list": (b"[1]", "expected a table of settings; got the list [1]"),
     "a key of a megabyte": (settings(**{"a" * 1_000_000: 1}), "unknown key 'aaa"),
     "many unknown keys": (settings(**{f"key{n}": 1 for n in range(50_000)}), "and 49,990 more"),
-    "a value of a megabyte": (settings(steps="a" * 1_000_000), "expected steps to be a whole number; got the text 'aaa"),
-    "a number of 4,000 digits": (b'{"steps": -' + b"9" * 4000 + b"}", "expected steps >= 1 (steps); got a number of 13,288 bits"),
-    "a rate of 4,000 digits": (b'{"lr": ' + b"9" * 4000 + b"}", "expected lr to be a finite number; got the whole number a number"),
+    "a value of a megabyte": (
+        settings(steps="a" * 1_000_000),
+        "expected steps to be a whole number; got the text 'aaa",
+    ),
+    "a number of 4,000 digits": (
+        b'{"steps": -' + b"9" * 4000 + b"}",
+        "expected steps >= 1 (steps); got a number of 13,288 bits",
+    ),
+    "a rate of 4,000 digits": (
+        b'{"lr": ' + b"9" * 4000 + b"}",
+        "expected lr to be a finite number; got the whole number a number",
+    ),
     "no number": (b'{"lr": NaN}', "expected lr to be a finite number; got the number nan"),
     "no finite number": (b'{"lr": 1e999}', "expected lr to be a finite number; got the number inf"),
     "a truth as a number": (settings(steps=True), "expected steps to be a whole number; got the boolean True"),
@@ -36,7 +45,7 @@ SETTINGS = {
     "a choice of none": (settings(kind="eval"), 'expected kind to be one of "relu", "gelu"'),
     "half a letter": (b'{"kind": "\\ud800"}', "expected kind to be one of"),
     "settings in settings": (json.dumps({"more": {"more": {"more": {"steps": 0}}}}).encode(), "more.more.more.steps"),
-}  # fmt: skip
+}
 
 
 def vocabulary(kind: object, tokens: object) -> bytes:

@@ -81,19 +81,23 @@ TENSORS = {
     "tie is no table": (build({"__metadata__": {"badak.tied": "[1]"}, **WHOLE}), "the header is a JSON list"),
     "tie to a list": (build({"__metadata__": {"badak.tied": '{"a": ["w"]}'}, **WHOLE}), "the metadata ties 'a'"),
     "sizes beyond all numbers": (
-        build(b'{"w":{"dtype":"F32","shape":[%s,%s],"data_offsets":[0,8]}}' % ((b"9" * 4000,) * 2)), "tensor 'w' has shape [a number of",
+        build(b'{"w":{"dtype":"F32","shape":[%s,%s],"data_offsets":[0,8]}}' % ((b"9" * 4000,) * 2)),
+        "tensor 'w' has shape [a number of",
     ),
     "offsets beyond all numbers": (
-        build(b'{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,%s]}}' % (b"9" * 4000)), "tensor 'w' has data_offsets [0, a number",
+        build(b'{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,%s]}}' % (b"9" * 4000)),
+        "tensor 'w' has data_offsets [0, a number",
     ),
     "many names, the last twice": (
-        build(b"{" + b",".join(b'"%d":1' % n for n in range(100_000)) + b',"99999":1}'), "the header names '99999' twice",
+        build(b"{" + b",".join(b'"%d":1' % n for n in range(100_000)) + b',"99999":1}'),
+        "the header names '99999' twice",
     ),
     "name of a megabyte": (build({"w" * 10**6: entry("F99")}), "tensor 'wwww"),
     "name of several lines": (build({"w\nfix: rm -r /\n": entry("F99")}), "tensor 'w\\nfix: rm -r /\\n' has dtype"),
     "lone half of a letter": (build(b'{"\\ud800":1}'), "tensor '\\ud800': expected dtype"),
     "truth of two": (build({"w": entry("BOOL", (8,))}, b"\2" * 8), "'w' of truth values has other bytes than 0 and 1"),
     "metadata nests too deep": (
-        build({"__metadata__": {"badak.tied": "[" * 200_000}, **WHOLE}), "the header is not JSON",
+        build({"__metadata__": {"badak.tied": "[" * 200_000}, **WHOLE}),
+        "the header is not JSON",
     ),
-}  # fmt: skip
+}

@@ -33,12 +33,45 @@ def built(*records: Record, size: int | None = None, start: int | None = None, c
         offset = len(body) if one.offset is None else one.offset
         length = len(one.data) if one.size is None else one.size
         packed = length if one.packed is None else one.packed
-        body += struct.pack("<4s5H3I2H", b"PK\x03\x04", 20, one.flags, one.method, 0, 0, crc, len(one.data), len(one.data), len(name), 0)
+        body += struct.pack(
+            "<4s5H3I2H", b"PK\x03\x04", 20, one.flags, one.method, 0, 0, crc, len(one.data), len(one.data), len(name), 0
+        )
         body += name + one.data
-        table += struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, one.flags, one.method, 0, 0, crc, packed, length, len(one.name),
-                             len(one.extra), 0, 0, 0, 0, offset) + one.name + one.extra  # fmt: skip
-    end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, len(records), len(records), len(table) if size is None else size,
-                      len(body) if start is None else start, len(comment))  # fmt: skip
+        table += (
+            struct.pack(
+                "<4s6H3I5H2I",
+                b"PK\x01\x02",
+                20,
+                20,
+                one.flags,
+                one.method,
+                0,
+                0,
+                crc,
+                packed,
+                length,
+                len(one.name),
+                len(one.extra),
+                0,
+                0,
+                0,
+                0,
+                offset,
+            )
+            + one.name
+            + one.extra
+        )
+    end = struct.pack(
+        "<4s4H2IH",
+        b"PK\x05\x06",
+        0,
+        0,
+        len(records),
+        len(records),
+        len(table) if size is None else size,
+        len(body) if start is None else start,
+        len(comment),
+    )
     return body + table + end + comment
 
 
@@ -58,27 +91,47 @@ ZIPS = {
     "an offset beyond the file": (one(offset=1 << 30), "lies outside the file"),
     "an offset into the table": (one(offset=50), "is not where the archive says"),
     "another checksum": (one(crc=5), "(their CRC differs)"),
-    "a table that is not there": (built(Record(b"a/data.pkl", NOTHING), start=1 << 30), "shares bytes with another one"),
+    "a table that is not there": (
+        built(Record(b"a/data.pkl", NOTHING), start=1 << 30),
+        "shares bytes with another one",
+    ),
     "a table of another length": (built(Record(b"a/data.pkl", NOTHING), size=1 << 30), CUT),
     "a field of sizes that is empty": (one(size=0xFFFFFFFF, packed=0xFFFFFFFF, extra=b"\x01\x00\x00\x00"), CUT),
     "a field of sizes that is cut": (one(size=0xFFFFFFFF, packed=0xFFFFFFFF, extra=b"\x01\x00\x08\x00\x01"), CUT),
     "sizes of 64 bits": (
-        one(size=0xFFFFFFFF, packed=0xFFFFFFFF, extra=b"\x01\x00\x10\x00" + b"\xff" * 16), "ends after the file does",
+        one(size=0xFFFFFFFF, packed=0xFFFFFFFF, extra=b"\x01\x00\x10\x00" + b"\xff" * 16),
+        "ends after the file does",
     ),
     "a name above": (built(Record(b"a/data.pkl", NOTHING), Record(b"../a", b"x")), "is named outside the archive"),
-    "a name above, in Windows": (built(Record(b"a/data.pkl", NOTHING), Record(b"..\\a", b"x")), "is named outside the archive"),
-    "an absolute name": (built(Record(b"a/data.pkl", NOTHING), Record(b"/etc/passwd", b"x")), "is named outside the archive"),
+    "a name above, in Windows": (
+        built(Record(b"a/data.pkl", NOTHING), Record(b"..\\a", b"x")),
+        "is named outside the archive",
+    ),
+    "an absolute name": (
+        built(Record(b"a/data.pkl", NOTHING), Record(b"/etc/passwd", b"x")),
+        "is named outside the archive",
+    ),
     "a name of several lines": (built(Record(b"a\n\n/b/data.pkl", NOTHING)), "has 0 records"),
-    "two pickles": (built(Record(b"a/data.pkl", NOTHING), Record(b"b/data.pkl", NOTHING)), "has 2 records 'NAME/data.pkl'"),
+    "two pickles": (
+        built(Record(b"a/data.pkl", NOTHING), Record(b"b/data.pkl", NOTHING)),
+        "has 2 records 'NAME/data.pkl'",
+    ),
     "a name twice": (built(Record(b"a/data.pkl", NOTHING), Record(b"a/data.pkl", NOTHING)), "names a record twice"),
     "two names for one record": (
-        built(Record(b"a/data.pkl", NOTHING), Record(b"a/data.pk2", NOTHING, offset=0)), "shares bytes with another one",
-    ),
-    "a record within another": (
-        built(Record(b"a/data.pkl", NOTHING), Record(b"a/data/0", built(Record(b"a/x", b"yy")), offset=None),
-              Record(b"a/x", b"yy", offset=30 + 10 + len(NOTHING) + 30 + 8)),
+        built(Record(b"a/data.pkl", NOTHING), Record(b"a/data.pk2", NOTHING, offset=0)),
         "shares bytes with another one",
     ),
-    "an archive in an archive": (archive(b"", {"data.zip": archive(NOTHING)}).replace(b"data.pkl", b"data.txt"), "has 0 records"),
+    "a record within another": (
+        built(
+            Record(b"a/data.pkl", NOTHING),
+            Record(b"a/data/0", built(Record(b"a/x", b"yy")), offset=None),
+            Record(b"a/x", b"yy", offset=30 + 10 + len(NOTHING) + 30 + 8),
+        ),
+        "shares bytes with another one",
+    ),
+    "an archive in an archive": (
+        archive(b"", {"data.zip": archive(NOTHING)}).replace(b"data.pkl", b"data.txt"),
+        "has 0 records",
+    ),
     "an archive of many names": (built(*[Record(b"a/%d" % n, b"") for n in range(20_000)]), "has 0 records"),
-}  # fmt: skip
+}

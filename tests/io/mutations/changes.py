@@ -7,12 +7,66 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-NUMBERS = (0, 1, 2, 7, 8, 63, 64, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 1)
+NUMBERS = (
+    0,
+    1,
+    2,
+    7,
+    8,
+    63,
+    64,
+    127,
+    128,
+    255,
+    256,
+    65535,
+    65536,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**63 - 1,
+    2**63,
+    2**64 - 1,
+)
 ODD = (
-    None, True, False, 0, 1, -1, 2, 3, 10**6, 2**31, 2**63, -(2**63), 10**30, 10**400, 0.5, -0.5, 1e-300, 1e308, float("nan"),
-    float("inf"), "", "x", "a" * 5000, "\0", "\ud800", "../..", "/", "é\n", "$tuple", [], {}, [[]], [None], {"": None}, {"$tuple": 3},
-    [1, [2, [3]]], {"a": {"b": {}}},
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    3,
+    10**6,
+    2**31,
+    2**63,
+    -(2**63),
+    10**30,
+    10**400,
+    0.5,
+    -0.5,
+    1e-300,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "a" * 5000,
+    "\0",
+    "\ud800",
+    "../..",
+    "/",
+    "é\n",
+    "$tuple",
+    [],
+    {},
+    [[]],
+    [None],
+    {"": None},
+    {"$tuple": 3},
+    [1, [2, [3]]],
+    {"a": {"b": {}}},
+)
 
 
 def flipped(data: bytes, chance: Random) -> bytes:
@@ -52,7 +106,10 @@ def spliced(data: bytes, chance: Random) -> bytes:
 
 def numbered(data: bytes, chance: Random) -> bytes:
     """A number of 1, 2, 4 or 8 bytes in either order: a length, an offset, a size."""
-    number, (width, code) = chance.choice((*NUMBERS, len(data), len(data) + 1)), chance.choice(((1, "B"), (2, "H"), (4, "I"), (8, "Q")))
+    number, (width, code) = (
+        chance.choice((*NUMBERS, len(data), len(data) + 1)),
+        chance.choice(((1, "B"), (2, "H"), (4, "I"), (8, "Q"))),
+    )
     at = chance.randrange(len(data))
     packed = struct.pack(chance.choice("<>") + code, number % (1 << 8 * width))
     return data[:at] + packed + data[at + width :]
@@ -148,20 +205,48 @@ def _text(value: str) -> bytes:
     return b"X" + struct.pack("<I", len(value)) + value.encode()
 
 
-NAMES = """os system|builtins eval|builtins getattr|collections OrderedDict|collections Counter|collections defaultdict|collections deque|
-builtins set|builtins frozenset|builtins list|builtins dict|builtins int|builtins range|builtins slice|builtins complex|builtins bytearray|
-_codecs encode|torch Size|torch device|torch Tensor|torch FloatStorage|torch BoolStorage|torch float32|torch._utils _rebuild_tensor_v2|
-torch._utils _rebuild_tensor_v3|torch._utils _rebuild_parameter|torch._tensor _rebuild_from_type_v2|torch.nn.parameter Parameter|
-numpy dtype|numpy ndarray|numpy._core.multiarray scalar|numpy._core.multiarray _reconstruct|numpy._core.numeric _frombuffer|
-argparse Namespace|types SimpleNamespace|datetime datetime|datetime timedelta|datetime timezone|pathlib PosixPath|
-badak.nn.linear Linear|badak.nn.containers Sequential|badak.nn.module Module|badak.nn.functional.activation relu|subprocess Popen|
-tests.io.mutations.readers Settings|tests.io.mutations.readers Color|tests.io.attacks.objects Trap|tests.io.attacks.objects Calls|tests.io.attacks.objects Net|tests.io.attacks.objects Choice"""
-GLOBALS = [f"c{name.replace(' ', chr(10))}\n".encode() for name in NAMES.replace("\n", "").split("|")]
+NAMES = """
+os system,builtins eval,builtins getattr,subprocess Popen,collections OrderedDict,collections Counter,collections defaultdict,
+collections deque,builtins set,builtins frozenset,builtins list,builtins dict,builtins int,builtins range,builtins slice,
+builtins complex,builtins bytearray,_codecs encode,torch Size,torch device,torch Tensor,torch FloatStorage,torch BoolStorage,
+torch float32,torch._utils _rebuild_tensor_v2,torch._utils _rebuild_tensor_v3,torch._utils _rebuild_parameter,
+torch._tensor _rebuild_from_type_v2,torch.nn.parameter Parameter,numpy dtype,numpy ndarray,numpy._core.multiarray scalar,
+numpy._core.multiarray _reconstruct,numpy._core.numeric _frombuffer,argparse Namespace,types SimpleNamespace,datetime datetime,
+datetime timedelta,datetime timezone,pathlib PosixPath,badak.nn.linear Linear,badak.nn.containers Sequential,
+badak.nn.module Module,badak.nn.functional.activation relu,tests.io.mutations.readers Settings,tests.io.mutations.readers Color,
+tests.io.attacks.objects Trap,tests.io.attacks.objects Calls,tests.io.attacks.objects Net,tests.io.attacks.objects Choice"""
+GLOBALS = [f"c{name.replace(' ', chr(10))}\n".encode() for name in NAMES.replace("\n", "").split(",")]
 VALUES = [
-    b"N", b"\x88", b"\x89", b"K\x00", b"K\x05", b"M\xff\xff", b"J\xff\xff\xff\xff", b"\x8a\x08" + b"\xff" * 7 + b"\x7f", b"G" + b"\0" * 8,
-    b"G\x7f\xf0" + b"\0" * 6, b")", b"]", b"}", b"\x8f", _text(""), _text("0"), _text("storage"), _text("cpu"), _text("forward"),
-    _text("__class__"), _text("_modules"), _text("<f4"), _text("latin1"), _text("append"), b"C\x04abcd", b"h\x00", b"h\x01", b"h\x05", b"2",
-]  # fmt: skip
+    b"N",
+    b"\x88",
+    b"\x89",
+    b"K\x00",
+    b"K\x05",
+    b"M\xff\xff",
+    b"J\xff\xff\xff\xff",
+    b"\x8a\x08" + b"\xff" * 7 + b"\x7f",
+    b"G" + b"\0" * 8,
+    b"G\x7f\xf0" + b"\0" * 6,
+    b")",
+    b"]",
+    b"}",
+    b"\x8f",
+    _text(""),
+    _text("0"),
+    _text("storage"),
+    _text("cpu"),
+    _text("forward"),
+    _text("__class__"),
+    _text("_modules"),
+    _text("<f4"),
+    _text("latin1"),
+    _text("append"),
+    b"C\x04abcd",
+    b"h\x00",
+    b"h\x01",
+    b"h\x05",
+    b"2",
+]
 ACTS = [bytes([code]) for code in b"(t\x85\x86\x87lde0a1suR\x81bQ\x90\x91\x94\x93o.\x97\x98\x92"]
 
 

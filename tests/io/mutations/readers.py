@@ -76,10 +76,32 @@ def _values() -> list[Any]:
     x = badak.arange(12.0).reshape(3, 4)
     return [
         {"w": x, "t": x.t(), "b": badak.tensor([True, False]), "i": badak.arange(3), "e": badak.zeros(0, 2)},
-        {"state": {0: {"step": badak.tensor(3.0), "m": x}}, "param_groups": [{"lr": 0.1, "betas": (0.9, 0.99), "params": [0]}]},
+        {
+            "state": {0: {"step": badak.tensor(3.0), "m": x}},
+            "param_groups": [{"lr": 0.1, "betas": (0.9, 0.99), "params": [0]}],
+        },
         nn.Linear(2, 2).state_dict(),
-        [1, -5, 2**70, 0.5, "text", b"bytes", (1, (2, "a")), {1, 2}, frozenset([3]), None, True, badak.float16, badak.Size([2, 3])],
-        {"a": np.arange(6).reshape(2, 3), "s": np.float64(0.5), "u": np.array(["ab"]), "p": nn.Parameter(badak.ones(2))},
+        [
+            1,
+            -5,
+            2**70,
+            0.5,
+            "text",
+            b"bytes",
+            (1, (2, "a")),
+            {1, 2},
+            frozenset([3]),
+            None,
+            True,
+            badak.float16,
+            badak.Size([2, 3]),
+        ],
+        {
+            "a": np.arange(6).reshape(2, 3),
+            "s": np.float64(0.5),
+            "u": np.array(["ab"]),
+            "p": nn.Parameter(badak.ones(2)),
+        },
     ]
 
 
@@ -114,7 +136,10 @@ def _legacy() -> list[bytes]:
     import torch
 
     files = []
-    for value in ({"a": torch.arange(6.0).reshape(2, 3), "n": {"lr": 0.1}}, [torch.ones(2, dtype=torch.bool), "x", (1, 2)]):
+    for value in (
+        {"a": torch.arange(6.0).reshape(2, 3), "n": {"lr": 0.1}},
+        [torch.ones(2, dtype=torch.bool), "x", (1, 2)],
+    ):
         file = io.BytesIO()
         torch.save(value, file, _use_new_zipfile_serialization=False)
         files.append(file.getvalue())
@@ -130,7 +155,10 @@ def _change_legacy(data: bytes, chance: Random) -> bytes:
 
 
 def _whole() -> list[bytes]:
-    return [_saved(value) for value in (Net(), {"settings": Settings(), "color": Color.RED}, nn.TransformerEncoderLayer(4, 2, 8))]
+    return [
+        _saved(value)
+        for value in (Net(), {"settings": Settings(), "color": Color.RED}, nn.TransformerEncoderLayer(4, 2, 8))
+    ]
 
 
 def _load_strict(path: Path) -> Any:
@@ -147,7 +175,10 @@ def _load_loose(path: Path) -> Any:
 def _tensors() -> list[bytes]:
     w = badak.arange(6.0)
     return [
-        safetensors.save({"w": w.reshape(2, 3), "b": badak.tensor([True]), "h": badak.ones(2, dtype=badak.bfloat16)}, {"format": "pt"}),
+        safetensors.save(
+            {"w": w.reshape(2, 3), "b": badak.tensor([True]), "h": badak.ones(2, dtype=badak.bfloat16)},
+            {"format": "pt"},
+        ),
         safetensors.save({"a": w, "tied": w, "e": badak.zeros(0, 3)}),
     ]
 
@@ -157,7 +188,11 @@ def _change_tensors(data: bytes, chance: Random) -> bytes:
         return damaged(data, chance)
     length = struct.unpack("<Q", data[:8])[0]
     header = as_json(edited(json.loads(data[8 : 8 + length]), chance), chance)
-    return struct.pack("<Q", len(header)) + header + (data[8 + length :] if chance.random() < 0.9 else damaged(data[8 + length :], chance))
+    return (
+        struct.pack("<Q", len(header))
+        + header
+        + (data[8 + length :] if chance.random() < 0.9 else damaged(data[8 + length :], chance))
+    )
 
 
 # IDX and pictures
@@ -165,7 +200,11 @@ def _change_tensors(data: bytes, chance: Random) -> bytes:
 
 def _idx() -> list[bytes]:
     pictures = struct.pack(">BBBBIII", 0, 0, 8, 3, 2, 3, 4) + bytes(range(24))
-    return [pictures, struct.pack(">BBBBI", 0, 0, 0x0D, 1, 5) + struct.pack(">5f", *range(5)), struct.pack(">BBBB", 0, 0, 9, 0) + b"\7"]
+    return [
+        pictures,
+        struct.pack(">BBBBI", 0, 0, 0x0D, 1, 5) + struct.pack(">5f", *range(5)),
+        struct.pack(">BBBB", 0, 0, 9, 0) + b"\7",
+    ]
 
 
 def _change_gzip(data: bytes, chance: Random) -> bytes:
@@ -211,7 +250,11 @@ def _change_json(value: Any, chance: Random) -> bytes:
 
 
 def _vocabularies() -> list[Any]:
-    return [CharVocabulary("abc").to_dict(), WordVocabulary.from_texts(["a b"]).to_dict(), PieceVocabulary.from_text("to be or not to be", 3).to_dict()]
+    return [
+        CharVocabulary("abc").to_dict(),
+        WordVocabulary.from_texts(["a b"]).to_dict(),
+        PieceVocabulary.from_text("to be or not to be", 3).to_dict(),
+    ]
 
 
 def _read_vocabulary(path: Path) -> Vocabulary:
@@ -232,7 +275,9 @@ READERS: dict[str, Reader] = {
     "idx": Reader(_idx, damaged, read_idx),
     "gzip": Reader(_idx, _change_gzip, read_idx),
     "picture": Reader(_pictures, _change_picture, read_picture),
-    "config": Reader(lambda: [to_dict(Settings(more=Settings()))], _change_json, lambda path: read_config(path, Settings)),
+    "config": Reader(
+        lambda: [to_dict(Settings(more=Settings()))], _change_json, lambda path: read_config(path, Settings)
+    ),
     "vocabulary": Reader(_vocabularies, _change_json, _read_vocabulary),
 }
 

@@ -23,7 +23,17 @@ from tests.io.mutations.readers import READERS, Reader, touch
 MEMORY = 2 << 30  # bytes that a reader may take
 SECONDS = 10  # of the processor, for one file
 LONGEST = 2000  # letters of a message, the file's name included
-FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.", "ctypes.dlopen", "pty.spawn", "shutil.")
+FORBIDDEN = (
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "subprocess.Popen",
+    "socket.",
+    "ctypes.dlopen",
+    "pty.spawn",
+    "shutil.",
+)
 watching: list[Any] = []  # [the file that may be opened], while a reader is at work
 
 
@@ -44,7 +54,11 @@ def _audit(event: str, args: tuple) -> None:
         return
     if event.startswith(FORBIDDEN):
         raise Reached(f"{event} {args!r}")
-    if event == "open" and isinstance(args[0], str) and not args[0].startswith((watching[0], sys.prefix, sys.base_prefix)):
+    if (
+        event == "open"
+        and isinstance(args[0], str)
+        and not args[0].startswith((watching[0], sys.prefix, sys.base_prefix))
+    ):
         if not args[0].endswith((".py", ".pyc", ".so")):
             raise Reached(f"opened {args[0]!r}")
 
@@ -87,12 +101,19 @@ def _judge_error(error: BadakError) -> tuple[str, str]:
         chain.append(cause)
     if any(isinstance(cause, MemoryError) for cause in chain):
         return "wrong", f"memory beyond {MEMORY:,} bytes: {text[:200]!r}"
-    if text.count("\n") != 1 or "\nfix: " not in text or len(text) > LONGEST or not text.replace("\n", "").isprintable():
+    if (
+        text.count("\n") != 1
+        or "\nfix: " not in text
+        or len(text) > LONGEST
+        or not text.replace("\n", "").isprintable()
+    ):
         return "wrong", f"no error of two short lines: {text[:300]!r}"
     return "refused", text
 
 
-def work(name: str, seed: str, first: int, stop: int, progress: mmap.mmap, keep: str | None) -> tuple[Counter, list[str]]:
+def work(
+    name: str, seed: str, first: int, stop: int, progress: mmap.mmap, keep: str | None
+) -> tuple[Counter, list[str]]:
     """Judge the files from number `first` to `stop` of a reader; `progress` is told the number before each."""
     warnings.simplefilter("ignore")
     reader, counts, wrong = READERS[name], Counter(), []
