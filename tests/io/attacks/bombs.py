@@ -33,18 +33,11 @@ def given(module: str, name: str, *args: bytes) -> bytes:
     return called(module, name, b"(" + b"".join(args) + b"t")
 
 
-def sized(numbers: bytes) -> bytes:
-    """A tensor of which the size is one number 64 times."""
+def sized(number: bytes) -> bytes:
+    """A tensor of which every size and stride is one number, 64 times."""
     storage = b"(" + text("storage") + b"ctorch\nFloatStorage\n" + text("0") + text("cpu") + b"K\x06tQ"
-    return given(
-        "torch._utils",
-        "_rebuild_tensor_v2",
-        storage,
-        b"K\x00",
-        numbers + b"q\x05(" + b"h\x05" * 63 + b"t",
-        b")",
-        b"\x89N",
-    )
+    sizes = b"(" + number + b"q\x05" + b"h\x05" * 63 + b"tq\x06"
+    return given("torch._utils", "_rebuild_tensor_v2", storage, b"K\x00", sizes, b"h\x06", b"\x89", b"N")
 
 
 BOMBS = {
