@@ -1,9 +1,7 @@
 """Count what readers make of changed files: `python -m tests.io.mutations --help`."""
 
 import argparse
-import mmap
 import multiprocessing
-import struct
 import sys
 import time
 from collections import Counter
@@ -58,8 +56,7 @@ def run(name: str, seed: str, first: int, stop: int, keep: str | None = None) ->
     context = multiprocessing.get_context("spawn" if "torch" in sys.modules else "fork")
     while first < stop:
         last = min(first + BATCH, stop)
-        progress = mmap.mmap(-1, 8)
-        progress[:8] = struct.pack("<Q", first)
+        progress = context.Value("Q", first, lock=False)
         ours, theirs = context.Pipe(duplex=False)
         process = context.Process(target=_child, args=(theirs, name, seed, first, last, progress, keep))
         process.start()
@@ -70,7 +67,7 @@ def run(name: str, seed: str, first: int, stop: int, keep: str | None = None) ->
             counts, wrong, first = counts + found[0], wrong + found[1], last
             continue
         process.join()
-        at = struct.unpack("<Q", progress[:8])[0]
+        at = progress.value
         counts["wrong"] += 1
         wrong.append(f"{name} {at}: the process died or hung (code {process.exitcode})")
         if at > first:  # what it had judged before
@@ -85,12 +82,12 @@ def _child(pipe, *args) -> None:
     pipe.close()
 
 
-def _wait(pipe, progress: mmap.mmap):
+def _wait(pipe, progress):
     """What the process sends; None where it dies, or says nothing of a further file for too long."""
-    seen, since = progress[:8], time.monotonic()
+    seen, since = progress.value, time.monotonic()
     while not pipe.poll(0.2):
-        if progress[:8] != seen:
-            seen, since = progress[:8], time.monotonic()
+        if progress.value != seen:
+            seen, since = progress.value, time.monotonic()
         elif time.monotonic() - since > PATIENCE:
             return None
     try:

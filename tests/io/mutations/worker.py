@@ -2,10 +2,8 @@
 
 import gzip
 import json
-import mmap
 import resource
 import signal
-import struct
 import sys
 import tempfile
 import traceback
@@ -112,16 +110,16 @@ def _judge_error(error: BadakError) -> tuple[str, str]:
 
 
 def work(
-    name: str, seed: str, first: int, stop: int, progress: mmap.mmap, keep: str | None
+    name: str, seed: str, first: int, stop: int, progress: Any, keep: str | None
 ) -> tuple[Counter, list[str]]:
-    """Judge the files from number `first` to `stop` of a reader; `progress` is told the number before each."""
+    """Judge the files from number `first` to `stop` of a reader; `progress.value` is the number of the one at hand."""
     warnings.simplefilter("ignore")
     reader, counts, wrong = READERS[name], Counter(), []
     samples = reader.samples()
     with place(name) as path:
         limit()
         for number in range(first, stop):
-            progress[:8] = struct.pack("<Q", number)
+            progress.value = number
             chance = Random(f"{seed} {name} {number}")
             data = reader.change(samples[chance.randrange(len(samples))], chance)
             path.write_bytes(data)
