@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.errors import KindError
+from badak.graph import effects
 from badak.nn.errors import kind
 from badak.tensor import Tensor, get_default_dtype
 from badak.tensor.printing import format_tensor
@@ -52,4 +53,5 @@ def _same_memory(cls: type, data: Tensor | None) -> Any:
         raise KindError(f"{cls.__name__} takes a tensor; got {kind(data)}", f"nn.{cls.__name__}(badak.tensor(data))")
     made = Tensor._of(data._array, cls)
     made._counter = data._watch()  # an in-place change through one is seen by the other's graph
+    effects.derived(made)
     return made

@@ -19,6 +19,7 @@ import numpy as np
 
 from badak import kernels
 from badak.errors import ArgumentError, RangeError
+from badak.graph import effects
 from badak.tensor._mt19937 import Twister
 
 _WIDE = np.empty(0, np.float64)
@@ -59,6 +60,7 @@ class Source(Twister):
     def _unit64(self, n):
         return self.draw("random_uniform", n, np.float64)
 
+    @effects.state(alone=True)
     def uniform(self, shape, dtype=np.float32, low=0.0, high=1.0):
         """u (high - low) + low in one rounding, u uniform on [0, 1); a value that rounds up to high becomes low."""
         dtype = np.dtype(dtype)
@@ -72,6 +74,7 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ normal
 
+    @effects.state(alone=True)
     def normal(self, shape, dtype=np.float32, mean=0.0, std=1.0, contiguous=True):
         """Normal numbers by Box and Muller, in one of PyTorch's two ways.
 
@@ -106,6 +109,7 @@ class Source(Twister):
             self.spare = float(pairs[-1])
         return _kernels().scaled(z, float(std), float(mean))
 
+    @effects.state(alone=True)
     def log_normal(self, shape, dtype=np.float32, mean=1.0, std=2.0):
         """exp of normal numbers; the mean and deviation are the logarithm's."""
         if not std > 0:
@@ -114,12 +118,14 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ yes and no
 
+    @effects.state(alone=True)
     def bernoulli(self, p, shape):
         """True with probability p, bool of `shape`: u < p with a float64 u."""
         if not 0 <= p <= 1:
             raise ArgumentError(f"bernoulli_: expected p in [0, 1]; got p={p}")
         return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape)
 
+    @effects.state(alone=True)
     def bernoulli_each(self, p):
         """True with probability p[i], bool of p's shape; the uniform numbers are float64 where p is, else float32."""
         if p.size and not ((p >= 0) & (p <= 1)).all():
@@ -130,6 +136,7 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ whole numbers
 
+    @effects.state(alone=True)
     def integers(self, low, high, shape, dtype=np.int64):
         """Whole numbers in [low, high): word % (high - low) + low."""
         if not low < high:
@@ -137,6 +144,7 @@ class Source(Twister):
         value = self.draw("random_integers", _size(shape), low, high - low)
         return value.astype(dtype, copy=False).reshape(shape)
 
+    @effects.state(alone=True)
     def any_integers(self, shape, dtype):
         """What `random_()` draws: [0, largest] of an integer dtype, [0, 2^digits] of a floating one, 0 or 1 for bool."""
         dtype, n = np.dtype(dtype), _size(shape)
@@ -155,12 +163,14 @@ class Source(Twister):
         """One whole number in [0, 2^63): what a DataLoader draws as its seed."""
         return int(self.any_integers((), np.int64))
 
+    @effects.state(alone=True)
     def permutation(self, n):
         """0 .. n-1 in random order, int64 (n,): the Fisher-Yates shuffle, from the front."""
         return self.draw("random_permutation", n)
 
     # ------------------------------------------------------------------ waiting times
 
+    @effects.state(alone=True)
     def exponential(self, shape, dtype=np.float32, rate=1.0):
         """-log(1 - u) / rate with a float64 u."""
         if not rate > 0:
@@ -168,6 +178,7 @@ class Source(Twister):
         u = self._unit64(_size(shape))
         return _narrow(-1.0 / rate * _kernels().c_function(-u, "log1p"), dtype).reshape(shape)
 
+    @effects.state(alone=True)
     def geometric(self, p, shape, dtype=np.float32):
         """Trials up to the first success: ceil(log u / log(1 - p))."""
         if not 0 < p < 1:
@@ -176,6 +187,7 @@ class Source(Twister):
             trials = np.ceil(np.log(self._unit64(_size(shape))) / math.log1p(-p))
         return _narrow(trials, dtype).reshape(shape)
 
+    @effects.state(alone=True)
     def cauchy(self, shape, dtype=np.float32, median=0.0, sigma=1.0):
         """median + sigma tan(pi (u - 1/2))."""
         tangent = _kernels().c_function(math.pi * (self._unit64(_size(shape)) - 0.5), "tan")
@@ -183,6 +195,7 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ classes
 
+    @effects.state(alone=True)
     def multinomial(self, p, n, replacement=False):
         """n class numbers for each row of weights p (V,) or (B, V), int64 (n,) or (B, n).
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.errors import GraphError, warn_once
+from badak.graph import effects
 from badak.tensor import Tensor, isfinite
 
 
@@ -62,7 +63,7 @@ class GradScaler:
         grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         self._found[id(optimizer)] = not all(bool(isfinite(grad).all()) for grad in grads)
         for grad in grads:
-            np.multiply(grad._array, grad._array.dtype.type(1.0 / self._scale), out=grad._array)
+            _multiply(grad, 1.0 / self._scale)
 
     def step(self, optimizer, *args, **kwargs):
         """optimizer.step(), unless a gradient is infinite or NaN."""
@@ -118,3 +119,9 @@ class GradScaler:
         self._scale, self._growth_tracker = float(state_dict["scale"]), int(state_dict["_growth_tracker"])
         self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
         self._growth_interval = int(state_dict["growth_interval"])
+
+
+@effects.writes
+def _multiply(grad: Tensor, factor: float) -> None:
+    np.multiply(grad._array, grad._array.dtype.type(factor), out=grad._array)
+    grad._watch().bump("GradScaler.unscale_")
