@@ -13,7 +13,7 @@ import numpy as np
 
 from badak.errors import GraphError
 from badak.replay.entries import Call
-from badak.replay.surroundings import NUMBERS, Surroundings, same
+from badak.replay.surroundings import NUMBERS, Surroundings
 from badak.tensor import Tensor
 from badak.tensor.generator import default_generator
 
@@ -58,9 +58,22 @@ class State:
     def __init__(self, roots):
         self.roots = roots
         self.reached = Surroundings(roots)
-        self.tensors = {id(x): (x, dict(vars(x))) for x in self.reached.tensors()}
+        self.tensors = [(x, dict(vars(x)), x._counter and x._counter.count) for x in self.reached.tensors()]
         self.arrays = {key: (array, array.copy()) for key, array in self.reached.memory().items()}
-        self.versions = {id(x): (x._counter, x._counter.count) for x in self.reached.tensors() if x._counter is not None}
+        self.values = dict(self._values())
+
+    def _values(self):
+        """((id, name), (in words, bits)) of every value."""
+        for x, held, _ in self.tensors:
+            for name in ("_array", "_grad", "_requires_grad"):
+                where = f"{name[1:]} of a tensor of shape {tuple(x._array.shape)}"
+                yield (id(x), name), (where, _bits(held.get(name)))
+        for where, container, held in self.reached.places():
+            wanted = _what_counts(container)
+            for name, value in held:
+                if wanted is None or name in wanted:
+                    yield (id(container), _key(name)), (f"{where}.{name}" if isinstance(name, str) else where, _bits(value))
+            yield (id(container), "how many"), (f"the length of {where}", len(held))
 
     def now(self) -> "State":
         """The same later."""
@@ -70,38 +83,21 @@ class State:
         """Put everything back."""
         for _, container, held in self.reached.places():
             _put_back(container, held)
-        for x, held in self.tensors.values():
+        for x, held, count in self.tensors:
             vars(x).clear()
             vars(x).update(held)
+            if x._counter is not None and count is not None:
+                x._counter.count = count
         for array, values in self.arrays.values():
             if array.flags.writeable:
                 array[...] = values
-        for version, count in self.versions.values():
-            version.count = count
 
     def differs(self, other: "State") -> str:
         """Where another state has other values, in words; "" where it has the same."""
-        for key, (x, held) in self.tensors.items():
-            if key in other.tensors:
-                theirs = other.tensors[key][1]
-                for name in ("_array", "_grad", "_requires_grad"):
-                    if difference := _differs(theirs.get(name), held.get(name), f"{name[1:]} of {_name(x)}"):
-                        return difference
-        mine = {id(container): (where, container, held) for where, container, held in self.reached.places()}
-        for _, container, theirs in other.reached.places():
-            where, _, held = mine.get(id(container), ("", None, theirs))
-            wanted = _what_counts(container)
-            for (name, one), (also, two) in zip(theirs, held):
-                if (wanted is None or name in wanted) and (difference := _differs(one, two, f"{where}.{name}")):
-                    return difference
-                del also
-            if len(theirs) != len(held):
-                return f"{where} has {len(held)} parts instead of {len(theirs)}"
+        for key, (where, value) in other.values.items():
+            if key in self.values and self.values[key][1] != value:
+                return f"{where} {_than(value, self.values[key][1])}"
         return ""
-
-
-def _name(x) -> str:
-    return f"a tensor of shape {tuple(x._array.shape)}"
 
 
 def _what_counts(container):
@@ -134,14 +130,27 @@ def _put_back(container, held) -> None:
             own.update(held)
 
 
+def _key(name):
+    return name if isinstance(name, int | str) else id(name)
+
+
+def _bits(value):
+    """What is compared of a value; None for objects, which are looked into by themselves."""
+    if isinstance(value, Tensor):
+        return _bits(value._array), value._requires_grad
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), value.tobytes()
+    return repr(value) if isinstance(value, NUMBERS) else None
+
+
+def _than(expected, found) -> str:
+    if isinstance(expected, str | int) and isinstance(found, str | int):
+        return f"is {found} instead of {expected}"
+    return "has other values" if expected is not None and found is not None else "is there in one of them only"
+
+
 def _differs(expected, found, where: str) -> str:
-    """Where two values differ, in words; "" where they have the same bits."""
-    if isinstance(expected, Tensor) and isinstance(found, Tensor):
-        if expected._requires_grad != found._requires_grad:
-            return f"{where} requires a gradient in one of them only"
-        return _differs(expected._array, found._array, where)
-    if isinstance(expected, np.ndarray) and isinstance(found, np.ndarray):
-        return "" if _bits(expected) == _bits(found) else f"{where} has other values{_where_first(expected, found)}"
+    """Where two results differ, in words; "" where they have the same bits."""
     if isinstance(expected, list | tuple) and type(expected) is type(found):
         if len(expected) != len(found):
             return f"{where} has another length"
@@ -150,17 +159,5 @@ def _differs(expected, found, where: str) -> str:
         if list(expected) != list(found):
             return f"{where} has other keys"
         return next((d for name in expected if (d := _differs(expected[name], found[name], f"{where}[{name!r}]"))), "")
-    if isinstance(expected, NUMBERS) or isinstance(found, NUMBERS):
-        return "" if same(expected, found) else f"{where} is {found!r} instead of {expected!r}"
-    return ""
-
-
-def _bits(array) -> tuple:
-    return array.shape, array.dtype, array.tobytes()
-
-
-def _where_first(expected, found) -> str:
-    if expected.shape != found.shape or expected.dtype != found.dtype:
-        return f": {found.dtype} {found.shape} instead of {expected.dtype} {expected.shape}"
-    other = np.argwhere(expected != found)
-    return f", first at {tuple(other[0].tolist())}" if len(other) and expected.ndim else ""
+    one, two = _bits(expected), _bits(found)
+    return "" if one == two else f"{where} {_than(one, two)}"

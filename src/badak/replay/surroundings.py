@@ -153,9 +153,14 @@ def _held(thing):
         return [(each, each) for each in sorted(thing, key=id)]
     if isinstance(thing, tuple | frozenset | types.MethodType | functools.partial):
         return None
-    if type(thing).__module__ == "badak.replay.compiled":
+    if _is_replay(thing):
         return None
     return _attributes(thing) or None
+
+
+def _is_replay(thing) -> bool:
+    """Whether it belongs to a compiled step, whose recordings are not the program's."""
+    return type(thing).__module__.startswith("badak.replay.")
 
 
 def _attributes(thing) -> list:
@@ -180,7 +185,7 @@ def _parts(where: str, thing) -> list:
     """(where, part) of all that can be reached from here in one step."""
     if is_ours(thing) and isinstance(thing, types.FunctionType):
         return []
-    if type(thing).__module__ == "badak.replay.compiled":  # its recordings are not the program's
+    if _is_replay(thing):
         return [("", getattr(thing, "function", None))]
     if isinstance(thing, types.FunctionType):
         cells = [(name, cell) for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or ())]
