@@ -30,6 +30,9 @@ class Training:
             self.step(badak.randn(5, 4))
         (self.plan,) = self.step.recordings
 
+    def memory(self):
+        return self.optimizer.state[self.model[0].bias]
+
     def _step(self, x):
         self.optimizer.zero_grad()
         loss = self.model(x).square().mean()
@@ -45,8 +48,8 @@ TAMPERINGS = {
     "a gradient": (lambda t: t.model[0].weight._grad._array.fill(7.0), "grad of a tensor of shape (4, 4) has other values"),
     "a lost gradient": (lambda t: t.model[0].weight._set_grad(None), "grad of a tensor of shape (4, 4) has other values"),
     "a buffer": (lambda t: t.model[1].running_mean._array.fill(7.0), "array of a tensor of shape (4,) has other values"),
-    "a moment": (lambda t: t.optimizer.state[t.model[0].bias]["exp_avg"]._array.fill(7.0), "has other values"),
-    "a count": (lambda t: t.optimizer.state[t.model[0].bias]["step"]._array.fill(7.0), "array of a tensor of shape () has other values"),
+    "a moment": (lambda t: t.memory()["exp_avg"]._array.fill(7.0), "array of a tensor of shape (4,) has other values"),
+    "a count": (lambda t: t.memory()["step"]._array.fill(7.0), "array of a tensor of shape () has other values"),
     "the schedule": (lambda t: setattr(t.schedule, "last_epoch", 77), "last_epoch is 77 instead of 10"),
     "the rate": (lambda t: t.optimizer.param_groups[0].update(lr=77.0), "lr is 77.0 instead of"),
     "the generator": (lambda t: badak.manual_seed(1), "Generator._seed is 1 instead of 0"),

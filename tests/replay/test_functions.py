@@ -87,19 +87,26 @@ def test_functions_give_their_bits_when_they_are_compiled(name):
         compiled.forget()
 
 
-REPLAYED = set(FUNCTIONS) - {
-    "scatter", "unique", "nonzero", "mask", "item", "branch", "index of a tensor", "numpy", "fewer random", "histc", "one_hot",
-    "drawing", "random",
-}  # fmt: skip
+REFUSED = {
+    "unique": "it reads a value (unique, for the size of its result)",
+    "nonzero": "it reads a value (nonzero, for the size of its result)",
+    "mask": "the shape of what index gives depends on values",
+    "item": "it reads a value (item)",
+    "branch": "it reads a value (bool())",
+    "index of a tensor": "it reads a value (an index)",
+    "numpy": "it reads a value (numpy)",
+    "histc": "it reads a value (bool())",
+}
 
 
-@pytest.mark.parametrize("name", sorted(REPLAYED))
-def test_most_functions_can_be_replayed(name):
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_is_replayed_or_says_why_it_is_not(name):
     compiled = badak.compile(lambda x, i: FUNCTIONS[name](x, i))
     for seed in range(4):
         compiled(*inputs(seed))
-    assert compiled.why == ""
-    assert compiled.recordings
+    assert compiled.why == REFUSED.get(name, "")
+    assert bool(compiled.recordings) == (name not in REFUSED)
 
 
 def filled(make, change):

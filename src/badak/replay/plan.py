@@ -182,7 +182,7 @@ class Plan:
         self.grads = [(leaf, None if grad is None else grad._array) for leaf, grad, read in recorder.leaves.values() if read]
         anew = {key for key, (_, _, read) in recorder.leaves.items() if not read}
         self._given = {id(leaf): leaf._grad for leaf, _, _ in recorder.leaves.values() if id(leaf) in anew}
-        self.met = list(recorder.tensors.values()), recorder.origins.outside()
+        self.met = list(recorder.tensors.values()), list(recorder.stateful.values())
         self.machine, self.modes = machine(), (modes.grad, modes.inference)
         self.results, self.arrays = results, self._memory
         self.written = recorder.written

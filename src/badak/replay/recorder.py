@@ -40,6 +40,7 @@ class Recorder(Observer):
         self.modules: dict = {}  # id: modules that were called, or asked for what they hold
         self.decided: dict = {}  # (id, name): (object, name, value) of what Python decides by
         self.written: dict = {}  # id: owner of memory from outside that it writes
+        self.stateful: dict = {}  # id: optimizers, schedules, generators, caches: what functions of state were called on
         self.origins = Origins()
         self.repeats = Repeats(self.origins)
         self.log = KernelLog()
@@ -240,6 +241,8 @@ class Recorder(Observer):
 
     def _state(self, effect, args, kwargs, result, calls, kept) -> None:
         what, name, made = self.origins.describe((args, kwargs)), effect.function.__qualname__, results_in(result)
+        if args and not isinstance(args[0], Tensor | np.ndarray):
+            self.stateful[id(args[0])] = args[0]
         if isinstance(result, int | float):
             self.refuse(f"it reads a value ({name})")
             return

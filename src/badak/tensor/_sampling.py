@@ -119,20 +119,20 @@ class Source(Twister):
     # ------------------------------------------------------------------ yes and no
 
     @effects.state(alone=True)
-    def bernoulli(self, p, shape):
-        """True with probability p, bool of `shape`: u < p with a float64 u."""
+    def bernoulli(self, p, shape, dtype=np.bool_):
+        """1 with probability p, else 0, of `shape`: u < p with a float64 u."""
         if not 0 <= p <= 1:
             raise ArgumentError(f"bernoulli_: expected p in [0, 1]; got p={p}")
-        return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape)
+        return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape).astype(dtype, copy=False)
 
     @effects.state(alone=True)
-    def bernoulli_each(self, p):
-        """True with probability p[i], bool of p's shape; the uniform numbers are float64 where p is, else float32."""
+    def bernoulli_each(self, p, dtype=np.bool_):
+        """1 with probability p[i], else 0, of p's shape; the uniform numbers are float64 where p is, else float32."""
         if p.size and not ((p >= 0) & (p <= 1)).all():
             raise ArgumentError("bernoulli: expected every probability in [0, 1]", fix="pass probabilities, e.g. sigmoid(logits)")
         if p.dtype == np.float64:
-            return self._unit64(p.size).reshape(p.shape) < p
-        return self._unit32(p.size).reshape(p.shape) < p.astype(np.float32, copy=False)
+            return (self._unit64(p.size).reshape(p.shape) < p).astype(dtype, copy=False)
+        return (self._unit32(p.size).reshape(p.shape) < p.astype(np.float32, copy=False)).astype(dtype, copy=False)
 
     # ------------------------------------------------------------------ whole numbers
 

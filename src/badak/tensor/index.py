@@ -253,6 +253,7 @@ def take(input, index) -> Tensor:
 
 def nonzero(input, *, as_tuple: bool = False, out=None):
     """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
+    effects.read("nonzero, for the size of its result")
     if as_tuple:
         return tuple(Tensor._of(i) for i in np.nonzero(np.atleast_1d(input._array)))
     y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))

@@ -206,10 +206,10 @@ def bernoulli(input, p=None, *, generator=None, out=None) -> Tensor:  # noqa: A0
     source = or_default(generator)
     if p is None:
         _need_float(input, "bernoulli")
-        made = source.bernoulli_each(input._array)
+        made = source.bernoulli_each(input._array, input._array.dtype)
     else:
-        made = source.bernoulli(float(p), input._array.shape)
-    return _finish(made.astype(input._array.dtype), out, False, "bernoulli")
+        made = source.bernoulli(float(p), input._array.shape, input._array.dtype)
+    return _finish(made, out, False, "bernoulli")
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None) -> Tensor:  # noqa: A002
@@ -276,13 +276,13 @@ def geometric_(x, p, *, generator=None) -> Tensor:
 
 def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
     """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
-    source = or_default(generator)
+    source, kind = or_default(generator), x._array.dtype
     if isinstance(p, Tensor):
         _need_float(p, "bernoulli_")
-        drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array)))
+        drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array), kind))
     else:
-        drawn = draw_like(x._array, lambda shape: source.bernoulli(float(p), shape))
-    return write_(x, Tensor._of(drawn.astype(x._array.dtype)), "bernoulli_")
+        drawn = draw_like(x._array, lambda shape: source.bernoulli(float(p), shape, kind))
+    return write_(x, Tensor._of(drawn), "bernoulli_")
 
 
 def random_(x, from_=None, to=None, *, generator=None) -> Tensor:

@@ -217,6 +217,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
 
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
+    effects.read("unique, for the size of its result")
     flags: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
     found = np.unique(input._array, axis=dim, **flags)
     if not isinstance(found, tuple):
@@ -229,6 +230,7 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
 
 def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The values with runs of equal ones (slices along dim, if given) shortened to one."""
+    effects.read("unique_consecutive, for the size of its result")
     array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     first = np.ones(len(array), bool)

@@ -53,15 +53,28 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
         raise DTypeError(
             f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()"
         )
-    if ids.size and ids.min() < 0:
-        raise RangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
     if num_classes == -1:
         if ids.size == 0:
             raise ArgumentError("one_hot: Can not infer total number of classes from empty tensor.", "num_classes=V")
-        num_classes = int(ids.max()) + 1
+        effects.read("one_hot, for the number of classes")
+        _check_classes(tensor, int(ids.max()) + 1)
+        return _one_hot(tensor, int(ids.max()) + 1)
+    _check_classes(tensor, num_classes)
+    return _one_hot(tensor, num_classes)
+
+
+@effects.check
+def _check_classes(tensor: Tensor, num_classes: int) -> None:
+    ids = tensor._array
+    if ids.size and ids.min() < 0:
+        raise RangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
     if ids.size and ids.max() >= num_classes:
         raise RangeError(
             f"one_hot: Class values must be smaller than num_classes; got id {int(ids.max())}, num_classes={num_classes}",
             f"num_classes={int(ids.max()) + 1}",
         )
-    return Tensor._of((row_major(ids)[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+@effects.pure
+def _one_hot(tensor: Tensor, num_classes: int) -> Tensor:
+    return Tensor._of((row_major(tensor._array)[..., None] == np.arange(num_classes)).astype(np.int64))
