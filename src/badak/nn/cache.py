@@ -56,7 +56,9 @@ class KeyValueCache:
                 "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
                 "with badak.no_grad(): around the model, or the whole text at once without a cache",
             )
-        effects.decides(self, "length")
+        watched = modes.observer is not None
+        if watched:
+            effects.decides(self, "length")
         T, start = k.shape[2], self.length
         if start + T > self.room:
             raise RangeError(
@@ -64,7 +66,7 @@ class KeyValueCache:
             )
         kept = self._tensors(layer, k, v)
         for mine, new in zip(kept, (k, v)):
-            _keep(mine, new, start)
+            (keep if watched else _keep)(mine, new, start)
         keys, values = (Tensor._of(mine._array[:, :, : start + T]) for mine in kept)
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
         return attend(q, keys, values, Visible(None, None, start if T != 1 else None, (T, start + T)), p, False)[0]
@@ -112,11 +114,12 @@ def _empty(x: Tensor, room: int) -> Tensor:
     return x.new_empty(batch, heads, room, size)
 
 
-@effects.writes
 def _keep(kept: Tensor, new: Tensor, start: int) -> None:
     """Put the new keys or values, (B, H, T, D), behind the first `start` of those kept."""
     kept._array[:, :, start : start + new._array.shape[2]] = new._array
-    kept._watch().bump("KeyValueCache.attend")
+
+
+keep = effects.writes(_keep)
 
 
 def _check(kept, new: Tensor, name: str) -> None:

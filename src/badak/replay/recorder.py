@@ -235,7 +235,7 @@ class Recorder(Observer):
             self._given_values(list(written_by_calls(calls)))
             if all(self.origins.knows(array) for array in read_by(calls)):
                 entry.calls = calls or None
-        elif name == "put":
+        elif name == "_put":
             entry = Copy(args[0]._array, args[1]._array, args[0]._watch(), args[2])
         self._add(entry, "call", name, what)
 

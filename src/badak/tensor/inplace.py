@@ -30,18 +30,20 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         value = value.clone()  # a leaf's history is the leaf itself, which x does not become
     if not array.flags.writeable:
         raise read_only(name)
-    put(x, value, name)
+    (_put if modes.observer is None else put)(x, value, name)
     if recording:
         _rewrite(x, value)
     return x
 
 
-@effects.writes
-def put(x: Tensor, value: Tensor, name: str) -> Tensor:
+def _put(x: Tensor, value: Tensor, name: str) -> Tensor:
     """Write value's numbers to x's memory, no more: history is the caller's."""
     x._array[...] = value._array
     x._watch().bump(name)
     return x
+
+
+put = effects.writes(_put)
 
 
 def changed_(x: Tensor, name: str) -> Tensor:
