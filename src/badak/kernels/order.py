@@ -79,15 +79,12 @@ def empty(shape: tuple[int, ...], dtype: Any, turned: Turn | None) -> np.ndarray
 
 
 def laid(y: Array, *inputs: Any) -> Array:
-    """y, copied where it does not lie as an elementwise result of the arrays among `inputs` does.
-
-    Where all of them are row-major y is taken to be so too: NumPy's functions see to that.
-    """
+    """y, copied where it does not lie as an elementwise result of the arrays among `inputs` does."""
     for x in inputs:
         if type(x) is np.ndarray and not x.flags.c_contiguous:
             break
     else:
-        return y
+        return row_major(y)
     xs = [x for x in inputs if type(x) is np.ndarray]
     turned = turn(y.shape, *xs)
     if (y if turned is None else y.transpose(turned[0])).flags.c_contiguous:

@@ -1,6 +1,7 @@
 """A look at gradients on their way back."""
 
 from badak.graph import Op
+from badak.kernels.order import copied
 
 
 class Observe(Op):
@@ -9,7 +10,7 @@ class Observe(Op):
     @staticmethod
     def forward(save, *arrays, observer):
         save.observer = observer
-        return tuple(x.copy() for x in arrays)  # copies, so that an in-place change of y leaves x alone
+        return tuple(map(copied, arrays))  # copies, so that an in-place change of y leaves x alone
 
     @staticmethod
     def backward(saved, *dys):

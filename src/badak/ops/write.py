@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.graph import Op, Saved
+from badak.kernels.order import copied
 
 
 class WriteView(Op):
@@ -16,7 +17,7 @@ class WriteView(Op):
     @staticmethod
     def forward(save, base, value, steps):
         save.base, save.steps = base, steps
-        y = base.copy(order="K")  # the strides of the base, so that the same views of it exist
+        y = copied(base)  # the strides of the base, so that the same views of it exist
         _see(y, steps)[...] = value
         return y
 
