@@ -66,8 +66,9 @@ def _calls(g: Drawing, steps: Steps, loop: Block, name: str, kinds, same: bool) 
 def _threads(g: Drawing, steps: Steps) -> None:
     """Two threads, each with a step of its own; nothing that they share is drawn or changed."""
     training(g, steps)
+    second = len(steps.calls)
     training(g, steps)
-    pairs = [call for call in steps.calls if call[1]][:2]
+    pairs = steps.calls[0], steps.calls[second]
     for number, (name, kinds) in enumerate(pairs):
         body = g.program.block(f"def work{number}():")
         loop = body.block("for number in range(6):")

@@ -135,21 +135,24 @@ class Run:
         self.record.look_around(where, {name: value for name, value in self.names.items() if name not in self._hidden})
 
     def _together(self, *works, in_turn: bool = False):
-        logs = [Record(self.lib) for _ in works]
+        records = [Record(self.lib) for _ in works]
 
-        def run(work, log):
-            self._local.record = log
-            work()
+        def run(work, record):
+            self._local.record = record
+            try:
+                work()
+            except Exception as error:
+                record.error("the thread (", error)
 
-        threads = [threading.Thread(target=run, args=pair) for pair in zip(works, logs)]
+        threads = [threading.Thread(target=run, args=pair) for pair in zip(works, records)]
         for thread in threads:
             thread.start()
             if in_turn:
                 thread.join()
         for thread in threads:
             thread.join()
-        for number, log in enumerate(logs):  # calls are counted across threads: their numbers say nothing here
-            self.record.extend((f"thread {number}: {where.partition(' (')[2]}", value) for where, value in log)
+        for number, record in enumerate(records):  # calls are counted across threads: their numbers say nothing here
+            self.record.extend((f"thread {number}: {where.partition(' (')[2]}", value) for where, value in record)
 
     def _in_turn(self, *works):
         self._together(*works, in_turn=True)

@@ -278,7 +278,8 @@ def function(g: Drawing, steps: Steps) -> None:
     g.setup = before
     statements(g, body, pool, g.number(2, 9))
     g.setup = g.program
-    results = [v.name for v in g.random.sample(pool, min(len(pool), g.number(1, 3)))]
+    # clones: what compile returns is a copy, so a view of what was there before would differ when that changes
+    results = [f"{v.name}.clone()" for v in g.random.sample(pool, min(len(pool), g.number(1, 3)))]
     if g.chance(0.15):
         body.add(f"out = {pool[-1].name}")
         extras(g, steps, body, pool[-1].shape)

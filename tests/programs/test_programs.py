@@ -1,5 +1,6 @@
 """Random programs give the same bits in every way; and what compares them sees what it must."""
 
+import datetime
 import functools
 from pathlib import Path
 
@@ -120,3 +121,16 @@ def test_every_family_is_drawn():
         "together( in_turn( retain_graph load_state_dict .expand .transpose [::2] .half() zero_() copy_ manual_seed"
     )
     assert [word for word in wanted.split() if word not in texts] == []
+
+
+TODAY = int(datetime.date.today().strftime("%Y%m%d")) * 1000
+SLOW = [pytest.param(part, marks=pytest.mark.slow) for part in range(1, 9)]
+
+
+@pytest.mark.parametrize("part", [0, *SLOW])
+def test_programs_of_today(part):
+    """Other seeds each day: 12 in `make check`, 108 in `make test`; a failure names its seed, to be run and shrunk alone."""
+    for seed in range(TODAY + 12 * part, TODAY + 12 * (part + 1)):
+        program, _ = generate(seed)
+        verdict = judge(str(program), False, "float64" if seed % 4 == 3 else "float32")
+        assert verdict.differences == [], f"python -m tests.programs --seeds {seed}\n{program}"

@@ -7,6 +7,7 @@ from badak.errors import GraphError, KindError, ShapeError
 from badak.graph import effects, modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record
+from badak.tensor.inplace import refuse_leaf
 
 
 class FunctionContext:
@@ -44,7 +45,7 @@ class FunctionContext:
         self._not_differentiable = tuple(id(t) for t in tensors)
 
     def mark_dirty(self, *tensors) -> None:
-        """Inputs that forward changed in place."""
+        """Inputs that forward changed in place; GraphError for a leaf that requires a gradient."""
         self._dirty = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -88,6 +89,8 @@ class Function:
                 made = cls.forward(ctx, *args, **kwargs)
         outputs = made if isinstance(made, tuple) else (made,)
         if any(needs):
+            for x in ctx._dirty:
+                refuse_leaf(x)
             outputs = _record(cls, ctx, args, edges, outputs)
         return outputs if isinstance(made, tuple) else outputs[0]
 

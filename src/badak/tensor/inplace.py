@@ -17,7 +17,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     """Make x hold `value` (broadcast to x's shape, cast to x's dtype) together with value's history."""
     recording = modes.grad and (x.requires_grad or value.requires_grad)
     if recording:
-        _refuse_leaf(x)
+        refuse_leaf(x)
         _keep_original(value, x)
     array = x._array
     if value._array.shape != array.shape:
@@ -49,7 +49,7 @@ put = effects.writes(_put)
 def changed_(x: Tensor, name: str) -> Tensor:
     """Note that x's values were changed directly, where no history is involved."""
     if modes.grad and x.requires_grad:
-        _refuse_leaf(x)
+        refuse_leaf(x)
     x._watch().bump(name)
     return x
 
@@ -68,7 +68,8 @@ def _keep_original(value: Tensor, x: Tensor) -> None:
             node.watched = [entry for entry in node.watched if entry[0] is not version]
 
 
-def _refuse_leaf(x: Tensor) -> None:
+def refuse_leaf(x: Tensor) -> None:
+    """Raise where it is a leaf that requires a gradient, or a view of one: what is changed would have no gradient."""
     base = x if x._base is None else x._base
     if base._requires_grad and base._node is None:
         what = "a leaf Variable that requires grad" if base is x else "a view of a leaf Variable that requires grad"

@@ -1,0 +1,125 @@
+"""What a Function says of its tensors, against PyTorch: outputs without gradient, inputs changed in place, missing gradients."""
+
+import pytest
+import torch
+
+import badak
+from tests.compare import assert_close
+
+
+def agree(program):
+    """The program (of a library) gives the same numbers in both."""
+    ours, theirs = program(badak), program(torch)
+    assert len(ours) == len(theirs)
+    for number, (found, expected) in enumerate(zip(ours, theirs)):
+        if isinstance(expected, torch.Tensor):
+            assert_close(found, expected, units=4, what=f"value {number}")
+        else:
+            assert found == expected, f"value {number}"
+
+
+def function(lib, **methods):
+    return type("F", (lib.autograd.Function,), {name: staticmethod(method) for name, method in methods.items()})
+
+
+def test_an_output_that_is_marked_has_no_gradient():
+    def program(lib):
+        came = []
+
+        def forward(ctx, x):
+            order = x.argsort()
+            largest = x.max()
+            ctx.mark_non_differentiable(order, largest)
+            ctx.save_for_backward(x)
+            return x * x, order, largest
+
+        def backward(ctx, dy, dorder, dlargest):
+            came.append((dorder is None, dlargest is None, dlargest.tolist()))
+            return 2 * ctx.saved_tensors[0] * dy
+
+        x = lib.tensor([3.0, -1.0, 2.0], requires_grad=True)
+        y, order, largest = function(lib, forward=forward, backward=backward).apply(x)
+        (y.sum() + largest).backward()
+        states = [(t.requires_grad, t.grad_fn is None, t.is_leaf) for t in (y, order, largest)]
+        return [y, order, largest, x.grad, states, came]
+
+    agree(program)
+
+
+def test_an_input_that_is_marked_dirty_is_changed_with_its_history():
+    def program(lib):
+        def forward(ctx, x):
+            x.mul_(3)
+            ctx.mark_dirty(x)
+            return x
+
+        F = function(lib, forward=forward, backward=lambda ctx, dy: 3 * dy)
+        w = lib.tensor([1.0, 2.0], requires_grad=True)
+        x = w * 2
+        before = x._version
+        y = F.apply(x)
+        (y * y).sum().backward()
+        return [y, x, w.grad, y is x, x.requires_grad, x._version > before]
+
+    agree(program)
+
+
+def test_what_was_saved_before_an_input_became_dirty_is_noticed():
+    for lib in (torch, badak):
+        F = function(lib, forward=lambda ctx, x: (x.mul_(3), ctx.mark_dirty(x))[0], backward=lambda ctx, dy: 3 * dy)
+        w = lib.tensor([1.0, 2.0], requires_grad=True)
+        x = w.exp()
+        y = x.square()
+        F.apply(x)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+
+def test_a_leaf_that_requires_a_gradient_cannot_be_dirty():
+    for lib in (torch, badak):
+        F = function(lib, forward=lambda ctx, x: (x.mul_(3), ctx.mark_dirty(x))[0], backward=lambda ctx, dy: 3 * dy)
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            F.apply(lib.ones(2, requires_grad=True))
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_gradients_that_nothing_gave_are_zeros_or_none(materialize):
+    def program(lib):
+        came = []
+
+        def forward(ctx, x):
+            ctx.set_materialize_grads(materialize)
+            return x * 2, x * 3
+
+        def backward(ctx, one, two):
+            came.append([None if dy is None else dy.tolist() for dy in (one, two)])
+            return (0 if one is None else 2 * one) + (0 if two is None else 3 * two)
+
+        x = lib.tensor([1.0, 2.0], requires_grad=True)
+        one, two = function(lib, forward=forward, backward=backward).apply(x)
+        two.sum().backward()
+        return [x.grad, came]
+
+    agree(program)
+
+
+def test_all_three_work_from_setup_context():
+    def program(lib):
+        came = []
+
+        def setup_context(ctx, inputs, output):
+            ctx.mark_non_differentiable(output[1])
+            ctx.set_materialize_grads(False)
+            ctx.save_for_backward(inputs[0])
+
+        def backward(ctx, dy, _):
+            came.append(dy is None)
+            return None if dy is None else dy * ctx.saved_tensors[0]
+
+        F = function(lib, forward=lambda x: (x * x / 2, x.sign()), setup_context=setup_context, backward=backward)
+        x = lib.tensor([1.0, -2.0], requires_grad=True)
+        y, sign = F.apply(x)
+        y.sum().backward()
+        return [y, sign, sign.requires_grad, x.grad, came]
+
+    agree(program)
