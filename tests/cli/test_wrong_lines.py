@@ -109,7 +109,8 @@ def test_every_option_has_a_kind_of_value_that_is_tried():
 def test_wrong_runs(place, capsys, name):
     more = {"generate": [], "fill-mask": ["the [MASK]"], "predict": ["x.png"], "profile": []}[name]
     for run in [*PLACES, *QUICK]:
-        mine = {"generate": ["gpt"], "fill-mask": ["bert"], "predict": ["classify"], "profile": [*QUICK, "empty", os.devnull]}
+        runs = {"generate": ["gpt"], "fill-mask": ["bert"], "predict": ["classify"]}
+        mine = {**runs, "profile": [*QUICK, "empty", "special", os.devnull]}  # Python programs, all of these
         if run not in mine[name]:
             assert judge(capsys, [name, run, *more]) == 2
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 from collections.abc import Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
@@ -116,7 +117,8 @@ class BatchSampler(Sampler[list[int]]):
 
     def __iter__(self) -> Iterator[list[int]]:
         numbers = iter(self.sampler)
-        while batch := list(itertools.islice(numbers, self.batch_size)):
+        most = min(self.batch_size, sys.maxsize)
+        while batch := list(itertools.islice(numbers, most)):
             if self.drop_last and len(batch) < self.batch_size:
                 return
             yield batch

@@ -16,6 +16,9 @@ from badak.train.experiment import Experiment, measure
 from badak.train.run import Run
 from badak.train.score import Score
 
+_ADAM = {"step", "exp_avg", "exp_avg_sq"}
+MOMENTS = {"adam": _ADAM, "adamw": _ADAM, "sgd": {"momentum_buffer"}}  # what an optimizer keeps of each parameter
+
 
 class Learner:
     """Model, optimizer, schedule, position in the data, and what was counted since the last row."""
@@ -87,6 +90,7 @@ class Learner:
         made = self._settings()
         self.experiment.model.load_state_dict(saved.model)
         self.optimizer.load_state_dict(saved.optimizer)
+        self._check_moments(saved.step)
         if self._settings() != made:
             raise StateError(f"the optimizer was made with {made} and has {self._settings()} now")
         self.experiment.loader.load_state_dict(saved.data)
@@ -96,6 +100,20 @@ class Learner:
         if (self.step - given) % self.batches_per_epoch:
             raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
         self._follow_schedule(saved.scheduler)
+
+    def _check_moments(self, step: int) -> None:
+        """What the optimizer keeps of each parameter is there after the first step, and of the parameter's shape."""
+        names = MOMENTS[self.config.optimizer] if step else set()
+        for at, p in enumerate(p for group in self.optimizer.param_groups for p in group["params"]):
+            kept = self.optimizer.state.get(p, {})
+            if not isinstance(kept, dict) or set(kept) != names:
+                raise StateError(f"parameter {at}: the optimizer keeps {str(kept)[:80]} of it instead of {sorted(names)}")
+            for name, value in kept.items():
+                number = name == "step"
+                if not isinstance(value, Tensor) or value.shape != (() if number else p.shape) or value.dtype != p.dtype:
+                    raise StateError(f"parameter {at}: {name} is {str(value)[:80]}, not of shape {tuple(p.shape)}")
+                if not (value.item() == step if number else bool(value.isfinite().all())):
+                    raise StateError(f"parameter {at}: {name} is {str(value)[:80]} after {step} steps")
 
     def _follow_schedule(self, saved: Any) -> None:
         """Go to the schedule's place at this step; its rate is that of the last step there is now, of a longer run too."""
