@@ -115,7 +115,7 @@ DIFFERENT = [  # what, PyTorch, badak, why
         "they say more, and derive from it",
     ),
     ("an error's text", "one sentence", "that mistake, then what was found, and the fix", "see Better"),
-    ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are only stored"),
+    ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are computed in float32"),
     ("`backward(create_graph=True)`", "second derivatives", "an error that says so", "the graph knows arrays"),
     ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "kernels are compiled; calls without gradient are replayed"),
     ("`torch.compile(step)`", "graphs, broken at `backward()`", "the whole step is replayed", "see [compile](compile.md)"),
