@@ -1,10 +1,12 @@
 """badak bench"""
 
 import json
+import math
 
 import click
 
 from badak.cli.options import PLACE
+from badak.errors import ArgumentError
 from badak.io.atomic import write_file
 from badak.measure.contest import TASKS, Standing, compete, libraries
 from badak.measure.machine import describe
@@ -22,6 +24,8 @@ def command(threads: int | None, rounds: int, secs: float, path: str | None) -> 
     """
     if path:
         write_file(path, lambda file: None)  # before two minutes are spent
+    if math.isnan(secs) or math.isinf(secs):
+        raise ArgumentError(f"bench: expected a number of seconds; got --secs {secs}", "--secs 1.5")
     facts = describe(threads)
     click.echo(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     click.echo(f"{'one step of':<36}{'badak ms':>10}{'PyTorch ms':>12}{'ratio':>8}{'spread':>8}  same result")

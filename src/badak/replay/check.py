@@ -11,12 +11,21 @@ from collections import deque
 
 import numpy as np
 
-from badak.errors import GraphError
+from badak.errors import ArgumentError, GraphError
 from badak.replay.surroundings import NUMBERS, Surroundings
 from badak.tensor import Tensor
 from badak.tensor.generator import default_generator
 
-EVERY = int(os.environ.get("BADAK_COMPILE_CHECK") or 0)
+
+def _every() -> int:
+    """What BADAK_COMPILE_CHECK asks for: every how many replays are checked, 0 none."""
+    asked = os.environ.get("BADAK_COMPILE_CHECK") or "0"
+    if not asked.isdecimal() or len(asked) > 9:
+        raise ArgumentError(f"BADAK_COMPILE_CHECK must be a whole number; got {asked[:20]!r}", "BADAK_COMPILE_CHECK=2")
+    return int(asked)
+
+
+EVERY = _every()
 
 
 def checked(function, plan, args, kwargs, tensors):

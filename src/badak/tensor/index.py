@@ -239,7 +239,8 @@ def _check_count(mask, shape, source) -> None:
     count = np.count_nonzero(np.broadcast_to(mask._array, shape))
     if count > source._array.size:
         raise ShapeError(
-            f"masked_scatter: expected as many values as the mask has True; got {source._array.size} for {count}", None
+            f"masked_scatter: expected as many values as the mask has True; got {source._array.size} for {count}",
+                "a source with more values, or a mask with fewer True",
         )
 
 

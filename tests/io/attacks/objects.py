@@ -167,7 +167,7 @@ BODIES = {
     "an object as a name": (TRAP + TRAP + b"\x93", "a name that is no text"),
     "an object that is called": (TRAP + b")R", "a Trap is called"),
     "a model's own forward": (
-        linear(text("forward") + b"cbadak.nn.functional.activation\nrelu\n"),
+        linear(text("forward") + b"cbadak.nn.functional\nrelu\n"),
         "an attribute 'forward' in the place",
     ),
     "a model's property": (instance("Net", text("width") + b"N"), "an attribute 'width' in the place"),

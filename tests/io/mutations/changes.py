@@ -213,7 +213,7 @@ torch float32,torch._utils _rebuild_tensor_v2,torch._utils _rebuild_tensor_v3,to
 torch._tensor _rebuild_from_type_v2,torch.nn.parameter Parameter,numpy dtype,numpy ndarray,numpy._core.multiarray scalar,
 numpy._core.multiarray _reconstruct,numpy._core.numeric _frombuffer,argparse Namespace,types SimpleNamespace,datetime datetime,
 datetime timedelta,datetime timezone,pathlib PosixPath,badak.nn.linear Linear,badak.nn.containers Sequential,
-badak.nn.module Module,badak.nn.functional.activation relu,tests.io.mutations.readers Settings,tests.io.mutations.readers Color,
+badak.nn.module Module,badak.nn.functional relu,tests.io.mutations.readers Settings,tests.io.mutations.readers Color,
 tests.io.attacks.objects Trap,tests.io.attacks.objects Calls,tests.io.attacks.objects Net,tests.io.attacks.objects Choice"""
 GLOBALS = [f"c{name.replace(' ', chr(10))}\n".encode() for name in NAMES.replace("\n", "").split(",")]
 VALUES = [
