@@ -79,6 +79,7 @@ def quiet():
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_wrong_input_is_answered_in_two_lines(name):
     tried = 0
@@ -90,6 +91,7 @@ def test_wrong_input_is_answered_in_two_lines(name):
     assert tried, "no call of it is known"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_what_pytorch_refuses_is_refused(name):
     taken = []
@@ -107,6 +109,7 @@ def test_what_pytorch_refuses_is_refused(name):
     assert taken or name not in ACCEPTED, "it is refused now: take it off the list"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(calls.layers()))
 def test_layers_answer_wrong_input_in_two_lines(name):
     for kind, built, options, used, named in calls.layer_calls(calls.layers()[name]):

@@ -221,6 +221,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     _need_float(input, "multinomial")
     if input.ndim not in (1, 2):
         raise ArgumentError(f"multinomial: expected weights of shape (V,) or (B, V); got {tuple(input.shape)}")
+    if input.shape[-1] > 1 << 24:
+        raise ArgumentError(
+            f"multinomial: number of categories cannot exceed 2^24; got {input.shape[-1]}", "searchsorted in a cumsum of weights"
+        )
     if out is not None and out.dtype is not dtypes.int64:
         raise DTypeError(f"multinomial: expected an int64 tensor as out; got {out.dtype}", "leave out= away")
     return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")
