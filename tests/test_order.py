@@ -14,6 +14,8 @@ import badak.nn.functional as F
 from badak import kernels, nn
 from tests.samples import DIFFERENTIABLE, Call, Sample, rows
 
+pytestmark = pytest.mark.slow
+
 ROWS = rows()
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
 

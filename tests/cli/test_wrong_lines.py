@@ -14,6 +14,8 @@ from badak.train.run import Run
 from badak.train.setups import PRESETS
 from tests.cli.test_measuring import fake
 
+pytestmark = pytest.mark.slow
+
 QUICK = {
     "gpt": {"--data": "text.txt", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1", "--context": "8",
             "--batch-size": "2"},

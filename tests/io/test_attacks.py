@@ -8,6 +8,8 @@ import pytest
 from tests.io.attacks import CORPUS
 from tests.io.mutations.worker import judge_all
 
+pytestmark = pytest.mark.slow
+
 CASES = [(reader, name) for reader, files in CORPUS.items() for name in files]
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.io.mutations.__main__ import run, summary
 from tests.io.mutations.readers import READERS
 
+pytestmark = pytest.mark.slow
+
 COUNT = 10_000 // len(READERS) + 1
 SEED = datetime.date.today().isoformat()
 

@@ -12,6 +12,8 @@ from badak.train.session import resume, start
 from badak.train.setups import PRESETS, change
 from tests.train.files import Killed, failing
 
+pytestmark = pytest.mark.slow
+
 SETUP = change(
     change(PRESETS["gpt"]["sentences"], "model", {"d_model": 8, "heads": 1, "layers": 1, "dropout": 0.2}),
     "train", {"steps": 3, "batch_size": 4, "eval_every": 2},
