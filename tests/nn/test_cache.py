@@ -51,9 +51,7 @@ def test_layers_are_kept_apart_and_written_in_place():
 
 
 def test_its_printed_form_says_what_is_in_it():
-    cache = nn.KeyValueCache(2, room=4)
-    cache.advance(3)
-    assert repr(cache) == "KeyValueCache(layers=2, room=4, length=3)"
+    assert repr(filled()) == "KeyValueCache(layers=1, room=4, length=3)"
 
 
 def filled() -> nn.KeyValueCache:
@@ -112,3 +110,53 @@ def test_nothing_is_forgotten_that_was_not_read(length):
 def test_a_cache_for_nothing_is_refused(layers, room):
     with pytest.raises(ShapeError, match=r"expected layers and room of at least 1; got layers="):
         nn.KeyValueCache(layers, room)
+
+
+def test_tokens_count_as_read_only_once_every_layer_has_kept_them():
+    cache, (q, k, v) = nn.KeyValueCache(2, room=4), [badak.randn(1, 2, 3, 4)] * 3
+    cause = r"advance: 3 tokens after the first 0, but layer {} has kept 0 of them\nfix: attend\(layer, q, k, v\) in each of the 2"
+    with pytest.raises(RangeError, match=cause.format(0)):
+        cache.advance(3)
+    cache.attend(0, q, k, v)
+    with pytest.raises(RangeError, match=cause.format(1)):
+        cache.advance(3)
+    cache.attend(1, q, k, v)
+    cache.advance(2), cache.advance(1)
+    assert cache.length == 3
+    with pytest.raises(RangeError, match=r"advance: 1 tokens after the first 3, but layer 0 has kept 0 of them\nfix: attend"):
+        cache.advance(1)
+    with pytest.raises(RangeError, match=r"advance: -1 tokens.*\nfix: rewind\(length\) goes back"):
+        cache.advance(-1)
+    cache.rewind(1)
+    with pytest.raises(RangeError, match="layer 0 has kept 0 of them"):
+        cache.advance(2)
+    assert cache.length == 1
+
+
+def test_a_shorter_chunk_given_again_leaves_nothing_of_the_longer_one():
+    cache = nn.KeyValueCache(1, room=4)
+    for T in (3, 2):
+        cache.attend(0, *[badak.randn(1, 2, T, 4)] * 3)
+    with pytest.raises(RangeError, match="3 tokens after the first 0, but layer 0 has kept 2 of them"):
+        cache.advance(3)
+
+
+@pytest.mark.parametrize("rewinds", [True, False])
+def test_a_replay_counts_what_layers_have_kept(rewinds):
+    cache, advance = nn.KeyValueCache(1, room=4), badak.compile(lambda T: cache.advance(T))
+
+    @badak.compile
+    def attend(x):
+        cache.rewind()
+        with badak.no_grad():
+            return cache.attend(0, x, x, x)
+
+    for _ in range(8):
+        attend(badak.randn(1, 2, 3, 4))
+        advance(3)
+        assert cache.length == 3
+        if rewinds:
+            cache.rewind(0)
+        with pytest.raises(RangeError, match="layer 0 has kept 0 of them"):
+            advance(3)
+    assert attend.recordings and advance.recordings

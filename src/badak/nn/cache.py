@@ -25,8 +25,8 @@ class KeyValueCache:
     The first chunk decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
     2 L B H S D numbers. Nothing is recorded for a backward.
 
-    Raises RangeError beyond the room and the layers, ShapeError and DTypeError for keys and values unlike those kept,
-    GraphError where a gradient is wanted.
+    Raises RangeError beyond the room and the layers, and for tokens counted as read that a layer has not kept; ShapeError and
+    DTypeError for keys and values unlike those kept; GraphError where a gradient is wanted.
 
     PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding", section 2.3.
     """
@@ -42,6 +42,7 @@ class KeyValueCache:
         )
         self.room, self.length = room, 0
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
+        self._ends = (0,) * layers  # up to which token each layer has kept them
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -67,14 +68,15 @@ class KeyValueCache:
         kept = self._tensors(layer, k, v)
         for mine, new in zip(kept, (k, v)):
             (keep if watched else _keep)(mine, new, start)
+        self._reach(layer, start + T)
         keys, values = (Tensor._of(mine._array[:, :, : start + T]) for mine in kept)
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
         return attend(q, keys, values, Visible(None, None, start if T != 1 else None, (T, start + T)), p, False)[0]
 
     def advance(self, tokens: int) -> None:
-        """Count `tokens` more as read: every layer has kept their keys and values."""
+        """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""
         effects.decides(self, "length")
-        self._go_to(self.length + tokens)
+        self._advance(tokens)
 
     def rewind(self, length: int = 0) -> None:
         """Forget all tokens but the first `length`; RangeError for more than were read."""
@@ -83,11 +85,26 @@ class KeyValueCache:
                 f"KeyValueCache.rewind: length {length} of {self.length} read", f"length in 0..{self.length}"
             )
         effects.decides(self, "length")
-        self._go_to(length)
+        self._rewind(length)
 
     @effects.state(alone=True)
-    def _go_to(self, length: int) -> None:
-        self.length = length
+    def _reach(self, layer: int, end: int) -> None:
+        self._ends = (*self._ends[:layer], end, *self._ends[layer + 1 :])
+
+    @effects.state(alone=True)
+    def _advance(self, tokens: int) -> None:
+        behind = min(range(len(self)), key=self._ends.__getitem__)
+        if not 0 <= tokens <= self._ends[behind] - self.length:
+            raise RangeError(
+                f"KeyValueCache.advance: {tokens} tokens after the first {self.length}, but layer {behind} has kept "
+                f"{max(self._ends[behind] - self.length, 0)} of them",
+                f"attend(layer, q, k, v) in each of the {len(self)} layers first" if tokens > 0 else "rewind(length) goes back",
+            )
+        self.length += tokens
+
+    @effects.state(alone=True)
+    def _rewind(self, length: int) -> None:
+        self.length, self._ends = length, tuple(min(end, length) for end in self._ends)
 
     def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
         """What a layer keeps, made if these are its first keys and values."""
