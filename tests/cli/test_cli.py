@@ -15,6 +15,7 @@ from PIL import Image
 
 import badak
 from badak.cli import COMMANDS, commands, main
+from badak.io.safetensors import load_file
 from badak.io.sealed import seal, unseal
 from badak.train.session import start
 from badak.train.setups import PRESETS, SETUPS
@@ -111,6 +112,39 @@ def test_the_version():
 
 def test_info_names_the_kernels(capsys):
     assert "kernels" in say(capsys, "info")
+
+
+def test_info_says_what_a_run_is(capsys, tmp_path):
+    say(capsys, *GPT)
+    said = dict(line.split("  ", 1) for line in say(capsys, "info", "runs/gpt").splitlines())
+    said = {name: value.strip() for name, value in said.items()}
+    rows = list(csv.DictReader((tmp_path / "runs" / "gpt" / "metrics.csv").read_text().split()))
+    best = min(rows, key=lambda row: float(row["valid_perplexity"]))
+    numbers = sum(x.numel() for x in load_file("runs/gpt/model.safetensors").values())
+    assert said["run"] == "runs/gpt" and said["task"] == "gpt"
+    assert said["model"].startswith(f"{numbers:,} numbers; vocab_size ") and "d_model 16, heads 2" in said["model"]
+    assert said["data"].startswith("corpus sentences, tokens words") and "epochs 4, batch_size 10" in said["train"]
+    assert said["steps"] == "4, epoch 4 of 4"
+    assert said["best"] == (
+        f"perplexity {float(best['valid_perplexity']):.4g} at step {best['step']}, test loss {float(best['valid_loss']):.4f}"
+    )
+
+
+@pytest.mark.parametrize("name", ["config.json", "state.json", "model.safetensors", "optimizer.safetensors", "metrics.csv"])
+def test_info_refuses_a_run_that_is_not_as_it_was_written(capsys, tmp_path, name):
+    say(capsys, *GPT)
+    path = tmp_path / "runs" / "gpt" / name
+    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+    cause, fix = complaint(capsys, "info", "runs/gpt")
+    assert cause.startswith(f"error: runs/gpt/{name}: damaged") and fix.startswith("fix: restore ")
+
+
+def test_info_of_a_run_that_saved_nothing_says_so(capsys, tmp_path):
+    say(capsys, *GPT)
+    for name in ("state.json", "model.safetensors", "optimizer.safetensors", "metrics.csv"):
+        (tmp_path / "runs" / "gpt" / name).unlink()
+    assert "none are saved yet; badak train gpt --resume runs/gpt begins" in say(capsys, "info", "runs/gpt")
+    assert complaint(capsys, "info", "nowhere")[0] == "error: nowhere: not a run folder, it has no config.json"
 
 
 # ---------------------------------------------------------------------- training and answering

@@ -150,6 +150,37 @@ def test_variables_with_nonsense(name, value):
     assert found == 2 and len(lines) == 2 and lines[0].startswith(f"error: {name}: expected") and lines[1].startswith("fix: ")
 
 
+@pytest.mark.parametrize("name, value, cause, fix", [
+    ("BADAK_DEBUG", "x\ny", "BADAK_DEBUG: expected 1 or 0; got 'x\\ny', which counts as 0", "BADAK_DEBUG=1, or leave it unset"),
+    ("BADAK_DEBUG", "9" * 10_000, f"BADAK_DEBUG: expected 1 or 0; got '{'9' * 40}', which counts as 0", "BADAK_DEBUG=1, or"),
+    ("BADAK_KERNEL", "plain", "BADAK_KERNEL: nothing reads this variable", "BADAK_KERNELS"),
+    ("BADAK_THREADS", "2", "BADAK_THREADS: nothing reads this variable", "BADAK_NUM_THREADS"),
+])  # fmt: skip
+def test_variables_with_nonsense_that_an_import_reads_are_said_once(name, value, cause, fix):
+    found, out, err = elsewhere("info", **{name: value})
+    said = err.decode().strip().split("\n")
+    assert found == 0 and out and len(said) == 2 and said[0] == f"badak: {cause}" and said[1].startswith(f"fix: {fix}")
+
+
+@pytest.mark.parametrize("value", ["1", "true", "ON", " yes ", "0", "off", ""])
+def test_a_switch_takes_what_people_write(value):
+    found, out, err = elsewhere("info", BADAK_DEBUG=value, BADAK_OF_ANOTHER_PROGRAM="x")
+    assert found == 0 and not err
+    code = "from badak.graph import modes; print(modes.debug)"
+    assert elsewhere(code=code, BADAK_DEBUG=value)[1].decode().strip() == str(value.strip().lower() in ("1", "true", "on", "yes"))
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 10])
+def test_a_check_of_replays_that_is_no_number_compiles_nothing(value):
+    code = "import badak; badak.compile(abs)"
+    found, _, err = elsewhere(code=code, BADAK_COMPILE_CHECK=value)
+    cause, fix = err.decode().strip().split("\n")[-2:]
+    assert found == 1 and f"BADAK_COMPILE_CHECK: expected a whole number; got '{value}'" in cause
+    assert fix == "fix: BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset"
+    found, _, err = elsewhere("train", "bert", "--steps", "2", BADAK_COMPILE_CHECK=value)
+    assert found == 2 and err.count(b"\n") == 2 and err.startswith(b"error: BADAK_COMPILE_CHECK: ")
+
+
 @pytest.mark.parametrize("value", ["file", "file/below"])
 def test_a_cache_for_data_that_cannot_be_a_folder(value, capsys, monkeypatch):
     Path("file").write_text("")

@@ -19,6 +19,7 @@ from badak.io.checkpoint import Checkpoint
 from badak.io.sealed import seal, unseal
 from badak.measure.profiled import profile_run
 from badak.tensor import Tensor
+from badak.train.about import describe
 from badak.train.learner import Learner
 from badak.train.loop import train
 from badak.train.metrics import write_row
@@ -129,6 +130,7 @@ def test_looking_at_a_run_changes_nothing(folder):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     profile_run(folder, 1, 0, print)
     open_model(folder, "gpt")
+    describe(folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -18,7 +18,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
     "profile": ("profile", "Show where the time of a training step goes, by operation."),
     "bench": ("bench", "Time training steps on this machine, against PyTorch where it is installed."),
-    "info": ("info", "Say which kernels, instructions, threads and versions are in use."),
+    "info": ("info", "Say which kernels, threads and versions are in use; or what a run folder holds."),
     "warmup": ("warmup", "Compile all fast kernels now, so that nothing waits later."),
 }
 

@@ -1,4 +1,4 @@
-"""badak info"""
+"""badak info [RUN]"""
 
 import platform
 
@@ -6,17 +6,34 @@ import click
 import numpy
 
 import badak
+from badak.cli.options import PLACE
 
 
 @click.command()
-def command() -> None:
-    """Say which kernels, instructions, threads and versions are in use."""
-    facts = {
+@click.argument("run", type=PLACE, required=False)
+def command(run: str | None) -> None:
+    """Say which kernels, instructions, threads and versions are in use; or what the folder RUN holds.
+
+    Of a run (from badak train): its model, data and training, how far it has come, and its best test. All its files are checked.
+    """
+    facts = about_machine() if run is None else about_run(run)
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        click.echo(f"{name.replace('_', ' '):<{width}}  {value}")
+
+
+def about_machine() -> dict[str, str]:
+    """What computes here."""
+    return {
         "badak": badak.__version__,
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "numpy": numpy.__version__,
         **badak.info(),
     }
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        click.echo(f"{name.replace('_', ' '):<{width}}  {value}")
+
+
+def about_run(folder: str) -> dict[str, str]:
+    """What a run folder holds."""
+    from badak.train.about import describe  # needs all that training needs
+
+    return describe(folder)

@@ -106,7 +106,7 @@ def _import_fast() -> ModuleType:
 def _load(name: str, where: str) -> ModuleType:
     if name not in SETS:
         fix = "BADAK_KERNELS=plain or fast" if where == "BADAK_KERNELS" else 'use("plain") or use("fast")'
-        raise ArgumentError(f"{where}: expected plain or fast; got {name!r}", fix)
+        raise ArgumentError(f"{where}: expected plain or fast; got {name[:40]!r}", fix)
     if name == "plain":
         return plain
     try:

@@ -17,15 +17,18 @@ from badak.tensor import Tensor
 from badak.tensor.generator import default_generator
 
 
-def _every() -> int:
-    """What BADAK_COMPILE_CHECK asks for: every how many replays are checked, 0 none."""
-    asked = os.environ.get("BADAK_COMPILE_CHECK") or "0"
-    if not asked.isdecimal() or len(asked) > 9:
-        raise ArgumentError(f"BADAK_COMPILE_CHECK must be a whole number; got {asked[:20]!r}", "BADAK_COMPILE_CHECK=2")
-    return int(asked)
+_asked = os.environ.get("BADAK_COMPILE_CHECK", "").strip() or "0"
+IS_NUMBER = _asked.isdecimal() and len(_asked) < 10
+EVERY = int(_asked) if IS_NUMBER else 0  # how many replays there are for each that is checked; 0: none is
 
 
-EVERY = _every()
+def expect_number() -> None:
+    """Raise ArgumentError where BADAK_COMPILE_CHECK is none: whoever compiles shall not believe that it is checked."""
+    if not IS_NUMBER:
+        raise ArgumentError(
+            f"BADAK_COMPILE_CHECK: expected a whole number; got {_asked[:40]!r}",
+            "BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset",
+        )
 
 
 def checked(function, plan, args, kwargs, tensors):

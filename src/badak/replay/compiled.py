@@ -13,7 +13,7 @@ from types import MethodType
 from badak.errors import GraphError, warn_once
 from badak.graph import modes
 from badak.replay.arguments import Arguments
-from badak.replay.check import EVERY, checked
+from badak.replay.check import EVERY, checked, expect_number
 from badak.replay.plan import SHARED, Plan
 from badak.replay.recorder import WAITS
 
@@ -30,6 +30,7 @@ class Compiled:
     """
 
     def __init__(self, function: Callable, strict: bool = False, told: bool = True):
+        expect_number()
         functools.update_wrapper(self, function, updated=())
         self.function, self.strict, self.told = function, strict, told
         self.forget()

@@ -58,14 +58,20 @@ def cut(path: Path, measured: dict[str, Any]) -> None:
 
     A file that is gone begins anew. Raises FileError where the rows of then are others now.
     """
+    known = _known(path, measured)
+    if len(_read(path)) > len(known):
+        write_file(path, lambda file: file.write(known))
+
+
+def _known(path: Path, measured: dict[str, Any]) -> bytes:
+    """The rows of then, as `measure` saw them; none where the file is gone."""
     data, size = _read(path), measured["bytes"]
     if data and (len(data) < size or hashlib.sha256(data[:size]).hexdigest() != measured["sha256"]):
         raise FileError(
             f"{path}: damaged or edited: it does not begin with the rows that this run had",
             "restore it from a copy, or move it away: the rows to come then begin a new one",
         )
-    if len(data) > size:
-        write_file(path, lambda file: file.write(data[:size]))
+    return data[:size]
 
 
 def _read(path: Path) -> bytes:
@@ -77,10 +83,11 @@ def _read(path: Path) -> bytes:
         raise unreadable(path, error) from error
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a metrics.csv, none where there is no file."""
+def read_rows(path: Path, measured: dict[str, Any] | None = None) -> list[Row]:
+    """The rows of a metrics.csv, none where there is no file; with `measured`, those of then alone, checked as `cut` does."""
+    data = _read(path) if measured is None else _known(path, measured)
     try:
-        return [_row(record) for record in csv.DictReader(io.StringIO(_read(path).decode(), newline=""))]
+        return [_row(record) for record in csv.DictReader(io.StringIO(data.decode(), newline=""))]
     except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error) as error:
         raise FileError(
             f"{path}: not a metrics file of badak ({error!r})", "restore it from a copy, or move it away"

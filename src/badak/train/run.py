@@ -155,9 +155,9 @@ class Run:
         """Append a row to metrics.csv."""
         write_row(self.folder / METRICS, row)
 
-    def rows(self) -> list[Row]:
-        """The rows of metrics.csv."""
-        return read_rows(self.folder / METRICS)
+    def rows(self, state: checkpoint.Checkpoint | None = None) -> list[Row]:
+        """The rows of metrics.csv; with a state that was loaded, those that it was saved with, checked by their hash."""
+        return read_rows(self.folder / METRICS, state.origin["history"] if state else None)
 
     def draw(self, log: Callable[[str], None] = lambda line: None) -> bool:
         """Draw curves.png; where that cannot be done, say why."""

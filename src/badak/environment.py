@@ -1,0 +1,40 @@
+"""The environment variables that badak reads. Those that are read by an import say in two lines on stderr what they cannot mean.
+
+    BADAK_KERNELS=plain|fast    which kernels compute               (kernels/)
+    BADAK_NUM_THREADS=n         threads of the fast ones            (kernels/fast/)
+    BADAK_DEBUG=1               errors name the lines of a program  (graph/modes.py)
+    BADAK_COMPILE_CHECK=n       every n-th replay is checked        (replay/check.py)
+    BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
+    BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
+"""
+
+import difflib
+import os
+import sys
+
+NAMES = ("KERNELS", "NUM_THREADS", "DEBUG", "COMPILE_CHECK", "CACHE", "RUN_PROGRAM")
+_ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+def switch(name: str) -> bool:
+    """Whether BADAK_`name` is on; nonsense is off, and said."""
+    asked = os.environ.get(f"BADAK_{name}", "").strip().lower()
+    if asked not in _ON + _OFF:
+        _say(f"BADAK_{name}: expected 1 or 0; got {asked[:40]!r}, which counts as 0", f"BADAK_{name}=1, or leave it unset")
+    return asked in _ON
+
+
+def look_for_misspelled() -> None:
+    """Say which variable is nearly the name of one that badak reads. Others may belong to programs around it."""
+    for name in os.environ:
+        if name.startswith("BADAK_") and name[6:] not in NAMES:
+            near = difflib.get_close_matches(name[6:46], NAMES, n=1, cutoff=0.7)
+            if near:
+                _say(f"{name}: nothing reads this variable", f"BADAK_{near[0]}")
+
+
+def _say(cause: str, fix: str) -> None:
+    sys.stderr.write(f"badak: {cause}\nfix: {fix}\n")
+
+
+look_for_misspelled()
