@@ -326,6 +326,24 @@ def test_mapped_tensors_see_the_file_and_leave_it_alone(tmp_path):
         badak.load(io.BytesIO(path.read_bytes()), mmap=True)
 
 
+@pytest.mark.parametrize("mmap", [False, True])
+def test_mapped_numbers_have_no_checksum_and_all_else_has_one(tmp_path, mmap):
+    path = tmp_path / "x.pt"
+    badak.save({"weight": badak.arange(6.0)}, path)
+    data = path.read_bytes()
+    numbers = np.arange(6, dtype="<f4").tobytes()
+    assert data.count(numbers) == 1 and data.count(b"weight") == 1
+    path.write_bytes(data.replace(numbers, numbers[::-1]))
+    if mmap:
+        assert badak.load(path, mmap=True)["weight"].numpy().tobytes() == numbers[::-1]
+    else:
+        with pytest.raises(FileError, match=r"data/0' have changed \(their CRC differs\)"):
+            badak.load(path)
+    path.write_bytes(data.replace(b"weight", b"height"))
+    with pytest.raises(FileError, match=r"data.pkl' have changed \(their CRC differs\)\nfix: "):
+        badak.load(path, mmap=mmap)
+
+
 def test_an_absent_file_is_a_file_not_found_error():
     with pytest.raises(FileNotFoundError, match="nowhere.pt: no such file\nfix: ") as caught:
         badak.load("nowhere.pt")

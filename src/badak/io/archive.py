@@ -5,7 +5,8 @@
 
 Nothing is unpacked to the disk: a record's name is only ever looked up. A record must be stored as it is (a compressed one could
 grow without limit), lie inside the file under the name and size that the archive's table gives it, share no byte with another
-one, and have the CRC of that table (0 where its writer was told not to compute it).
+one, and have the CRC of that table (0 where its writer was told not to compute it). A record that is mapped is not read, so
+its CRC is not checked.
 """
 
 import io
@@ -65,11 +66,11 @@ class Archive:
         """The size of a record."""
         return self._entry(name).file_size
 
-    def read(self, name: str) -> np.ndarray:
-        """The bytes of a record as uint8, writable; mapped copy-on-write where the archive was opened so."""
+    def read(self, name: str, may_map: bool = False) -> np.ndarray:
+        """The bytes of a record as uint8, writable. may_map: mapped copy-on-write where the archive was opened so."""
         entry = self._entry(name)
         start = self.starts[entry.filename]
-        if self.mapped is not None and entry.file_size and start % ALIGNMENT == 0:  # kernels want aligned numbers
+        if may_map and self.mapped is not None and entry.file_size and start % ALIGNMENT == 0:  # kernels want aligned numbers
             return np.asarray(np.memmap(self.mapped, np.uint8, "c", start, (entry.file_size,)))
         raw = np.empty(entry.file_size, np.uint8)
         self.file.seek(start)

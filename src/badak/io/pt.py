@@ -71,7 +71,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
                    classes of the standard library, and whole modules and plain classes that the running program has defined
                    or imported: made empty, then given their attributes. No mode runs code that a file names.
     map_location   'cpu', or anything that leads there: a device, a dict, or a function of (storage, location)
-    mmap           True: tensors see the file (copy on write) instead of being read; `f` must be a path
+    mmap           True: tensors see the file (copy on write) instead of being read; `f` must be a path. Their numbers are taken
+                   as they are: a checksum (CRC) would need them read. All else in the file, and every size, is still checked
 
     Raises FileError for an absent, damaged or foreign file and for tensors that reach outside their storage;
     UnsafeFileError (a pickle.UnpicklingError) for one that names a class or function that badak does not take from a file.
@@ -126,7 +127,7 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
                 raise damaged(
                     where, f"storage {shown(key)} of {count} numbers ({dtype.name}) has {archive.bytes_of(f'data/{key}')} bytes"
                 )
-            made = Storage(archive.read(f"data/{key}"), dtype, location, where)
+            made = Storage(archive.read(f"data/{key}", may_map=True), dtype, location, where)
             if order == b"big":
                 swap(made)
             made.check()

@@ -15,6 +15,7 @@ from typing import Any
 
 from badak.errors import FileError
 from badak.io.atomic import unreadable
+from badak.io.errors import reason
 
 _MARK, _END = b',\n "sha256": "', b'"\n}\n'
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a path that is not UTF-8
@@ -42,7 +43,7 @@ def unseal(path: str | os.PathLike, fix: str) -> dict[str, Any]:
     try:
         table = json.loads(body + b"\n}")
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: damaged: not JSON ({str(error).splitlines()[0]})", fix) from error
+        raise FileError(f"{path}: damaged: not JSON ({reason(error)})", fix) from error
     if not isinstance(table, dict):
         raise FileError(f"{path}: damaged: not a table", fix)
     return table

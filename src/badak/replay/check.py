@@ -16,7 +16,6 @@ from badak.replay.surroundings import NUMBERS, Surroundings
 from badak.tensor import Tensor
 from badak.tensor.generator import default_generator
 
-
 _asked = os.environ.get("BADAK_COMPILE_CHECK", "").strip() or "0"
 IS_NUMBER = _asked.isdecimal() and len(_asked) < 10
 EVERY = int(_asked) if IS_NUMBER else 0  # how many replays there are for each that is checked; 0: none is
