@@ -39,10 +39,7 @@ class Descent(Optimizer):
                 p._array -= group["lr"] * p.grad._array
 
 
-ELEMENTWISE = "SGD Adam AdamW Adagrad RMSprop Adadelta Adamax NAdam RAdam Rprop ASGD".split()
-
-
-@pytest.mark.parametrize("name", [*ELEMENTWISE, "Adafactor", "Muon", "LBFGS"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop"])
 def test_signature_is_pytorchs(name):
     def shape(cls):
         return [(p.name, p.kind, p.default) for p in inspect.signature(cls).parameters.values()]
@@ -50,7 +47,7 @@ def test_signature_is_pytorchs(name):
     assert shape(getattr(optim, name)) == shape(getattr(torch.optim, name))
 
 
-@pytest.mark.parametrize("name", [*ELEMENTWISE, "Adafactor"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop"])
 def test_printed_form_is_pytorchs(name):
     _, ours, _, theirs = both(name, groups=True)
     assert repr(ours) == repr(theirs)

@@ -2,6 +2,7 @@
 
 from badak.autograd import anomaly_mode as anomaly_mode
 from badak.autograd import function as function
+from badak.autograd import functional as functional
 from badak.autograd import grad_mode as grad_mode
 from badak.autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from badak.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -18,6 +19,7 @@ from badak.autograd.grad_mode import no_grad as no_grad
 from badak.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from badak.autograd.gradcheck import GradcheckError as GradcheckError
 from badak.autograd.gradcheck import gradcheck as gradcheck
+from badak.autograd.gradcheck import gradgradcheck as gradgradcheck
 from badak.autograd.variable import Variable as Variable
 from badak.naming import door as _door
 

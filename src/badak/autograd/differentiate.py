@@ -1,10 +1,9 @@
 """grad and backward: gradients of several outputs with respect to several inputs."""
 
 from badak.errors import GraphError
-from badak.graph import backpropagate
 from badak.tensor import Tensor
 from badak.tensor.backward import backward as _backward
-from badak.tensor.backward import refuse_create_graph, root
+from badak.tensor.backward import walk_back
 from badak.tensor.convert import cast
 from badak.tensor.create import zeros_like
 
@@ -32,11 +31,11 @@ def grad(
 
         grad[i] = sum_o grad_outputs[o] d outputs[o] / d inputs[i]
 
+    With create_graph the gradients have a history, so that they can be differentiated themselves.
     An input that no output depends on raises, or gives None with allow_unused=True, or zeros with materialize_grads=True.
     """
     outputs, inputs = _as_list(outputs), _as_list(inputs)
     gradients = _as_list(grad_outputs) or [None] * len(outputs)
-    refuse_create_graph(create_graph)
     if is_grads_batched:
         raise GraphError("grad(is_grads_batched=True) is not supported", "call grad once for each row of grad_outputs")
     edges = [x._edge() for x in inputs]
@@ -46,7 +45,7 @@ def grad(
                 f"One of the differentiated Tensors does not require grad (inputs[{i}])",
                 "x.requires_grad_() before it is used",
             )
-    found = backpropagate([root(y, dy) for y, dy in zip(outputs, gradients, strict=True)], bool(retain_graph), edges)
+    found = walk_back(outputs, gradients, retain_graph, create_graph, edges)
     made = []
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
         if dx is None and not (allow_unused or materialize_grads):
@@ -57,6 +56,8 @@ def grad(
             )
         if dx is None:
             made.append(zeros_like(x) if materialize_grads else None)
+        elif create_graph:
+            made.append(dx.to(x.dtype))
         else:
             made.append(cast(Tensor._of(dx), x.dtype, copy=True))
     return tuple(made)

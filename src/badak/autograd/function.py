@@ -106,9 +106,13 @@ class _UserOp:
         self.name = self.__name__ = function.__name__
 
     def backward(self, ctx, *dys):
-        grads = [self._tensor(dy, i, ctx) for i, dy in enumerate(dys)]
         with no_grad():
-            made = self.function.backward(ctx, *grads)
+            made = self.of_tensors(ctx, *(None if dy is None else Tensor._of(dy) for dy in dys))
+        return tuple(None if grad is None else grad._array for grad in made)
+
+    def of_tensors(self, ctx, *dys):
+        """The same from tensors to tensors, recorded where gradients are."""
+        made = self.function.backward(ctx, *(self._given(dy, i, ctx) for i, dy in enumerate(dys)))
         made = made if isinstance(made, tuple) else (made,)
         expected = len(ctx.needs_input_grad)
         if len(made) < expected or any(g is not None for g in made[expected:]):
@@ -116,27 +120,26 @@ class _UserOp:
                 f"function {self.name}Backward returned an incorrect number of gradients (expected {expected}, got {len(made)})",
                 "backward returns one gradient, or None, for each argument of forward",
             )
-        return tuple(self._array(g, i, ctx) for i, g in enumerate(made[:expected]))
+        for i, grad in enumerate(made[:expected]):
+            self._check(grad, i)
+        return made[:expected]
 
-    def _tensor(self, dy, i, ctx):
+    def _given(self, dy, i, ctx):
         if dy is None and ctx._materialize:
             shape, dtype = self.shapes[0][i]
             zeros = np.zeros(shape, dtype)
             effects.made(zeros)
             return Tensor._of(zeros)
-        return None if dy is None else Tensor._of(dy)
+        return dy
 
-    def _array(self, grad, i, ctx):
-        if grad is None:
-            return None
+    def _check(self, grad, i):
         shape = self.shapes[1][i]
-        if shape is not None and grad._array.shape != shape:
+        if grad is not None and shape is not None and grad._array.shape != shape:
             raise ShapeError(
                 f"Function {self.name}Backward returned an invalid gradient at index {i} - got {list(grad.shape)} but "
                 f"expected shape compatible with {list(shape)}",
                 None,
             )
-        return grad._array
 
 
 def _record(function, ctx, args, edges, outputs):

@@ -55,6 +55,26 @@ def gradcheck(
     return True
 
 
+def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_outputs: bool = False, **options) -> bool:
+    """gradcheck of the gradient: second derivatives of func(*inputs), with respect to its inputs and to the gradients of its
+    outputs, against finite differences of the first ones. `grad_outputs` are random where none are given."""
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    draw = np.random.default_rng(0)
+    ys = [y for y in _outputs(func, inputs) if y.requires_grad]
+    if grad_outputs is None:
+        grad_outputs = [Tensor._of(draw.standard_normal(y._array.shape)).requires_grad_() for y in ys]
+    given = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+    count = len(inputs)
+
+    def gradients(*both):
+        outputs = [y for y in _outputs(func, both[:count]) if y.requires_grad]
+        wanted = [x for x in both[:count] if isinstance(x, Tensor) and x.requires_grad]
+        found = grad(outputs, wanted, both[count:], create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(gradients, (*inputs, *given), **options)
+
+
 def _outputs(func, inputs) -> list[Tensor]:
     made = func(*inputs)
     return [

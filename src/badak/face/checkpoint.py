@@ -4,6 +4,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from badak.autograd import Function, backward, enable_grad, is_grad_enabled
+from badak.errors import GraphError
 from badak.tensor import Tensor, zeros
 from badak.tensor.random import fork_rng, get_rng_state, set_rng_state
 
@@ -18,6 +19,11 @@ class _Recompute(Function):
 
     @staticmethod
     def backward(ctx, *dys):
+        if is_grad_enabled():
+            raise GraphError(
+                "checkpoint: create_graph=True would need what a checkpoint has forgotten",
+                "call the function itself where second derivatives are wanted",
+            )
         args = [a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in ctx.args]
         with enable_grad(), fork_rng() if ctx.state is not None else nullcontext():
             if ctx.state is not None:

@@ -1,4 +1,4 @@
-"""`torch.func`: functions of functions. The graph is walked once, so what these give has no gradient of its own."""
+"""`torch.func`: functions of functions. What they give can be differentiated again, by themselves or by `backward`."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -6,19 +6,24 @@ from typing import Any
 
 from badak.autograd import enable_grad
 from badak.autograd import grad as gradients
-from badak.errors import ArgumentError, GraphError, RangeError
+from badak.errors import ArgumentError, RangeError
 from badak.face.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from badak.graph import Leaf
 from badak.naming import door as _door
 from badak.nn.module import Module
 from badak.tensor import Tensor, stack, zeros_like
 
-__all__ = ["functional_call", "grad", "grad_and_value", "jacrev", "stack_module_state", "vjp", "vmap"]
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
 
 
 # ---------------------------------------------------------------------- a batch
 
 
-def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None):
+def vmap(
+    func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+):
     """func for tensors with a further dim: every tensor is taken apart at its dim, the results are stacked at out_dims.
 
         vmap(f)(x, y)[i] = f(x[i], y[i])
@@ -99,9 +104,9 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
         with enable_grad():
             made = func(*(places.get(i, a) for i, a in enumerate(args)), **kwargs)
             value = made[0] if has_aux else made
-            slopes = gradients(value, leaves, materialize_grads=True)
-        loose = tree_map(_detached, made)
-        return tree_unflatten(slopes, spec), loose
+            outer = _depends_on_others([value], leaves)
+            slopes = gradients(value, leaves, create_graph=outer, materialize_grads=True)
+        return tree_unflatten(slopes, spec), made if outer else tree_map(_detached, made)
 
     return differentiated
 
@@ -111,7 +116,8 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
     for number in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= number < len(args):
             raise RangeError(
-                f"grad: expected argnums below {len(args)}, the positional arguments; got {number}", "argnums counts from 0"
+                f"grad: expected argnums below {len(args)}, the positional arguments; got {number}",
+                "argnums counts from 0",
             )
 
 
@@ -121,15 +127,47 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     with enable_grad():
         made = func(*tree_unflatten(leaves, spec))
         outputs, outer = tree_flatten(made[0] if has_aux else made)
+    again = _depends_on_others(outputs, leaves)
 
     def pull(*dys):
         flat = tree_flatten(dys[0] if len(dys) == 1 else dys)[0]
-        slopes = gradients(outputs, leaves, flat, retain_graph=True, materialize_grads=True)
+        recorded = again or any(dy.requires_grad for dy in flat)
+        slopes = gradients(outputs, leaves, flat, retain_graph=True, create_graph=recorded, materialize_grads=True)
         found = tree_unflatten(slopes, spec)
         return found if len(primals) > 1 else (found[0],)
 
-    value = tree_unflatten([y.detach() for y in outputs], outer)
+    value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
     return (value, pull, tree_map(_detached, made[1])) if has_aux else (value, pull)
+
+
+def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False, has_aux: bool = False) -> tuple:
+    """(func(*primals), J v): the slope of func along `tangents` v, one for each primal.
+
+    J v = d/du (J^T u . v), so two walks backwards give it: J^T u is linear in u.
+    """
+    leaves, spec = _fresh(primals)
+    with enable_grad():
+        made = func(*tree_unflatten(leaves, spec))
+        outputs, outer = tree_flatten(made[0] if has_aux else made)
+        again = _depends_on_others(outputs, leaves)
+        slopes = _along(outputs, leaves, tree_flatten(tangents)[0], again)
+    value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
+    found = (value, tree_unflatten(slopes, outer))
+    return (*found, tree_map(_detached, made[1])) if has_aux else found
+
+
+def _along(outputs: list, leaves: list, tangents: list, again: bool) -> list:
+    """J v for each output."""
+    us = [zeros_like(y).requires_grad_() for y in outputs]
+    live = [(y, u) for y, u in zip(outputs, us) if y.requires_grad]
+    if not live:
+        return [zeros_like(y) for y in outputs]
+    pulled = gradients([y for y, _ in live], leaves, [u for _, u in live], create_graph=True, materialize_grads=True)
+    pairs = [(g, v) for g, v in zip(pulled, tangents) if g.requires_grad]
+    if not pairs:
+        return [zeros_like(y) for y in outputs]
+    found = gradients([g for g, _ in pairs], us, [v for _, v in pairs], create_graph=again, materialize_grads=True)
+    return list(found)
 
 
 def jacrev(func: Callable, argnums: int = 0) -> Callable:
@@ -140,14 +178,42 @@ def jacrev(func: Callable, argnums: int = 0) -> Callable:
         (leaf,), _ = _fresh(args[argnums])
         with enable_grad():
             y = func(*(leaf if i == argnums else a for i, a in enumerate(args)), **kwargs)
-            rows = []
+            again, rows = _depends_on_others([y], [leaf]), []
             for i in range(y.numel()):
                 one = zeros_like(y).reshape(-1)
                 one[i] = 1
-                rows.append(gradients(y, leaf, one.reshape(y.shape), retain_graph=True, materialize_grads=True)[0])
+                row = gradients(
+                    y, leaf, one.reshape(y.shape), retain_graph=True, create_graph=again, materialize_grads=True
+                )
+                rows.append(row[0])
         return stack(rows).reshape(*y.shape, *leaf.shape)
 
     return jacobian
+
+
+def jacfwd(func: Callable, argnums: int = 0) -> Callable:
+    """As jacrev, one slope along each element x: less work where x is smaller than y."""
+
+    def jacobian(*args, **kwargs):
+        _check_argnums(argnums, args)
+        x = args[argnums]
+
+        def of_one(leaf):
+            return func(*(leaf if i == argnums else a for i, a in enumerate(args)), **kwargs)
+
+        columns = []
+        for i in range(x.numel()):
+            one = zeros_like(x).detach().reshape(-1)
+            one[i] = 1
+            columns.append(jvp(of_one, (x,), (one.reshape(x.shape),))[1])
+        return stack(columns, -1).reshape(*columns[0].shape, *x.shape)
+
+    return jacobian
+
+
+def hessian(func: Callable, argnums: int = 0) -> Callable:
+    """The function that gives H[y..., i..., j...] = d^2 func[y] / d x[i] d x[j], x = args[argnums]."""
+    return jacfwd(jacrev(func, argnums), argnums)
 
 
 def _detached(x: Any) -> Any:
@@ -155,14 +221,28 @@ def _detached(x: Any) -> Any:
 
 
 def _fresh(tree: Any) -> tuple[list, TreeSpec]:
-    """Leaves of a graph of their own; an error where their gradient would itself have to have one."""
+    """Tensors to differentiate by: leaves, or views of those whose gradient is wanted further out."""
     leaves, spec = tree_flatten(tree)
-    if any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
-        raise GraphError(
-            "func: the arguments to differentiate by require a gradient already, and second derivatives are not there",
-            "x.detach() if the result needs no gradient of its own",
-        )
-    return [x.detach().requires_grad_() if isinstance(x, Tensor) else x for x in leaves], spec
+    return [_leaf(x) if isinstance(x, Tensor) else x for x in leaves], spec
+
+
+def _leaf(x: Tensor) -> Tensor:
+    return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+
+
+def _depends_on_others(outputs: list, leaves: list) -> bool:
+    """Whether the outputs have gradients with respect to more than these leaves: then their slopes have them, too."""
+    own = {x._edge()[0] for x in leaves if isinstance(x, Tensor) and x.is_leaf}
+    pending = [y._edge()[0] for y in outputs if isinstance(y, Tensor) and y.requires_grad]
+    seen = set(pending)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Leaf) and node not in own:
+            return True
+        ahead = {edge[0] for edge in node.edges if edge is not None} - seen
+        seen |= ahead
+        pending += ahead
+    return False
 
 
 # ---------------------------------------------------------------------- modules
@@ -173,9 +253,16 @@ def functional_call(
     tie_weights: bool = True, strict: bool = False,
 ) -> Any:  # fmt: skip
     """module(*args, **kwargs) with the tensors of the dicts in place of its parameters and buffers of these names."""
-    dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, tuple | list) else (parameter_and_buffer_dicts,)
+    dicts = (
+        parameter_and_buffer_dicts
+        if isinstance(parameter_and_buffer_dicts, tuple | list)
+        else (parameter_and_buffer_dicts,)
+    )
     given = {name: tensor for part in dicts for name, tensor in part.items()}
-    own = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+    own = {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
     if strict and given.keys() != own.keys():
         raise ArgumentError(f"functional_call: Missing or unexpected key(s): {sorted(given.keys() ^ own.keys())}")
     if unknown := sorted(given.keys() - own.keys()):
@@ -214,7 +301,9 @@ def stack_module_state(models: list) -> tuple[dict, dict]:
         ([n for n, _ in first.named_buffers()], lambda m: dict(m.named_buffers())),
     ):
         rows = [of(model) for model in models]
-        parts.append({n: stack([row[n] for row in rows]).detach().requires_grad_(rows[0][n].requires_grad) for n in names})
+        parts.append(
+            {n: stack([row[n] for row in rows]).detach().requires_grad_(rows[0][n].requires_grad) for n in names}
+        )
     return parts[0], parts[1]
 
 

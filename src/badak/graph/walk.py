@@ -28,7 +28,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
     heap: list = []  # (-order, node) of those that are no leaves
     for (node, slot), dy in roots:
         _add(buffers, heap, node, slot, dy, False)
-    goals, above = (None, set()) if targets is None else _frontier(roots, targets)
+    goals, above = (None, set()) if targets is None else frontier(roots, targets)
     found: dict = {}
     while heap:
         node = heappop(heap)[1]
@@ -54,7 +54,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
     return None if targets is None else [found[node][2 * slot] if node in found else None for node, slot in targets]
 
 
-def _frontier(roots, targets):
+def frontier(roots, targets):
     """The nodes of the targets, and those that lie on a way from a root to a target, strictly above it."""
     goals = {node for node, _ in targets}
     seen = {node for (node, _), _ in roots}
@@ -108,31 +108,28 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
         gradients = buffers[node] = [None, False] * node.slots
         if type(node) is not Leaf:
             heappush(heap, (-node.order, node))
-    held, owned_too = gradients[2 * slot], gradients[2 * slot + 1]
+    held = gradients[2 * slot]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
-        return
-    if held.size >= LARGE or modes.observer is not None:  # a recording replays kernels without Python
-        gradients[2 * slot] = _sum(held, owned_too, dy, owned)
-    elif owned_too:
+    elif held.size >= LARGE or modes.observer is not None:  # a recording replays kernels without Python
+        gradients[2 * slot] = _sum(held, gradients[2 * slot + 1], dy, owned)
+        gradients[2 * slot + 1] = True
+    elif gradients[2 * slot + 1]:
         held += dy
-    elif held.flags.c_contiguous and dy.flags.c_contiguous:
-        gradients[2 * slot] = np.asarray(held + dy)
-    else:  # NumPy would decide otherwise in which order it lies
-        gradients[2 * slot] = np.asarray(kernels_of(held).add(held, dy))
-    gradients[2 * slot + 1] = True
+    else:
+        gradients[2 * slot], gradients[2 * slot + 1] = np.asarray(held + dy), True
 
 
 def _sum(held, held_owned: bool, dy, dy_owned: bool):
-    """held + dy by a kernel; large arrays in the memory of the one that nobody else holds: new memory costs half as much again.
-
-    Who watches must not change where it lies: later sums over it would have other last bits.
-    """
+    """held + dy for large arrays, in the memory of the one that nobody else holds: new memory costs half as much again."""
     if held_owned:
         out = held
     else:
-        free = dy_owned and held.size >= LARGE
-        out = dy if free and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
+        out = (
+            dy
+            if dy_owned and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape
+            else None
+        )
     made = np.asarray(kernels_of(held).add(held, dy, out))
     if modes.observer is not None:
         modes.observer.summed(held, dy, made)

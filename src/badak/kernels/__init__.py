@@ -35,10 +35,13 @@ _reason = ""
 
 
 def of(array: Any) -> ModuleType:
-    """The kernel set for `array`: a namespace of functions. Fast kernels exist for float32 and float64."""
+    """The kernel set for `array`: a namespace of functions. Fast kernels exist for float32 and float64.
+
+    An array of another kind than NumPy's names its own: `array.kernels`.
+    """
     if type(array) is np.ndarray and array.dtype.char in "fd":
         return _active or _decide()
-    return half if half.is_half(array) else plain
+    return getattr(array, "kernels", None) or (half if half.is_half(array) else plain)
 
 
 def active() -> ModuleType:

@@ -1,9 +1,8 @@
 """Softmax and its logarithm along any axis."""
 
-import numpy as np
-
 from badak import kernels
 from badak.graph import Op
+from badak.kernels.order import row_major
 from badak.ops._check import axis_of, not_floating
 
 
@@ -53,4 +52,4 @@ def _along(kernel, dim: int, *arrays):
     if ndim == 0:
         return kernel(*[x.reshape(1) for x in arrays]).reshape(())
     y = kernel(*[x.swapaxes(dim, -1) for x in arrays])
-    return np.ascontiguousarray(y.swapaxes(dim, -1))
+    return row_major(y.swapaxes(dim, -1))

@@ -1,5 +1,7 @@
 """From tensors to a walk through the graph: what backward() checks before it starts."""
 
+import importlib
+
 import numpy as np
 
 from badak.errors import ArgumentError, GraphError, ShapeError
@@ -8,26 +10,31 @@ from badak.graph import backpropagate, effects, modes
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
     """Add the gradients of all `outputs` to the leaves they depend on (to `inputs` only, if given)."""
-    roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]
-    refuse_create_graph(create_graph)
     if inputs is None:
-        backpropagate(roots, bool(retain_graph))
+        walk_back(outputs, gradients, retain_graph, create_graph)
         return
     inputs = [inputs] if hasattr(inputs, "_edge") else list(inputs)
     if not inputs:
         raise ArgumentError("'inputs' argument to backward() cannot be empty.", "leave inputs out to reach every leaf")
-    found = backpropagate(roots, bool(retain_graph), [x._edge() for x in inputs])
+    found = walk_back(outputs, gradients, retain_graph, create_graph, [x._edge() for x in inputs])
     for x, dx in zip(inputs, found, strict=True):
         if dx is not None:
             x._accumulate(dx, False)
 
 
-def refuse_create_graph(create_graph: bool) -> None:
-    if create_graph:
-        raise GraphError(
-            "create_graph=True asks for derivatives of derivatives; badak's backward works on arrays and records no graph",
-            "create_graph=False; for a Hessian-vector product take finite differences of two backward passes",
-        )
+def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None):
+    """graph.backpropagate from these tensors on; with create_graph over tensors, so that the gradients have a history."""
+    roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]
+    if not create_graph:
+        return backpropagate(roots, bool(retain_graph), targets)
+    recorded = [(edge, _tensor(dy, array, y)) for (edge, array), y, dy in zip(roots, outputs, gradients)]
+    higher = importlib.import_module("badak.tensor.higher")  # which few programs need
+    return higher.backpropagate(recorded, retain_graph is None or bool(retain_graph), targets)
+
+
+def _tensor(dy, array, like):
+    """The gradient to start from, with its history where it has one."""
+    return dy.to(like.dtype) if hasattr(dy, "_edge") else like._of(array)
 
 
 def root(y, dy):

@@ -1,6 +1,7 @@
 """Where a tensor came from: its node in the graph, its gradient, and what an in-place change does to both."""
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,10 +134,18 @@ class History(About):
 
     def _accumulate(self, dy, owned: bool) -> None:
         """Add dy to .grad; `owned` says that nobody else holds dy."""
-        if modes.observer is not None:
+        if type(dy) is not np.ndarray:
+            self._take_recorded(dy)
+        elif modes.observer is not None:
             modes.observer.accumulate(self, dy, owned)
         else:
             self._take_gradient(dy, owned)
+
+    def _take_recorded(self, dy: "Tensor") -> None:
+        """Add a gradient that has a history of its own."""
+        self._set_grad(dy if self._grad is None else self._grad + dy)
+        if self._backward_hooks_after:
+            self._call_hooks_after()
 
     def _take_gradient(self, dy, owned: bool) -> None:
         if dy.dtype != self._array.dtype:
@@ -158,7 +167,7 @@ class History(About):
 
         gradient       d loss / d self, of self's shape; may be left out for a single value, and is 1 then
         retain_graph   keep what was saved, so that backward may be called again
-        create_graph   not supported (there are no second derivatives): True raises
+        create_graph   the gradients can be differentiated themselves; where an operation has no second derivative, it raises
         inputs         only these leaves accumulate
         """
         backward([self], [gradient], retain_graph, create_graph, inputs)
@@ -171,11 +180,7 @@ class History(About):
                 "cannot register a hook on a tensor that doesn't require gradient", "x.requires_grad_() first"
             )
 
-        def on_array(array):
-            changed = hook(self._of(array))
-            return None if changed is None else changed._array
-
-        return _hook_edge(edge, on_array, self)
+        return _hook_edge(edge, _TensorHook(hook, self._of), self)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(self) each time this leaf's .grad has been added to."""
@@ -195,12 +200,13 @@ class History(About):
         self._retains = True
         reference = weakref.ref(self)
 
-        def keep(array):
+        def keep(dy):
             tensor = reference()
             if tensor is not None:
-                tensor._grad = tensor._of(array.copy() if tensor._grad is None else tensor._grad._array + array)
+                mine = dy if dy._node is not None else dy.clone()
+                tensor._grad = mine if tensor._grad is None else tensor._grad + mine
 
-        _hook_edge(edge, keep, None)
+        _hook_edge(edge, _TensorHook(keep, self._of), None)
 
     @property
     def retains_grad(self) -> bool:
@@ -236,6 +242,17 @@ class History(About):
             )
         effects.redefined(self, "other data of a tensor")
         self._array = value._array
+
+
+class _TensorHook:
+    """A hook of tensors, as the walk over arrays calls it, and as the walk over tensors does."""
+
+    def __init__(self, hook: Callable, tensor_of: Callable):
+        self.of_tensor, self._tensor_of = hook, tensor_of
+
+    def __call__(self, array):
+        changed = self.of_tensor(self._tensor_of(array))
+        return None if changed is None else changed._array
 
 
 def _hook_edge(edge, hook, owner) -> RemovableHandle:
