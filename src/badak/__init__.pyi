@@ -434,6 +434,9 @@ from badak.nn.functional import celu as celu
 from badak.nn.functional import conv1d as conv1d
 from badak.nn.functional import conv2d as conv2d
 from badak.nn.functional import conv3d as conv3d
+from badak.nn.functional import conv_transpose1d as conv_transpose1d
+from badak.nn.functional import conv_transpose2d as conv_transpose2d
+from badak.nn.functional import conv_transpose3d as conv_transpose3d
 from badak.nn.functional import cosine_embedding_loss as cosine_embedding_loss
 from badak.nn.functional import cosine_similarity as cosine_similarity
 from badak.nn.functional import dropout as dropout
@@ -444,6 +447,7 @@ from badak.nn.functional import kl_div as kl_div
 from badak.nn.functional import layer_norm as layer_norm
 from badak.nn.functional import max_pool1d as max_pool1d
 from badak.nn.functional import max_pool2d as max_pool2d
+from badak.nn.functional import max_pool3d as max_pool3d
 from badak.nn.functional import pairwise_distance as pairwise_distance
 from badak.nn.functional import pixel_shuffle as pixel_shuffle
 from badak.nn.functional import pixel_unshuffle as pixel_unshuffle

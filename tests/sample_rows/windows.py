@@ -14,7 +14,7 @@ def conv(x, w, b, stride, padding, dilation, groups=1):
 
 
 def conv_transpose(x, w, b, stride, padding, dilation, output_padding, groups=1):
-    function = F.conv_transpose1d if x.ndim == 3 else F.conv_transpose2d
+    function = F.conv_transpose1d if x.ndim == 3 else F.conv_transpose2d if x.ndim == 4 else F.conv_transpose3d
     return function(x, w, b, stride, padding, output_padding, groups, dilation)
 
 
@@ -29,12 +29,12 @@ def fold(x, size, stride, padding, dilation):
 
 
 def max_pool(x, kernel, stride, padding, dilation, out):
-    function = F.max_pool1d if x.ndim == 3 else F.max_pool2d
+    function = F.max_pool1d if x.ndim == 3 else F.max_pool2d if x.ndim == 4 else F.max_pool3d
     return function(x, kernel, stride, padding, dilation, ceil_mode=True, return_indices=True)
 
 
 def avg_pool(x, kernel, stride, padding, out, counts):
-    function = F.avg_pool1d if x.ndim == 3 else F.avg_pool2d
+    function = F.avg_pool1d if x.ndim == 3 else F.avg_pool2d if x.ndim == 4 else F.avg_pool3d
     return function(x, kernel, stride, padding, ceil_mode=True)
 
 
@@ -67,6 +67,8 @@ ROWS = [
         one((2, 4, 5), (4, 2, 3), None, stride=2, padding=1, output_padding=(1,), groups=2),
         one((0, 3, 5), (3, 2, 3), (2,), output_padding=(0,)), one((1, 1, 1), (1, 1, 1), (1,), output_padding=(0,)),
         two((2, 3, 4, 3), (3, 2, 2, 3), (2,), stride=(2, 2), padding=(1, 0), dilation=(1, 2), output_padding=(1, 0)),
+        case((1, 2, 3, 2, 2), (2, 3, 2, 1, 2), (3,), stride=(2, 1, 2), padding=(1, 0, 1), dilation=(1, 1, 2),
+             output_padding=(1, 0, 1)),
     ], by_rows=IMAGES),
     Sample(Unfold, unfold, [
         two((2, 3, 5, 4), kernel=(2, 3), out=(4, 2)), two((0, 3, 5, 4), kernel=(2, 3), out=(4, 2)),
@@ -82,6 +84,7 @@ ROWS = [
         one((2, 3, 7), kernel=(3,), stride=2, padding=1, out=(4,)), one((2, 3, 6), kernel=(2,), stride=4, out=(2,)),
         two((2, 3, 6, 7), kernel=(2, 3), stride=(2, 2), padding=(1, 1), out=(4, 4)),
         two((1, 2, 7, 7), kernel=(2, 3), dilation=(2, 3), out=(5, 1)),
+        case((1, 2, 4, 5, 3), kernel=(2, 3, 2), stride=(2, 1, 1), padding=(1, 0, 1), dilation=(1, 1, 1), out=(3, 3, 4)),
     ], extremes=[one(TIES, kernel=(3,), stride=2, padding=1, out=(4,))], extremes_backward=False, by_rows=IMAGES),
     Sample(AvgPool, avg_pool, [
         case((2, 3, 7), kernel=(3,), stride=(2,), padding=(1,), out=(4,), counts=np.array([3, 3, 3, 3])),
@@ -89,5 +92,6 @@ ROWS = [
         case((1, 1, 1), kernel=(1,), stride=(1,), padding=(0,), out=(1,), counts=np.array([1])),
         case((2, 3, 4, 6), kernel=(2, 3), stride=(2, 3), padding=(0, 0), out=(2, 2), counts=np.full((2, 2), 6)),
         case((2, 3, 5, 6), kernel=(2, 3), stride=(1, 2), padding=(1, 1), out=(6, 4), counts=np.array([[6, 6, 6, 4]] * 6)),
+        case((1, 2, 4, 3, 2), kernel=(2, 1, 2), stride=(2, 1, 1), padding=(0, 0, 0), out=(2, 3, 1), counts=np.full((2, 3, 1), 4)),
     ], by_rows=IMAGES),
 ]  # fmt: skip

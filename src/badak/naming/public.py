@@ -189,8 +189,9 @@ TABLE = {
     "nn.functional": Names(
         functions=(
             "alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits celu conv1d conv2d "
-            "conv3d cosine_embedding_loss cosine_similarity dropout embedding group_norm hardshrink kl_div "
-            "layer_norm max_pool1d max_pool2d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm selu "
+            "conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity dropout embedding "
+            "group_norm hardshrink kl_div layer_norm max_pool1d max_pool2d "
+            "max_pool3d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm selu "
             "threshold triplet_margin_loss"
         ),
     ),

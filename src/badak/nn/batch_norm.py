@@ -1,5 +1,7 @@
 """Normalisation by the statistics of a batch, remembered for evaluation."""
 
+from typing import Any
+
 from badak.errors import ShapeError
 from badak.nn import functional as F
 from badak.nn import init
@@ -121,6 +123,46 @@ class BatchNorm3d(_BatchNorm):
     dims = (5,)
 
 
+class SyncBatchNorm(_BatchNorm):
+    """BatchNorm of any shape (N, C, ...). The statistics of all processes are those of this one: badak trains in one process.
+
+    process_group is accepted and has no effect.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_dims(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ShapeError(f"expected at least 2D input (got {input.dim()}D input)", "(N, C, ...)")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """`module` with a SyncBatchNorm of the same parameters in the place of each BatchNorm."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)
+            made._parameters.update(module._parameters)
+            made._buffers.update(module._buffers)
+            made.training = module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made
+
+
 class _InstanceNorm(_NormBase):
     def __init__(
         self,
@@ -157,3 +199,9 @@ class InstanceNorm2d(_InstanceNorm):
     """As BatchNorm2d for each image of x (N, C, H, W) or (C, H, W) by itself."""
 
     dims = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """As BatchNorm3d for each volume of x (N, C, D, H, W) or (C, D, H, W) by itself."""
+
+    dims = (4, 5)

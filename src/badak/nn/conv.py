@@ -196,3 +196,13 @@ class ConvTranspose2d(_ConvTranspose):
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         extra = self._extra(input, output_size)
         return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """As ConvTranspose1d over three axes."""
+
+    axes = 3
+
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        extra = self._extra(input, output_size)
+        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)

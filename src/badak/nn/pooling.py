@@ -1,6 +1,7 @@
 """Pooling layers: the maximum or the mean of windows."""
 
 from badak.nn import functional as F
+from badak.nn.functional.sizes import sizes
 from badak.nn.module import Module
 from badak.tensor import Tensor
 
@@ -37,6 +38,13 @@ class MaxPool2d(_MaxPool):
         return F.max_pool2d(input, *self._arguments())
 
 
+class MaxPool3d(_MaxPool):
+    """The largest number of each window of x (N, C, D, H, W); the stride is kernel_size unless given."""
+
+    def forward(self, input: Tensor):
+        return F.max_pool3d(input, *self._arguments())
+
+
 class AvgPool1d(Module):
     """The mean of each window of x (N, C, L); the stride is kernel_size unless given."""
 
@@ -55,9 +63,7 @@ class AvgPool1d(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool2d(Module):
-    """The mean of each window of x (N, C, H, W); the stride is kernel_size unless given."""
-
+class _AvgPool(Module):
     def __init__(
         self,
         kernel_size,
@@ -71,9 +77,8 @@ class AvgPool2d(Module):
         self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
         self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
-            input,
+    def _arguments(self) -> tuple:
+        return (
             self.kernel_size,
             self.stride,
             self.padding,
@@ -84,6 +89,20 @@ class AvgPool2d(Module):
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window of x (N, C, H, W); the stride is kernel_size unless given."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool2d(input, *self._arguments())
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window of x (N, C, D, H, W); the stride is kernel_size unless given."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool3d(input, *self._arguments())
 
 
 class _AdaptiveAvgPool(Module):
@@ -109,6 +128,13 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """The means of `output_size` windows that cover x (N, C, D, H, W); None keeps an axis."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
 class _AdaptiveMaxPool(Module):
     def __init__(self, output_size, return_indices: bool = False) -> None:
         super().__init__()
@@ -130,6 +156,86 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
     def forward(self, input: Tensor):
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """The maxima of `output_size` windows that cover x (N, C, D, H, W)."""
+
+    def forward(self, input: Tensor):
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _LPPool(Module):
+    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def _arguments(self) -> tuple:
+        return float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+
+    def extra_repr(self) -> str:
+        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+
+
+class LPPool1d(_LPPool):
+    """The p-norm of each window of x (N, C, L); see nn.functional.lp_pool1d."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool1d(input, *self._arguments())
+
+
+class LPPool2d(_LPPool):
+    """The p-norm of each window of x (N, C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool2d(input, *self._arguments())
+
+
+class LPPool3d(_LPPool):
+    """The p-norm of each window of x (N, C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool3d(input, *self._arguments())
+
+
+class _MaxUnpool(Module):
+    axes = 0
+
+    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+        super().__init__()
+        self.kernel_size = sizes(kernel_size, self.axes, type(self).__name__, "kernel_size")
+        self.stride = sizes(kernel_size if stride is None else stride, self.axes, type(self).__name__, "stride")
+        self.padding = sizes(padding, self.axes, type(self).__name__, "padding")
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """What MaxPool1d took back to its places, 0 elsewhere: x (N, C, O) and indices -> (N, C, L)."""
+
+    axes = 1
+
+    def forward(self, input: Tensor, indices: Tensor, output_size=None) -> Tensor:
+        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """As MaxUnpool1d over two axes."""
+
+    axes = 2
+
+    def forward(self, input: Tensor, indices: Tensor, output_size=None) -> Tensor:
+        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """As MaxUnpool1d over three axes."""
+
+    axes = 3
+
+    def forward(self, input: Tensor, indices: Tensor, output_size=None) -> Tensor:
+        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 def _tuple1(value) -> tuple:

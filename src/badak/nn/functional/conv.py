@@ -39,6 +39,11 @@ def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_paddi
     return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 2, "conv_transpose2d")
 
 
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+    """As conv_transpose1d over three axes."""
+    return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 3, "conv_transpose3d")
+
+
 def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int, where: str) -> Tensor:
     x, batched = with_batch(tensor(input, where), axes, where)
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")

@@ -26,6 +26,11 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 2, "max_pool2d")
 
 
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """As max_pool1d on x (N, C, D, H, W) or (C, D, H, W); indices count in D H W."""
+    return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 3, "max_pool3d")
+
+
 def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True) -> Tensor:
     """The mean of each window of x (N, C, L) or (C, L); dx = dy / count. count_include_pad: zeros of the padding count too."""
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, None, 1, "avg_pool1d")
@@ -38,6 +43,13 @@ def avg_pool2d(
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 2, "avg_pool2d")
 
 
+def avg_pool3d(
+    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+) -> Tensor:
+    """As avg_pool2d on x (N, C, D, H, W) or (C, D, H, W)."""
+    return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 3, "avg_pool3d")
+
+
 def adaptive_avg_pool1d(input, output_size) -> Tensor:
     """The means of O windows that cover x (N, C, L) or (C, L): window o is floor(o L/O) to ceil((o+1) L/O)."""
     return adaptive_mean(input, output_size, 1, "adaptive_avg_pool1d")
@@ -48,6 +60,11 @@ def adaptive_avg_pool2d(input, output_size) -> Tensor:
     return adaptive_mean(input, output_size, 2, "adaptive_avg_pool2d")
 
 
+def adaptive_avg_pool3d(input, output_size) -> Tensor:
+    """As adaptive_avg_pool1d on x (N, C, D, H, W) or (C, D, H, W). An output size of None keeps that axis."""
+    return adaptive_mean(input, output_size, 3, "adaptive_avg_pool3d")
+
+
 def adaptive_max_pool1d(input, output_size, return_indices=False):
     """The maxima of the windows of adaptive_avg_pool1d. return_indices: also where they were, in L."""
     return _adaptive_max(input, output_size, return_indices, 1, "adaptive_max_pool1d")
@@ -56,6 +73,11 @@ def adaptive_max_pool1d(input, output_size, return_indices=False):
 def adaptive_max_pool2d(input, output_size, return_indices=False):
     """The maxima of the windows of adaptive_avg_pool2d. return_indices: also where they were, counted in H W."""
     return _adaptive_max(input, output_size, return_indices, 2, "adaptive_max_pool2d")
+
+
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    """The maxima of the windows of adaptive_avg_pool3d. return_indices: also where they were, counted in D H W."""
+    return _adaptive_max(input, output_size, return_indices, 3, "adaptive_max_pool3d")
 
 
 def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, axes: int, where: str):

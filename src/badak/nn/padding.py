@@ -1,0 +1,153 @@
+"""Padding layers: entries around the last one, two or three axes; see nn.functional.pad."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from badak.errors import ArgumentError
+from badak.nn import functional as F
+from badak.nn.module import Module
+from badak.tensor import Tensor
+
+
+class _Pad(Module):
+    """padding: one number for all sides, or (before, after) of the last axis, then of the one before it, and so on."""
+
+    axes = 0
+    mode = ""
+
+    def __init__(self, padding) -> None:
+        super().__init__()
+        self.padding = tuple(padding) if isinstance(padding, Iterable) else (padding,) * (2 * self.axes)
+        if len(self.padding) != 2 * self.axes:
+            raise ArgumentError(f"{type(self).__name__}: expected {2 * self.axes} paddings or one; got {padding}", "padding=1")
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    mode = "constant"
+
+    def __init__(self, padding, value: Any) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """x (N, C, L) with `value` around it."""
+
+    axes = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """x (N, C, H, W) with `value` around it."""
+
+    axes = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """x (N, C, D, H, W) with `value` around it."""
+
+    axes = 3
+
+
+class ZeroPad1d(ConstantPad1d):
+    """x (N, C, L) with zeros around it."""
+
+    def __init__(self, padding) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad2d(ConstantPad2d):
+    """x (N, C, H, W) with zeros around it."""
+
+    def __init__(self, padding) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad3d(ConstantPad3d):
+    """x (N, C, D, H, W) with zeros around it."""
+
+    def __init__(self, padding) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ReflectionPad1d(_Pad):
+    """x (N, C, L) with its mirror image around it, the edge itself not repeated."""
+
+    axes = 1
+    mode = "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """x (N, C, H, W) with its mirror image around it, the edge itself not repeated."""
+
+    axes = 2
+    mode = "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    """x (N, C, D, H, W) with its mirror image around it, the edge itself not repeated."""
+
+    axes = 3
+    mode = "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """x (N, C, L) with its edge repeated around it."""
+
+    axes = 1
+    mode = "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """x (N, C, H, W) with its edge repeated around it."""
+
+    axes = 2
+    mode = "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """x (N, C, D, H, W) with its edge repeated around it."""
+
+    axes = 3
+    mode = "replicate"
+
+
+class CircularPad1d(_Pad):
+    """x (N, C, L) going round: before its start stands its end."""
+
+    axes = 1
+    mode = "circular"
+
+
+class CircularPad2d(_Pad):
+    """x (N, C, H, W) going round: before its start stands its end."""
+
+    axes = 2
+    mode = "circular"
+
+
+class CircularPad3d(_Pad):
+    """x (N, C, D, H, W) going round: before its start stands its end."""
+
+    axes = 3
+    mode = "circular"
