@@ -10,6 +10,7 @@ from badak.ops import join, pad, triangles
 from badak.ops import rearrange as r
 from badak.ops import shape as s
 from badak.ops.observe import Observe
+from badak.ops.random import Drawn
 from badak.ops.write import WriteView
 from tests.samples import EXTREME, Sample, case
 
@@ -147,6 +148,13 @@ ROWS = [
     Sample(z.Imag, torch.imag, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(Observe, lambda x, observer: x.clone(), [*SHAPES, ()], observer=Unchanged()),
+    Sample(
+        Drawn,
+        lambda drawn, x, y: drawn + 0 * x.sum() + 0 * y.sum(),
+        [((2, 3), (2, 3), (3,)), ((0, 2), (0, 2), ()), ((1,), (1,), (1,)), ((3,), (2, 4), ())],
+        no_grad=(0,),
+        order=lambda drawn, x, y: drawn.clone(),
+    ),
     Sample(
         WriteView,
         lambda base, value, steps: base.clone().t().copy_(value).t(),

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import warnings
 import zlib
 from fractions import Fraction
 from pathlib import Path
@@ -380,3 +381,80 @@ def test_fma64_rounds_once():
 
 def _exact(a, b, c):
     return [float(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist())]
+
+
+# ---------------------------------------------------------------------- history
+
+HISTORIES = {  # what is drawn from y, or over it, or with a y of its own
+    "bernoulli": lambda lib, y: lib.bernoulli(y),
+    "x.bernoulli": lambda lib, y: y.bernoulli(),
+    "normal of a mean": lambda lib, y: lib.normal(y, 1.0),
+    "normal of a deviation": lambda lib, y: lib.normal(0.0, y),
+    "normal of both": lambda lib, y: lib.normal(y, y),
+    "multinomial": lambda lib, y: lib.multinomial(y, 2),
+    "rand_like": lambda lib, y: lib.rand_like(y),
+    "randn_like": lambda lib, y: lib.randn_like(y),
+    "randint_like": lambda lib, y: lib.randint_like(y, 3),
+    "uniform_": lambda lib, y: y.uniform_(),
+    "normal_": lambda lib, y: y.normal_(),
+    "log_normal_": lambda lib, y: y.log_normal_(),
+    "exponential_": lambda lib, y: y.exponential_(),
+    "cauchy_": lambda lib, y: y.cauchy_(),
+    "geometric_": lambda lib, y: y.geometric_(0.5),
+    "bernoulli_": lambda lib, y: y.bernoulli_(),
+    "bernoulli_ of p": lambda lib, y: y.bernoulli_(0.3),
+    "bernoulli_ of probabilities": lambda lib, y: lib.zeros(4, 3).bernoulli_(y[0]),
+    "bernoulli_ of its own probabilities": lambda lib, y: y.bernoulli_(y.clone()),
+    "random_": lambda lib, y: y.random_(),
+    "random_ below": lambda lib, y: y.random_(5),
+    "random_ between": lambda lib, y: y.random_(1, 5),
+    "normal_ over a part": lambda lib, y: (y[1:3].normal_(), y)[1],
+}
+
+
+def test_every_random_function_is_among_the_draws():
+    mine = {name for name, thing in vars(bk).items() if getattr(thing, "__module__", "") == "badak.tensor.random"}
+    fresh = {"rand", "randn", "randint", "randperm"}  # of nothing but a size
+    helpers = {"dropout_mask", "draw_like", "memory_axes"}
+    assert {name for name in mine if not name.startswith("_")} - fresh - helpers == {name.split()[0].split(".")[-1] for name in HISTORIES}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_gradients_through_a_draw_are_those_of_torch(name):
+    start, found = np.random.default_rng(0).random((4, 3)), {}
+    for lib in (badak, torch):
+        x = lib.tensor(start, requires_grad=True)
+        drawn = HISTORIES[name](lib, x * 0.5)
+        grad = None
+        if drawn.requires_grad:
+            assert not drawn.is_leaf
+            (3 * drawn).sum().backward()
+            grad = x.grad.tolist()
+        found[lib] = drawn.requires_grad, grad
+        with lib.no_grad():
+            assert not HISTORIES[name](lib, x * 0.5).requires_grad
+    assert found[badak] == found[torch]
+
+
+@pytest.mark.parametrize("name", [name for name in HISTORIES if "_" in name.split()[0] and "like" not in name])
+def test_a_leaf_is_not_drawn_over(name):
+    x = badak.rand(4, 3, requires_grad=True)
+    if "of probabilities" not in name:
+        with pytest.raises(RuntimeError, match=r"leaf Variable that requires grad is being used in an in-place operation.\nfix: "):
+            HISTORIES[name](badak, x)
+
+
+@pytest.mark.parametrize("name", [name for name in HISTORIES if name not in ("multinomial",)])
+def test_a_recorded_draw_has_the_gradients_of_an_eager_one(name):
+    def program(compile):
+        badak.manual_seed(3)
+        step, found = compile(lambda x: (HISTORIES[name](badak, x * 0.5) * x).sum()), []
+        for number in range(6):
+            x = badak.full((4, 3), 0.1 + number / 10, requires_grad=True)
+            step(x).backward()
+            found.append(x.grad.tolist())
+        return found
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is not replayed says so
+        assert program(lambda f: f) == program(badak.compile)

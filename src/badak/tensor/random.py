@@ -1,8 +1,10 @@
 """Random tensors, with PyTorch's names and, for the same seed, PyTorch's numbers.
 
 A tensor is filled in the order in which its elements lie in memory, as PyTorch fills it: a transposed tensor gets the same
-numbers at the same addresses as the tensor it was transposed from. None of this has a gradient: what is drawn in place
-over a tensor cuts its history.
+numbers at the same addresses as the tensor it was transposed from.
+
+A draw has no gradient of its own. As in PyTorch, gradients of 0 reach what `normal`, `bernoulli` and the functions in place were
+given, or drew over; `multinomial` and the new tensors have no history.
 
 Parity: the bits of PyTorch 2.13 on an x86 CPU, except that on Intel's PyTorch draws `bernoulli_(p)` from MKL. Where
 log, exp or tan enter a float64 result, so does the C library's rounding.
@@ -11,7 +13,10 @@ log, exp or tan enter a float64 result, so does the C library's rounding.
 import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, KindError
+from badak.graph import modes
+from badak.ops.random import Drawn
 from badak.tensor import dtypes
+from badak.tensor.apply import apply
 from badak.tensor.generator import (
     Generator,
     default_generator,
@@ -81,10 +86,17 @@ def _need_float(x: Tensor, where) -> None:
         raise DTypeError(f"{where}: expected a floating-point tensor; got {x.dtype}", "x.float() first")
 
 
-def _finish(array, out, requires_grad, where) -> Tensor:
-    if out is not None:
-        return write_(out, Tensor._of(array), where)
+def _drawn(array: np.ndarray, *inputs) -> Tensor:
+    """The numbers as a tensor; where a gradient of one of the inputs is wanted, it is 0."""
     made = Tensor._of(array)
+    wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad] if modes.grad else []
+    return apply(Drawn, made, *wanted) if wanted else made
+
+
+def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
+    made = _drawn(array, *inputs)
+    if out is not None:
+        return write_(out, made, where)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -193,7 +205,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         _need_deviation(std)
         shape = np.broadcast_shapes(np.shape(center), std.shape)
         drawn = source.normal(shape, (mean if isinstance(mean, Tensor) else std).dtype.numpy) * std._array + center
-    return _finish(drawn, out, requires_grad, "normal")
+    return _finish(drawn, out, requires_grad, "normal", mean, std)
 
 
 def _need_deviation(std: Tensor) -> None:
@@ -209,7 +221,7 @@ def bernoulli(input, p=None, *, generator=None, out=None) -> Tensor:  # noqa: A0
         made = source.bernoulli_each(input._array, input._array.dtype)
     else:
         made = source.bernoulli(float(p), input._array.shape, input._array.dtype)
-    return _finish(made, out, False, "bernoulli")
+    return _finish(made, out, False, "bernoulli", input)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None) -> Tensor:  # noqa: A002
@@ -234,7 +246,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 
 def _fill(x: Tensor, draw, where) -> Tensor:
-    return write_(x, Tensor._of(draw_like(x._array, draw)), where)
+    return write_(x, _drawn(draw_like(x._array, draw), x), where)
 
 
 def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
@@ -286,7 +298,7 @@ def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
         drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array), kind))
     else:
         drawn = draw_like(x._array, lambda shape: source.bernoulli(float(p), shape, kind))
-    return write_(x, Tensor._of(drawn), "bernoulli_")
+    return write_(x, _drawn(drawn, x, p), "bernoulli_")
 
 
 def random_(x, from_=None, to=None, *, generator=None) -> Tensor:
