@@ -1,9 +1,11 @@
 """Methods and free functions are the same objects, and nothing that Transformer code calls is absent."""
 
 import re
+import warnings
 from inspect import unwrap
 from pathlib import Path
 
+import pytest
 import torch
 
 import badak as bk
@@ -28,6 +30,28 @@ def test_a_method_is_the_function_of_its_name():
 def test_methods_are_pytorchs():
     strange = [n for n in METHODS if not hasattr(torch.Tensor, n)]
     assert not strange
+
+
+CASTERS = "float double half bfloat16 cfloat cdouble long int short char byte bool".split()
+
+
+@pytest.mark.parametrize("name", CASTERS)
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "bfloat16", "complex64", "complex128", "int64", "uint8", "bool"])
+def test_a_caster_gives_the_numbers_and_gradients_of_torch(name, kind):
+    found = {}
+    for lib in (bk, torch):
+        x = lib.tensor([0, 1, 2, 3, 100]).to(getattr(lib, kind))
+        leaf = x.is_floating_point() or x.is_complex()
+        x.requires_grad_(leaf)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that imaginary parts are dropped
+            y = getattr(x, name)()
+            back = leaf and y.requires_grad
+            if back:
+                (y * 2).abs().sum().backward()
+        same = y is x
+        found[lib] = str(y.dtype).split(".")[1], y.tolist(), same, y.requires_grad, x.grad.tolist() if back and not same else None
+    assert found[bk] == found[torch]
 
 
 def test_functions_have_docstrings():

@@ -60,7 +60,7 @@ TABLE = {
     ),
     "tensor.convert": Names(
         both="clone",
-        methods=("to type type_as float double half bfloat16 long int short char byte bool cpu cuda contiguous"),
+        methods=("to type type_as float double half bfloat16 cfloat cdouble long int short char byte bool cpu cuda contiguous"),
     ),
     "tensor.create": Names(
         functions=(

@@ -88,6 +88,8 @@ def _caster(name: str, kind: DType) -> Callable[..., Tensor]:
 
 float = _caster("float", dtypes.float32)  # noqa: A001
 double = _caster("double", dtypes.float64)
+cfloat = _caster("cfloat", dtypes.complex64)
+cdouble = _caster("cdouble", dtypes.complex128)
 half = _caster("half", dtypes.float16)
 bfloat16 = _caster("bfloat16", dtypes.bfloat16)
 long = _caster("long", dtypes.int64)

@@ -276,10 +276,14 @@ class Methods:
         """x in uint8; x itself where it is so already."""
     def cauchy_(self, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
         """Fill x with median + sigma tan(pi (u - 1/2))."""
+    def cdouble(self, memory_format=None) -> Tensor:
+        """x in complex128; x itself where it is so already."""
     def ceil(self, *, out=None) -> Tensor:
         """y = the smallest whole number >= x;   dx = 0. Integers stay as they are."""
     def ceil_(self, *, out=None) -> Tensor:
         """ceil, in place."""
+    def cfloat(self, memory_format=None) -> Tensor:
+        """x in complex64; x itself where it is so already."""
     def char(self, memory_format=None) -> Tensor:
         """x in int8; x itself where it is so already."""
     def cholesky(self, upper=False, *, out=None) -> Tensor:
