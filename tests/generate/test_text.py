@@ -3,10 +3,12 @@
 import pytest
 
 import badak
-from badak.data.text import CharVocabulary, WordVocabulary
+from badak import nn
+from badak.data.text import SPECIALS, CharVocabulary, WordVocabulary
 from badak.errors import ArgumentError
 from badak.generate import SampleConfig
 from badak.generate.text import fill_sentence, known, write_on
+from badak.models import GPTConfig
 from tests.generate.test_sampling import Counting
 
 GREEDY = SampleConfig(new_tokens=3, temperature=0.0, top_k=0)
@@ -25,6 +27,44 @@ def test_an_empty_prompt_is_a_new_line():
 def test_words_have_spaces_between_and_end_before_eos():
     assert "".join(write_on(Counting(V=9), WORDS, "one", GREEDY)) == "one two three Four"
     assert "".join(write_on(Counting(V=9), WORDS, "one", GREEDY, eos=7)) == "one two"
+
+
+class Fond(nn.Module):
+    """Likes some tokens best, whatever it reads."""
+
+    def __init__(self, V, likes, context=16):
+        super().__init__()
+        self.config, self.V, self.likes = GPTConfig(vocab_size=V, context=context), V, likes
+
+    def forward(self, ids):
+        logits = badak.zeros(*ids.shape, self.V)
+        logits[..., list(self.likes)] = 5.0
+        return logits
+
+
+@pytest.mark.parametrize("config", [
+    SampleConfig(new_tokens=200, temperature=0.0, top_k=0), SampleConfig(new_tokens=200), SampleConfig(new_tokens=200, top_k=3),
+    SampleConfig(new_tokens=200, temperature=3.0, top_k=0, top_p=0.99, repetition_penalty=1.5),
+])  # fmt: skip
+@pytest.mark.parametrize("eos", [None, WORDS.eos])
+def test_no_special_token_is_written_but_the_one_that_ends_a_line(config, eos):
+    said = "".join(write_on(Fond(9, range(5)), WORDS, "one two", config, eos))
+    assert not set(said.split()) & set(SPECIALS)
+    if eos is None:
+        assert len(said.split()) == 202
+    elif config.temperature == 0:
+        assert said == "one two"
+
+
+def test_no_special_token_fills_a_hole():
+    filled, (ranking,) = fill_sentence(Fond(9, range(5)), WORDS, "one [MASK] two", top=9)
+    assert [word for word, _ in ranking] == ["one", "two", "three", "Four"] and filled == "one one two"
+    assert sum(chance for _, chance in ranking) == pytest.approx(1)
+
+
+def test_a_vocabulary_without_a_word_writes_nothing():
+    with pytest.raises(ArgumentError, match=r"each of the 5 tokens is forbidden\nfix: a vocabulary with words"):
+        list(write_on(Fond(5, ()), WordVocabulary.from_texts([]), "[MASK]", GREEDY))
 
 
 def test_a_word_never_seen_is_named_with_the_nearest_one():

@@ -23,6 +23,7 @@ class Vocabulary:
     """Distinct tokens in a fixed order: token `tokens[i]` has number i."""
 
     kind = ""
+    special: Sequence[int] = ()  # numbers of tokens that stand for no text
 
     def __init__(self, tokens: Iterable[str]):
         self.tokens = tuple(tokens)
@@ -115,7 +116,7 @@ class WordVocabulary(Vocabulary):
     """Tokens are what white space separates, after the five special ones: <pad> <sos> <eos> <unk> [MASK] are 0 to 4."""
 
     kind = "words"
-    pad, sos, eos, unk, mask = range(5)
+    pad, sos, eos, unk, mask = special = range(5)
 
     def __init__(self, tokens: Iterable[str]):
         super().__init__(tokens)

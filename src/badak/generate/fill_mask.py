@@ -1,22 +1,30 @@
 """What could stand where a [MASK] stands."""
 
+from collections.abc import Sequence
+
 from badak.errors import ArgumentError
+from badak.generate.filters import forbid
 from badak.generate.sampling import answering
 from badak.nn import Module
 from badak.tensor import Tensor
 
 
-def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5) -> list[list[tuple[int, float]]]:
-    """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability)."""
+def fill_mask(
+    model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Sequence[int] = ()
+) -> list[list[tuple[int, float]]]:
+    """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability).
+
+    The tokens `never` are not among them; the probabilities of all others add up to 1.
+    """
     places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
     if not places:
         raise ArgumentError(
             "fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".'
         )
     with answering(model):
-        chances = model(ids[None])[0].softmax(dim=-1)  # (T, V)
+        chances = forbid(model(ids[None])[0], never).softmax(dim=-1)  # (T, V)
     rankings = []
     for place in places:
-        values, indices = chances[place].topk(min(top, chances.shape[-1]))
+        values, indices = chances[place].topk(min(top, chances.shape[-1] - len(set(never))))
         rankings.append(list(zip(indices.tolist(), values.tolist())))
     return rankings

@@ -3,10 +3,12 @@
 A token that a filter removes gets -inf and so probability 0.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from badak.errors import ArgumentError
 from badak.io.config import check, option
-from badak.tensor import Tensor, full_like, where
+from badak.tensor import Tensor, full_like, tensor, where
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,15 @@ class SampleConfig:
 
     def __post_init__(self):
         check(self)
+
+
+def forbid(logits: Tensor, never: Sequence[int]) -> Tensor:
+    """Without these tokens: what stands for a padding or a mask is no text. ArgumentError where none would be left."""
+    if not never:
+        return logits
+    if len(set(never)) >= logits.shape[-1]:
+        raise ArgumentError(f"generate: each of the {logits.shape[-1]} tokens is forbidden", "a vocabulary with words")
+    return logits.index_fill(-1, tensor(list(never)), float("-inf"))
 
 
 def scale_temperature(logits: Tensor, temperature: float) -> Tensor:

@@ -1,11 +1,11 @@
 """Text from left to right: ask the model for the next token, choose one, append it, ask again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError
-from badak.generate.filters import SampleConfig, filter_logits
+from badak.generate.filters import SampleConfig, filter_logits, forbid
 from badak.nn import KeyValueCache, Module
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, where
 
@@ -41,17 +41,19 @@ def choose(logits: Tensor, ids: Tensor, config: SampleConfig, generator: Generat
     return multinomial(logits.softmax(dim=-1), 1, generator=generator)
 
 
-def stream(model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None) -> Iterator[Tensor]:
+def stream(
+    model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()
+) -> Iterator[Tensor]:
     """The new tokens (B, 1), one step at a time, until `config.new_tokens` are written or every row has ended.
 
     ids (B, T) is the prompt, T at least 1. The model sees the last `model.config.context` tokens. A row ends with `eos`
-    and is filled up with it while others go on. The same seed gives the same text.
+    and is filled up with it while others go on. The tokens `never` are not written. The same seed gives the same text.
 
     Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
     the same, to rounding. The model is in eval mode until the stream ends, fails or is closed, then in the mode it was in.
 
-    Raises ArgumentError for a prompt without a token.
+    Raises ArgumentError for a prompt without a token, and where `never` leaves none to write.
     """
     if ids.dim() != 2 or ids.shape[1] == 0:
         raise ArgumentError(
@@ -65,7 +67,7 @@ def stream(model: Module, ids: Tensor, config: SampleConfig, eos: int | None = N
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
             with answering(model) if trained else no_grad():
-                token = choose(reader.read(ids), ids, config, generator)
+                token = choose(forbid(reader.read(ids), never), ids, config, generator)
             if eos is not None:
                 token = where(ended, full_like(token, eos), token)
                 ended = ended | (token == eos)
@@ -103,6 +105,8 @@ class Reader:
             self.cache.rewind()
 
 
-def generate(model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None) -> Tensor:
+def generate(
+    model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()
+) -> Tensor:
     """The prompt ids (B, T) with what the model writes after it, (B, T + new): see `stream`."""
-    return cat([ids, *stream(model, ids, config, eos)], dim=1)
+    return cat([ids, *stream(model, ids, config, eos, never)], dim=1)

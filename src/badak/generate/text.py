@@ -19,7 +19,7 @@ TextVocabulary = CharVocabulary | PieceVocabulary | WordVocabulary
 def write_on(
     model: Module, vocabulary: TextVocabulary, prompt: str, config: SampleConfig, eos: int | None = None
 ) -> Iterator[str]:
-    """The prompt, then what the model writes after it, as it comes; ends before the token `eos`.
+    """The prompt, then what the model writes after it, as it comes; ends before the token `eos`. No other special token is written.
 
     An empty prompt is a new line. Raises ArgumentError for a prompt of words or characters that the model has never seen.
     """
@@ -28,7 +28,8 @@ def write_on(
         raise ArgumentError("generate: the prompt has no word", f'--prompt "{vocabulary.tokens[len(vocabulary) // 2]}"')
     gap = " " if isinstance(vocabulary, WordVocabulary) else ""
     yield prompt
-    for token in stream(model, from_numpy(ids)[None], config, eos):
+    never = [token for token in vocabulary.special if token != eos]
+    for token in stream(model, from_numpy(ids)[None], config, eos, never):
         if int(token) == eos:
             return
         yield gap + vocabulary.decode([int(token)])
@@ -39,7 +40,7 @@ def fill_sentence(
 ) -> tuple[str, list[list[tuple[str, float]]]]:
     """The sentence with the likeliest word in each [MASK], and for each of them the `top` words with their probabilities."""
     ids = np.array([vocabulary.sos, *known(vocabulary, sentence), vocabulary.eos], np.int64)
-    rankings = fill_mask(model, from_numpy(ids), vocabulary.mask, top)
+    rankings = fill_mask(model, from_numpy(ids), vocabulary.mask, top, vocabulary.special)
     ids[ids == vocabulary.mask] = [ranking[0][0] for ranking in rankings]
     words = [[(vocabulary.tokens[token], chance) for token, chance in ranking] for ranking in rankings]
     return vocabulary.decode(ids, skip_special=True), words
