@@ -4,6 +4,7 @@ Strides along axes of size 1, and of arrays of size 0, are not compared: PyTorch
 """
 
 import warnings
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import torch
 import badak
 import badak.nn.functional as F
 from badak import kernels, nn
+from badak.graph import effects
+from badak.graph.effects import Observer
+from badak.replay.native import KernelLog
 from tests.samples import DIFFERENTIABLE, Call, Sample, rows
 
 pytestmark = pytest.mark.slow
@@ -109,6 +113,19 @@ def results(call: Call, arrays, layout):
     return (*ys, *call.backward(saved, dys))
 
 
+@contextmanager
+def recorded():
+    """As in a call that is recorded: somebody watches, and the calls of kernels are logged."""
+    watcher, log = Observer(), KernelLog()
+    effects.watch(watcher)
+    log.start()
+    try:
+        yield
+    finally:
+        log.stop()
+        effects.watch(watcher, False)
+
+
 @each_row
 def test_order_is_that_of_every_kernel_set_and_bits_are_those_of_any_number_of_threads(row: Sample, threads):
     for call in (*row.cases(), *row.threads()):
@@ -117,12 +134,13 @@ def test_order_is_that_of_every_kernel_set_and_bits_are_those_of_any_number_of_t
                 with kernels.use("plain"):
                     orders = [order_of(a) for a in results(call, arrays, layout)]
                 before = None
-                for count in (1, 3):
-                    with kernels.use("fast"), threads(count):
+                for count, way in ((1, nullcontext), (3, nullcontext), (1, recorded)):
+                    with kernels.use("fast"), threads(count), way():
                         made = results(call, arrays, layout)
-                    assert [order_of(a) for a in made] == orders, f"{call} of {name} inputs: fast, {count} threads, plain"
+                    how = f"{call} of {name} inputs: {count} threads, {way.__name__}"
+                    assert [order_of(a) for a in made] == orders, f"{how}: the order is not that of plain"
                     bits = [a.tobytes() for a in made if a is not None]
-                    assert bits == (before or bits), f"{call} of {name} inputs: bits of {count} threads"
+                    assert bits == (before or bits), f"{how}: other bits than on one thread"
                     before = bits
 
 

@@ -3,6 +3,7 @@
 import copy
 import gc
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -11,6 +12,8 @@ import torch
 
 import badak
 from badak import errors
+from badak.graph import effects
+from badak.nn import functional as F
 
 both = pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
 
@@ -84,6 +87,49 @@ def test_sums_of_gradients_leave_alone_what_others_hold(size):
     np.testing.assert_allclose(values(x.grad), expected, rtol=1e-6)
     np.testing.assert_array_equal(values(given), 1)
     np.testing.assert_allclose(np.asarray(held[0]), expected - 5, rtol=1e-6)
+
+
+GRADIENTS = {  # by how the gradient of h (B, C, H, W) lies in memory
+    "row-major": lambda h: h * 2.0,
+    "turned": lambda h: h.permute(3, 2, 1, 0).contiguous() * 2.0,
+    "a view": lambda h: h.transpose(0, 1),
+    "channels-last": lambda h: h.permute(0, 2, 3, 1).contiguous(),
+    "with gaps": lambda h: badak.cat([h, h.detach()], 3),
+    "a turned view with gaps": lambda h: badak.cat([h, h.detach()], 3).transpose(0, 1).contiguous(),
+    "cut out": lambda h: F.pad(h, (1, 1)),
+    "expanded": lambda h: h.sum(),
+    "expanded inside": lambda h: h.sum(1),
+}
+
+
+@pytest.mark.parametrize("size", [3, 24])  # below and above the size from which on kernels add
+@pytest.mark.parametrize("first", GRADIENTS)
+@pytest.mark.parametrize("second", GRADIENTS)
+def test_the_sum_of_two_gradients_lies_the_same_whoever_watches(first, second, size):
+    rng = np.random.default_rng(0)
+    shape = (size, size - 1, size + 1, size // 2 + 1)
+    x = badak.from_numpy(rng.standard_normal(shape).astype(np.float32))
+    found = []
+
+    def step(x):
+        h = x.detach().requires_grad_() * 1.0
+        h.register_hook(lambda dh: found.append((dh.stride(), dh.sum((0, 2, 3)).numpy().tobytes())))
+        outs = [GRADIENTS[first](h), GRADIENTS[second](h)]
+        sum((out * out.detach()).sum() for out in outs).backward()
+
+    def watched(x):
+        watcher = effects.Observer()
+        effects.watch(watcher)
+        try:
+            step(x)
+        finally:
+            effects.watch(watcher, False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for run in (step, watched, badak.compile(step)):
+            run(x)
+    assert found[0] == found[1] == found[2]
 
 
 def test_the_same_graph_gives_the_same_bits_every_time():

@@ -108,28 +108,31 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
         gradients = buffers[node] = [None, False] * node.slots
         if type(node) is not Leaf:
             heappush(heap, (-node.order, node))
-    held = gradients[2 * slot]
+    held, owned_too = gradients[2 * slot], gradients[2 * slot + 1]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
-    elif held.size >= LARGE or modes.observer is not None:  # a recording replays kernels without Python
-        gradients[2 * slot] = _sum(held, gradients[2 * slot + 1], dy, owned)
-        gradients[2 * slot + 1] = True
-    elif gradients[2 * slot + 1]:
+        return
+    if held.size >= LARGE or modes.observer is not None:  # a recording replays kernels without Python
+        gradients[2 * slot] = _sum(held, owned_too, dy, owned)
+    elif owned_too:
         held += dy
-    else:
-        gradients[2 * slot], gradients[2 * slot + 1] = np.asarray(held + dy), True
+    elif held.flags.c_contiguous and dy.flags.c_contiguous:
+        gradients[2 * slot] = np.asarray(held + dy)
+    else:  # NumPy would decide otherwise in which order it lies
+        gradients[2 * slot] = np.asarray(kernels_of(held).add(held, dy))
+    gradients[2 * slot + 1] = True
 
 
 def _sum(held, held_owned: bool, dy, dy_owned: bool):
-    """held + dy for large arrays, in the memory of the one that nobody else holds: new memory costs half as much again."""
+    """held + dy by a kernel; large arrays in the memory of the one that nobody else holds: new memory costs half as much again.
+
+    Who watches must not change where it lies: later sums over it would have other last bits.
+    """
     if held_owned:
         out = held
     else:
-        out = (
-            dy
-            if dy_owned and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape
-            else None
-        )
+        free = dy_owned and held.size >= LARGE
+        out = dy if free and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
     made = np.asarray(kernels_of(held).add(held, dy, out))
     if modes.observer is not None:
         modes.observer.summed(held, dy, made)
