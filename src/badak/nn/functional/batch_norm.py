@@ -1,10 +1,14 @@
 """Normalisation over the batch: of each channel, or of each channel of each image."""
 
+import math
+
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, ShapeError
+from badak.errors import ArgumentError, KindError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.norm import group_norm, layer_norm
-from badak.tensor import Tensor
+from badak.tensor import Tensor, bfloat16, float16
+
+HALVES = (float16, bfloat16)
 
 
 def batch_norm(
@@ -18,6 +22,7 @@ def batch_norm(
     x = tensor(input, "batch_norm").contiguous()
     if x.dim() < 2:
         raise ShapeError(f"batch_norm: expected input (N, C, ...); got {tuple(x.shape)}", "x.unsqueeze(0)")
+    dtype, x = x.dtype, _check(x, "batch_norm", running_mean, running_var, weight, bias)
     C = x.shape[1]
     channels = (C, *(1,) * (x.dim() - 2))
     if training:
@@ -27,16 +32,20 @@ def batch_norm(
                 f"Expected more than 1 value per channel when training, got input size {list(x.shape)}",
                 "a larger batch, or model.eval()",
             )
-        _move(running_mean, running_var, rows, momentum)
+        if running_mean is not None and rows.shape[1]:  # nothing moves towards the statistics of nothing
+            with no_grad():
+                _move(running_mean, rows.mean(1), momentum)
+                _move(running_var, rows.var(1), momentum)
         y = layer_norm(rows, rows.shape[1:], eps=eps)
         y = y.reshape(C, x.shape[0], *x.shape[2:]).transpose(0, 1).contiguous()
     else:
-        if running_mean is None or running_var is None:
+        if running_mean is None:
             raise ArgumentError("Expected running_mean and running_var to be defined when training=False", "training=True")
         y = (x - running_mean.reshape(channels)) * (running_var + eps).rsqrt().reshape(channels)
     if weight is not None:
         y = y * weight.reshape(channels)
-    return y if bias is None else y + bias.reshape(channels)
+    y = y if bias is None else y + bias.reshape(channels)
+    return y.to(dtype) if dtype in HALVES else y
 
 
 def instance_norm(
@@ -47,19 +56,36 @@ def instance_norm(
     if not use_input_stats:
         return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps)
     N, C = x.shape[:2]
-    if x.numel() == N * C:
+    M = math.prod(x.shape[2:])
+    if M == 1:
         raise ArgumentError(f"Expected more than 1 spatial element when training, got input size {list(x.shape)}", None)
-    if running_mean is not None:
+    dtype, x = x.dtype, _check(x, "instance_norm", running_mean, running_var, weight, bias)
+    if running_mean is not None and x.numel():
         with no_grad():
-            rows = x.reshape(N, C, -1)
-            running_mean.mul_(1 - momentum).add_(rows.mean(2).mean(0), alpha=momentum)
-            running_var.mul_(1 - momentum).add_(rows.var(2).mean(0), alpha=momentum)
-    return group_norm(x, C, weight, bias, eps)
+            rows = x.reshape(N, C, M)
+            _move(running_mean, rows.mean(2).mean(0), momentum)
+            _move(running_var, rows.var(2).mean(0), momentum)
+    y = group_norm(x, C, weight, bias, eps)
+    return y.to(dtype) if dtype in HALVES else y
 
 
-def _move(running_mean: Tensor | None, running_var: Tensor | None, rows: Tensor, momentum: float) -> None:
-    with no_grad():
-        if running_mean is not None:
-            running_mean.mul_(1 - momentum).add_(rows.mean(1), alpha=momentum)
-        if running_var is not None:
-            running_var.mul_(1 - momentum).add_(rows.var(1), alpha=momentum)
+def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> Tensor:
+    """x, in float32 where it has 16 bits. Raises before anything moves: an error leaves the statistics as they were."""
+    if not x.is_floating_point():
+        raise KindError(f"{where}: expected floats; got {x.dtype}", "x.float()")
+    if (running_mean is None) != (running_var is None):
+        raise ArgumentError(
+            "running_mean and running_var must either both be None or neither be None", "both of them, or None for both"
+        )
+    parts = ("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)
+    for name, part in parts:
+        if part is not None and part.numel() != x.shape[1]:
+            raise ShapeError(
+                f"{where}: {name} should contain {x.shape[1]} elements not {part.numel()}: x has {x.shape[1]} channels",
+                f"{name} of shape ({x.shape[1]},), or x of shape (N, {part.numel()}, ...)",
+            )
+    return x.float() if x.dtype in HALVES else x
+
+
+def _move(running: Tensor, new: Tensor, momentum: float) -> None:
+    running.mul_(1 - momentum).add_(new, alpha=momentum)
