@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from badak.kernels import plain
-from badak.optim import SGD, Adagrad, Adam, RMSprop
+from badak.optim import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, NAdam, RAdam, RMSprop, Rprop
 from badak.tensor import Tensor
 from tests.kernels.twin import fast_kernels, normal
 
@@ -24,6 +24,12 @@ RULES = [
     (RMSprop, {"lr": 0.1, "centered": True}),
     (RMSprop, {"lr": 0.1, "centered": True, "momentum": 0.9}),
     (Adagrad, {"lr": 0.1, "lr_decay": 0.2, "weight_decay": 0.1}),
+    (Adadelta, {"lr": 0.1, "rho": 0.8, "weight_decay": 0.1}),
+    (Adamax, {"lr": 0.1, "weight_decay": 0.1, "maximize": True}),
+    (NAdam, {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    (RAdam, {"lr": 0.1, "betas": (0.9, 0.8), "weight_decay": 0.1}),
+    (Rprop, {"lr": 0.1, "maximize": True}),
+    (ASGD, {"lr": 0.1, "t0": 2, "weight_decay": 0.1}),
 ]
 EACH_RULE = pytest.mark.parametrize("rule, options", RULES, ids=lambda x: getattr(x, "__name__", str(x)))
 
@@ -48,7 +54,8 @@ class Work:
         return [next(columns) if used else None for used in self.used]
 
     def together(self, kernels, lists, steps, memo):
-        scalars = [self.rule.scalars(self.group, step) for step in steps]
+        numbers = [np.full((), 0.5) for _ in self.rule.NUMBERS]
+        scalars = [self.rule.scalars(self.group, step, *(x.copy() for x in numbers)) for step in steps]
         kernels.update_all(self.rule.UPDATE, lists[0], lists[1], self.slots(lists), scalars, memo)
 
     def each(self, kernels, lists, steps):

@@ -50,6 +50,11 @@ OPTIONS = [
     ("RMSprop", {"alpha": "a"}, "RMSprop: alpha should be a number; got 'a'"),
     ("RMSprop", {"centered": 0.5}, "RMSprop: centered should be True or False; got 0.5"),
     ("Adagrad", {"initial_accumulator_value": -0.1}, "Adagrad: expected initial_accumulator_value >= 0; got -0.1"),
+    ("Adadelta", {"rho": 1.5}, "Adadelta: expected 0 <= rho <= 1; got 1.5"),
+    ("Rprop", {"etas": (1.5, 1.2)}, "Rprop: expected etas with 0 < etas[0] < 1 < etas[1]; got (1.5, 1.2)"),
+    ("Rprop", {"step_sizes": 1.0}, "Rprop: step_sizes should be two numbers; got 1.0"),
+    ("ASGD", {"t0": "a"}, "ASGD: t0 should be a number; got 'a'"),
+    ("NAdam", {"momentum_decay": -1}, "NAdam: expected momentum_decay >= 0; got -1"),
 ]
 
 
@@ -140,6 +145,8 @@ RULES = {
     "RMSprop": {},
     "RMSprop all": {"centered": True, "momentum": 0.5},
     "Adagrad": {},
+    "NAdam": {},
+    "ASGD": {},
 }
 
 

@@ -20,6 +20,10 @@ RULES = {
     "RMSprop": (optim.RMSprop, {"lr": 0.01}),
     "RMSprop centered": (optim.RMSprop, {"lr": 0.01, "centered": True, "momentum": 0.5}),
     "Adagrad": (optim.Adagrad, {"lr": 0.01, "lr_decay": 0.1}),
+    "NAdam": (optim.NAdam, {"lr": 0.01}),
+    "RAdam": (optim.RAdam, {"lr": 0.01, "betas": (0.9, 0.95)}),
+    "ASGD": (optim.ASGD, {"lr": 0.01, "t0": 3}),
+    "Rprop": (optim.Rprop, {"lr": 0.01}),
 }
 
 

@@ -1,5 +1,7 @@
 """optim_db: the optimizers of torch.optim with every option."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -14,26 +16,36 @@ STEPS = 6
 
 def run(info, options: dict, dtype: str) -> bool:
     """The same gradients for the same parameters: parameters, options and names of the state must agree after STEPS."""
-    rng, kind = np.random.default_rng(1), getattr(torch, dtype)
-    theirs = [torch.nn.Parameter(torch.from_numpy(rng.standard_normal(s)).to(kind)) for s in ((10, 5), (7,), (1,))]
+    rng, kind, name = np.random.default_rng(1), getattr(torch, dtype), info.optim_cls.__name__
+    shapes = ((10, 5), (3, 7)) if name == "Muon" else ((10, 5), (7,), (1,))
+    theirs = [torch.nn.Parameter(torch.from_numpy(rng.standard_normal(s)).to(kind)) for s in shapes]
     ours = [badak.nn.Parameter(badak.from_numpy(p.detach().numpy().copy())) for p in theirs]
     try:
         named = Exchange()(options)
         expected = info.optim_cls(theirs, **options)
     except NotOurs:
         return False
-    found = getattr(badak.optim, info.optim_cls.__name__)(ours, **named)
+    found = getattr(badak.optim, name)(ours, **named)
     for _ in range(STEPS):
         for p, q in zip(theirs, ours):
             p.grad = torch.from_numpy(rng.standard_normal(tuple(p.shape))).to(kind)
             q.grad = badak.from_numpy(p.grad.numpy().copy())
-        expected.step()
-        found.step()
+        for optimizer, params in ((expected, theirs), (found, ours)):
+            optimizer.step(*[partial(bowl, params)] if name == "LBFGS" else [])
     agree(theirs, ours, "parameter", STEPS)
     a, b = expected.state_dict(), found.state_dict()
     assert set(a["param_groups"][0]) == set(b["param_groups"][0]), "other options"
     assert {k: set(v) for k, v in a["state"].items()} == {k: set(v) for k, v in b["state"].items()}, "another state"
     return True
+
+
+def bowl(params):
+    """A loss for an optimizer that computes it itself, and its gradients."""
+    for p in params:
+        p.grad = None
+    loss = sum(((p - at) ** 2).sum() for at, p in enumerate(params))
+    loss.backward()
+    return loss
 
 
 @pytest.mark.slow

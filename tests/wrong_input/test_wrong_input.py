@@ -10,8 +10,8 @@ import warnings
 import pytest
 
 import badak
+from badak import optim
 from badak.errors import BadakError
-from badak.optim import SGD, Adagrad, Adam, AdamW, RMSprop
 from tests.wrong_input import calls
 from tests.wrong_input.spoil import spoiled
 
@@ -123,9 +123,17 @@ def test_initialisers_answer_wrong_input_in_two_lines():
         assert complaints(function, args, kwargs) == [], function.__name__
 
 
-@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, RMSprop, Adagrad])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad, optim.Adadelta, optim.Adamax, optim.NAdam, optim.RAdam,
+        optim.Rprop, optim.ASGD, optim.Adafactor, optim.LBFGS,
+    ],
+)  # fmt: skip
 def test_optimizers_answer_wrong_input_in_two_lines(kind):
     options = {"lr": 0.1, "weight_decay": 0.1, "betas": (0.9, 0.9), "momentum": 0.9, "eps": 1e-8, "alpha": 0.9}
+    options |= {"rho": 0.9, "etas": (0.5, 1.2), "step_sizes": (0.1, 1.0), "momentum_decay": 0.1, "lambd": 0.1, "t0": 1.0, "d": 1.0}
+    options |= {"eps": (None, 0.1)} if kind is optim.Adafactor else {}
     known = {name: value for name, value in options.items() if name in kind([badak.ones(2)]).defaults}
     assert complaints(kind, [[badak.ones(2)]], known) == []
 

@@ -6,7 +6,7 @@ takes an element of a parameter, of its gradient and of everything that is remem
 plain kernels call it with whole arrays in the place of numbers, the fast ones compile it and go through all parameters in
 one call. A slot that is not in use is None, on both sides.
 
-So that both mean the same, a function uses + - * /, `fma`, `largest`, `sqrt` and comparisons of scalars, and no number
+So that both mean the same, a function uses + - * /, `fma`, `largest`, `sqrt`, `sign` and comparisons of scalars, and no number
 written out except in comparisons: in compiled code 1 - x would be another dtype.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 sqrt = np.sqrt
+sign = np.sign  # -1, 0, 1 or NaN
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:

@@ -3,11 +3,20 @@
 from badak.naming import door as _door
 from badak.naming import guard_classes as _guard_classes
 from badak.optim import lr_scheduler as lr_scheduler
+from badak.optim.adadelta import Adadelta as Adadelta
+from badak.optim.adafactor import Adafactor as Adafactor
 from badak.optim.adagrad import Adagrad as Adagrad
 from badak.optim.adam import Adam as Adam
+from badak.optim.adamax import Adamax as Adamax
 from badak.optim.adamw import AdamW as AdamW
+from badak.optim.asgd import ASGD as ASGD
+from badak.optim.lbfgs import LBFGS as LBFGS
+from badak.optim.muon import Muon as Muon
+from badak.optim.nadam import NAdam as NAdam
 from badak.optim.optimizer import Optimizer as Optimizer
+from badak.optim.radam import RAdam as RAdam
 from badak.optim.rmsprop import RMSprop as RMSprop
+from badak.optim.rprop import Rprop as Rprop
 from badak.optim.sgd import SGD as SGD
 
 __getattr__ = _door(__name__)

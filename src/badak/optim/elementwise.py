@@ -6,7 +6,9 @@ What a subclass states (`rmsprop.py` is an example):
     CHECKS      {setting: its check}, of `settings.py`
     SLOTS       {what is remembered: its `Slot`}, in the order in which `update` takes it
     COUNTS      whether it remembers "step", a 0-d tensor
-    scalars     (group, step) -> the numbers that `update` takes after the slots: what changes from step to step is made here
+    NUMBERS     {another 0-d tensor that is remembered: its first value, or the setting that gives it}
+    scalars     (group, step, *numbers) -> the numbers that `update` takes after the slots: what changes from step to step is
+                made here; `numbers` are 0-d arrays, to which it gives the values that the next step takes
     update      (p, g, *slots, *scalars) -> (p, *slots), of one element; see `kernels/update.py`
 
 From that come the groups with their checks, the state and its form in files, one call of a kernel for all parameters of a
@@ -25,9 +27,8 @@ from badak.errors import BadakError, MissingError
 from badak.kernels.update import Update
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import check_implementation, check_settings, number
-from badak.optim.state import OptimizerStateError, check_memory
+from badak.optim.state import OptimizerStateError, begin_number, check_memory, count
 from badak.tensor import Tensor
-from badak.tensor.dtypes import default_dtype, float64
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Elementwise(Optimizer):
     UPDATE: ClassVar[Update]
 
     @staticmethod
-    def scalars(group: dict[str, Any], step: int) -> tuple[float, ...]:
+    def scalars(group: dict[str, Any], step: int, *numbers: Any) -> tuple[float, ...]:
         """The numbers of a step, which counts from 1. Without COUNTS: 1 where a slot begins, else 2."""
         raise MissingError("an Elementwise optimizer has no scalars()", "define scalars(group, step) in the class")
 
@@ -62,7 +63,9 @@ class Elementwise(Optimizer):
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
         if "update" in cls.__dict__:
-            cls.UPDATE = Update(cls.__name__.lower(), cls.update, {name: bool(slot.when) for name, slot in cls.SLOTS.items()})
+            cls.UPDATE = Update(
+                cls.__name__.lower(), cls.update, {name: bool(slot.when) for name, slot in cls.SLOTS.items()}
+            )
 
     def __init__(self, params: Any, settings: dict[str, Any]):
         owner = type(self).__name__
@@ -135,9 +138,10 @@ class Elementwise(Optimizer):
     def _begin(self, p: Tensor, group: dict[str, Any]) -> bool:
         """Begin what is missing in the memory of p; whether that were slots."""
         state = self.state[p]
-        if self.COUNTS and not isinstance(state.get("step"), Tensor):  # a plain number in files from before PyTorch 1.12
-            kind = np.float64 if default_dtype() is float64 else np.float32  # as in PyTorch
-            state["step"] = Tensor._of(np.full((), state.get("step") or 0, kind))
+        if self.COUNTS:
+            begin_number(state, "step", 0)
+        for name, start in self.NUMBERS.items():
+            begin_number(state, name, number(group[start]) if isinstance(start, str) else start)
         missing = [name for name in self._slots(group) if name and state.get(name) is None]
         for name in missing:
             start = self.SLOTS[name].start
@@ -154,13 +158,15 @@ class Elementwise(Optimizer):
                 check_settings(owner, group, self.CHECKS, ranges=False)
             except BadakError as error:
                 raise OptimizerStateError(
-                    f"{owner}.load_state_dict: param_groups[{at}]: {error.cause}", "pass what optimizer.state_dict() gave"
+                    f"{owner}.load_state_dict: param_groups[{at}]: {error.cause}",
+                    "pass what optimizer.state_dict() gave",
                 ) from None
             needed = [name for name in self._slots(self.defaults | group) if name and not self.SLOTS[name].late]
-            needed += ["step"] * self.COUNTS
+            needed += ["step"] * self.COUNTS + [*self.NUMBERS]
             for p in group["params"]:
                 if p in state and state[p] != {}:
-                    check_memory(owner, state[p], p, needed, self.SLOTS, more=not own)
+                    shapes = dict.fromkeys(self.SLOTS, tuple(p.shape))
+                    check_memory(owner, state[p], p, needed, shapes, self.NUMBERS, more=not own)
 
 
 class _Batch:
@@ -173,6 +179,7 @@ class _Batch:
         self.grads = self._seen([p._grad._array for p in params])  # type: ignore[union-attr]
         self.names = optimizer._slots(group)
         self.counters: list[Any] = []
+        self.numbers: list[list[Any]] = []  # of each parameter
         self.columns: list[list[Any] | None] = []
         self.begun = self._look()
 
@@ -182,11 +189,14 @@ class _Batch:
 
     def _look(self) -> bool:
         """Find the counters and slots; whether all are there."""
-        state, names = self.optimizer.state, self.names
-        counts = self.optimizer.COUNTS
+        optimizer, names = self.optimizer, self.names
+        state, counts = optimizer.state, optimizer.COUNTS
         try:
             states = [state[p] for p in self.params] if counts or any(names) else []
             self.counters = [each["step"]._array for each in states] if counts else []
+            self.numbers = (
+                [[each[name]._array for name in optimizer.NUMBERS] for each in states] if optimizer.NUMBERS else []
+            )
             self.columns = [self._seen([each[name]._array for each in states]) if name else None for name in names]
         except (KeyError, AttributeError):  # nothing there yet, or None or a number in its place
             return False
@@ -210,10 +220,12 @@ class _Batch:
         if optimizer.COUNTS:
             if not self.begun:
                 self._begin()
-            steps = list(map(_count, self.counters))
+            steps = list(map(count, self.counters))
         else:
             steps = [2] * len(self.params) if self.begun else [1 if new else 2 for new in self._begin()]
         try:
+            if self.numbers:
+                return [optimizer.scalars(group, step, *numbers) for step, numbers in zip(steps, self.numbers)]
             if steps.count(steps[0]) == len(steps):
                 return [optimizer.scalars(group, steps[0])] * len(steps)
             of_step = {step: optimizer.scalars(group, step) for step in set(steps)}
@@ -229,10 +241,3 @@ class _Batch:
         new = [self.optimizer._begin(p, self.group) for p in self.params]
         self.begun = self._look()
         return new
-
-
-def _count(counter: Any) -> int:
-    """One more step in a counter."""
-    count = int(counter.item()) + 1
-    counter.fill(count)  # a third of the time that += 1 takes, 0.4 us for every parameter
-    return count

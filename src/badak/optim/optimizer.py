@@ -17,7 +17,7 @@ An optimizer of one's own derives from it, as in PyTorch:
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from badak.errors import ArgumentError, MissingError, warn_once
 from badak.graph import effects, modes
@@ -37,6 +37,10 @@ class Optimizer:
     `param_groups` is the list of groups, `state[p]` what parameter p remembers, `defaults` the default settings.
     Raises ArgumentError for no parameters, a non-leaf tensor or one in two groups, KindError for other kinds of params.
     """
+
+    NUMBERS: ClassVar[
+        dict[str, Any]
+    ] = {}  # {a 0-d tensor that is remembered beside "step": its first value, or its setting}
 
     _stepping = False
     _opt_called = False  # a step was made: schedules ask for it
@@ -90,7 +94,7 @@ class Optimizer:
         for hook in self._hooked("load_state_dict pre"):
             state_dict = hook(self, state_dict) or state_dict
         groups = load_groups(state_dict, self.param_groups, type(self).__name__)
-        state = load_state(state_dict["state"], state_dict["param_groups"], groups, type(self).__name__)
+        state = load_state(state_dict["state"], state_dict["param_groups"], groups, type(self).__name__, self.NUMBERS)
         self._check_loaded(state, groups)
         self.__setstate__({"state": state, "param_groups": groups})
         for hook in self._hooked("load_state_dict post"):

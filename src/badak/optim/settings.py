@@ -47,15 +47,40 @@ def at_least_zero(owner: str, name: str, value: Any) -> None:
     a_number(owner, name, value)
 
 
+def a_fraction(owner: str, name: str, value: Any) -> None:
+    """A number in [0, 1]."""
+    if not 0.0 <= number(value, owner, name) <= 1.0:
+        raise ArgumentError(f"{owner}: expected 0 <= {name} <= 1; got {value}", f"{name}=0.9")
+
+
+def a_count(owner: str, name: str, value: Any) -> None:
+    """A whole number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise KindError(f"{owner}: {name} should be a whole number; got {shown(value)}", f"{name}=5")
+    if value < 0:
+        raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={-value}")
+
+
+def two_numbers(owner: str, name: str, value: Any) -> None:
+    """A pair of numbers."""
+    _a_pair(owner, name, value, "(0.5, 1.2)")
+    for at, each in enumerate(value):
+        a_number(owner, f"{name}[{at}]", each)
+
+
 def two_decay_rates(owner: str, name: str, value: Any) -> None:
     """Two decay rates of moments, each in [0, 1)."""
-    if not isinstance(value, list | tuple):
-        raise KindError(f"{owner}: {name} should be two numbers; got {shown(value)}", f"{name}=(0.9, 0.999)")
-    if len(value) != 2:
-        raise ArgumentError(f"{owner}: {name} should be two numbers; got {len(value)}", f"{name}=(0.9, 0.999)")
+    _a_pair(owner, name, value, "(0.9, 0.999)")
     for at, beta in enumerate(value):
         if not 0.0 <= number(beta, owner, f"{name}[{at}]") < 1.0:
             raise ArgumentError(f"{owner}: expected 0 <= {name}[{at}] < 1; got {beta}", f"{name}=(0.9, 0.999)")
+
+
+def _a_pair(owner: str, name: str, value: Any, example: str) -> None:
+    if not isinstance(value, list | tuple):
+        raise KindError(f"{owner}: {name} should be two numbers; got {shown(value)}", f"{name}={example}")
+    if len(value) != 2:
+        raise ArgumentError(f"{owner}: {name} should be two numbers; got {len(value)}", f"{name}={example}")
 
 
 def a_switch(owner: str, name: str, value: Any) -> None:

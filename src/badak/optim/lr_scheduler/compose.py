@@ -44,7 +44,9 @@ class _OfSchedules(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        loaded = checked(self, {**state_dict} if isinstance(state_dict, dict) else state_dict, ("last_epoch", "_schedulers"))
+        loaded = checked(
+            self, {**state_dict} if isinstance(state_dict, dict) else state_dict, ("last_epoch", "_schedulers")
+        )
         parts = loaded.pop("_schedulers")
         if len(parts) != len(self._schedulers):
             refuse(self, f"'_schedulers' has {len(parts)} states; here there are {len(self._schedulers)} schedules")

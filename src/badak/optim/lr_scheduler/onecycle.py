@@ -44,7 +44,9 @@ class OneCycleLR(LRScheduler):
         check_number(
             self, lambda: isinstance(pct_start, float) and 0 <= pct_start <= 1, "a float pct_start in [0, 1]", pct_start
         )
-        check_number(self, lambda: anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy)
+        check_number(
+            self, lambda: anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy
+        )
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum

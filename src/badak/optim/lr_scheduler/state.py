@@ -10,7 +10,18 @@ from badak.tensor import Tensor
 
 OF_ALL = ("last_epoch", "base_lrs", "_last_lr", "_step_count")  # what a user's schedule shares with ours
 PER_GROUP = ("base_lrs", "_last_lr", "min_lrs")
-POSITIVE = ("step_size", "factor", "start_factor", "T_max", "T_0", "T_i", "T_mult", "total_steps", "d_model", "warmup_steps")
+POSITIVE = (
+    "step_size",
+    "factor",
+    "start_factor",
+    "T_max",
+    "T_0",
+    "T_i",
+    "T_mult",
+    "total_steps",
+    "d_model",
+    "warmup_steps",
+)
 CHOICES = {"mode": ("min", "max"), "threshold_mode": ("rel", "abs"), "_anneal_func_type": ("cos", "linear")}
 
 
@@ -42,7 +53,8 @@ def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",
 def refuse(schedule: Any, cause: str) -> NoReturn:
     """Raise the error of a state that does not fit."""
     raise OptimizerStateError(
-        f"{type(schedule).__name__}.load_state_dict: {cause}", "pass what the same kind of schedule gave as state_dict()"
+        f"{type(schedule).__name__}.load_state_dict: {cause}",
+        "pass what the same kind of schedule gave as state_dict()",
     )
 
 
@@ -73,7 +85,9 @@ def _wanted(name: str, mine: Any, value: Any) -> str:
         return "" if isinstance(value, bool) else "True or False"
     if isinstance(mine, int | float | Tensor) or mine is None:
         found = value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
-        if isinstance(found, int | float) and (abs(found) < 2**63 or (isinstance(mine, float) and abs(found) == math.inf)):
+        if isinstance(found, int | float) and (
+            abs(found) < 2**63 or (isinstance(mine, float) and abs(found) == math.inf)
+        ):
             if name in POSITIVE and found <= 0:
                 return "a number > 0"
             return "a number >= -1" if name == "last_epoch" and found < -1 else ""
