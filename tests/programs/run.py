@@ -11,6 +11,8 @@ import numpy as np
 
 import badak
 from badak import kernels
+from badak.graph import effects
+from badak.graph.effects import Observer
 from tests.programs.record import Record
 
 
@@ -32,6 +34,40 @@ class Way:
         return f"{'compiled' if self.compiled else 'eager'}, {self.kernels}, {threads}, {self.dtype}"
 
 
+ROUNDINGS = 4  # that an operation may be off by: sums of a hundred terms are, and two of them more so
+
+
+class Roundings(Observer):
+    """Puts what each operation and each backward makes off by a few roundings: what comes of it decides which digits mean something.
+
+    Numbers that go in off by a rounding would not do: a gradient that is 0 but for roundings stays so whatever goes in.
+    """
+
+    def __init__(self, seed: int):
+        self.rng = np.random.default_rng(seed)
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        if op.view:
+            return
+        made = [y._array for y in outputs]
+        self._round(made, arrays)
+        for name, x in saved.__dict__.items():  # the way to the result, as the gates of a recurrence
+            if isinstance(x, np.ndarray) and x.dtype.kind == "f" and not any(x is each for each in (*arrays, *made)):
+                saved.__dict__[name] = x * self._off(x)
+
+    def went_back(self, node, dys, dxs) -> None:
+        if node.op.fresh:
+            self._round(dxs, dys)
+
+    def _round(self, made, given) -> None:
+        for x in made:
+            if x is not None and x.dtype.kind == "f" and x.base is None and not any(x is each for each in given):
+                x *= self._off(x)
+
+    def _off(self, x):
+        return (1 + self.rng.integers(-ROUNDINGS, ROUNDINGS + 1, x.shape) * np.finfo(x.dtype).eps).astype(x.dtype)
+
+
 class Run:
     """What came of a program: its record, and what its compiled functions say of themselves."""
 
@@ -48,11 +84,24 @@ class Run:
             names = self._names()
             self._hidden = set(names)
             self.names = names
-            try:
-                exec(compile(text, "<program>", "exec"), names)
-            except Exception as error:
-                self.record.error("the program", error)
+            with self._roundings():
+                try:
+                    exec(compile(text, "<program>", "exec"), names)
+                except Exception as error:
+                    self.record.error("the program", error)
             self._look("the end")
+
+    @contextmanager
+    def _roundings(self):
+        """In a run with a nudge: every operation of this thread is off by a rounding."""
+        rounding = Roundings(self.way.nudge) if self.way.nudge and not self.way.torch else None
+        if rounding:
+            effects.watch(rounding)
+        try:
+            yield
+        finally:
+            if rounding:
+                effects.watch(rounding, False)
 
     @property
     def whys(self) -> list[str]:
@@ -140,7 +189,8 @@ class Run:
         def run(work, record):
             self._local.record = record
             try:
-                work()
+                with self._roundings():
+                    work()
             except Exception as error:
                 record.error("the thread (", error)
 

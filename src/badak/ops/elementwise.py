@@ -244,6 +244,11 @@ class Erf(Op):
         return dy * (np.exp(-np.square(saved.x)) * TWO_OVER_ROOT_PI)
 
 
+def signs(x):
+    """-1, 0, 1 as x is negative, zero, positive, and 0 where it is not a number, as in PyTorch; x / |x| for complex x."""
+    return np.sign(x) if x.dtype.kind not in "fV" else np.subtract(x > 0, x < 0, dtype=x.dtype)
+
+
 class Abs(Op):
     """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
 
@@ -258,11 +263,11 @@ class Abs(Op):
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy * np.sign(saved.x)
+        return dy * signs(saved.x)
 
 
 class Sign(Op):
-    """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0.
+    """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0.
 
     For complex x, y = x / |x| and dx = (dy - Re(dy y*) y) / |x|, 0 where x = 0.
     """
@@ -273,7 +278,7 @@ class Sign(Op):
     @elementwise
     def forward(save, x):
         save.x = x
-        return np.sign(x)
+        return signs(x)
 
     @staticmethod
     @quiet

@@ -9,6 +9,7 @@ from badak import kernels
 from badak.graph import Op
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
+from badak.ops.elementwise import signs
 
 
 def back(dy, axis, keepdims, ndim):
@@ -234,10 +235,10 @@ class Norm(Op):
         if p == 0:
             return np.zeros_like(x)
         if p == 1:
-            return dy * np.sign(x)
+            return dy * signs(x)
         if abs(p) == np.inf:
             best = np.abs(x) == y
-            return np.sign(x) * best * (dy / np.add.reduce(best, axis=saved.axis, keepdims=True, dtype=y.dtype))
+            return signs(x) * best * (dy / np.add.reduce(best, axis=saved.axis, keepdims=True, dtype=y.dtype))
         if p == 2:
             dx = x * (dy / y)
         else:
