@@ -10,8 +10,7 @@ from badak.ops import join, pad, triangles
 from badak.ops import rearrange as r
 from badak.ops import shape as s
 from badak.ops.observe import Observe
-from badak.ops.random import Drawn
-from badak.ops.write import WriteView
+from badak.ops.write import Replaced, WriteView
 from tests.samples import EXTREME, Sample, case
 
 SHAPES = [(2, 3, 4), (1, 1, 1), (0, 3, 2)]
@@ -149,11 +148,10 @@ ROWS = [
     Sample(z.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(Observe, lambda x, observer: x.clone(), [*SHAPES, ()], observer=Unchanged()),
     Sample(
-        Drawn,
-        lambda drawn, x, y: drawn + 0 * x.sum() + 0 * y.sum(),
+        Replaced,
+        lambda value, x, y: value + 0 * x.sum() + 0 * y.sum(),
         [((2, 3), (2, 3), (3,)), ((0, 2), (0, 2), ()), ((1,), (1,), (1,)), ((3,), (2, 4), ())],
-        no_grad=(0,),
-        order=lambda drawn, x, y: drawn.clone(),
+        order=lambda value, x, y: value.clone(),
     ),
     Sample(
         WriteView,

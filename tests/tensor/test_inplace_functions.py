@@ -3,6 +3,7 @@
 import operator
 
 import pytest
+import torch
 
 import badak as bk
 from badak.errors import DTypeError, GraphError, ShapeError
@@ -136,3 +137,51 @@ def test_a_saved_value_that_changes_is_noticed():
 def test_resize_keeps_what_fits():
     x = bk.arange(6).resize_(2, 2)
     assert x.tolist() == [[0, 1], [2, 3]] and to_torch(x).shape == (2, 2)
+
+
+OVERWRITTEN = {  # everything that was there is gone
+    "copy_": lambda lib, y: y.copy_(lib.ones(3)),
+    "copy_ of one row": lambda lib, y: y.copy_(lib.ones(1)),
+    "copy_ of another dtype": lambda lib, y: y.copy_(lib.arange(3)),
+    "fill_": lambda lib, y: y.fill_(2),
+    "fill_ with a tensor": lambda lib, y: y.fill_(lib.tensor(2.0)),
+    "zero_": lambda lib, y: y.zero_(),
+    "setitem": lambda lib, y: y.__setitem__(..., 2.0),
+    "setitem by a mask": lambda lib, y: y.__setitem__(y > -100, 2.0),
+    "a view": lambda lib, y: y.view(3).copy_(lib.ones(3)),
+    "a part": lambda lib, y: y[1:].normal_(),
+    "normal_": lambda lib, y: y.normal_(),
+    "uniform_": lambda lib, y: y.uniform_(),
+    "log_normal_": lambda lib, y: y.log_normal_(),
+    "exponential_": lambda lib, y: y.exponential_(),
+    "cauchy_": lambda lib, y: y.cauchy_(),
+    "geometric_": lambda lib, y: y.geometric_(0.5),
+    "random_": lambda lib, y: y.random_(0, 5),
+    "bernoulli_": lambda lib, y: y.bernoulli_(0.5),
+    "bernoulli_ of a tensor": lambda lib, y: y.bernoulli_(lib.full((3,), 0.5)),
+    "eq_": lambda lib, y: y.eq_(1.0),
+    "sign_": lambda lib, y: y.sign_(),
+    "round_": lambda lib, y: y.round_(),
+    "mul_": lambda lib, y: y.mul_(0),
+    "sub_": lambda lib, y: y.sub_(y),
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITTEN)
+def test_what_is_overwritten_gets_a_gradient_of_0_and_not_none(name):
+    """A weight whose gradient is 0 still decays and has momentum; one without gradient is left alone."""
+    found = []
+    for lib in (torch, bk):
+        w = lib.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = w * 2
+        seen = y.view(3)
+        OVERWRITTEN[name](lib, y)
+        wanted = y.requires_grad, seen.requires_grad
+        (y * 3).sum().backward()
+        found.append((wanted, w.grad.tolist()))
+    assert found[0] == found[1]
+
+
+def test_what_requires_a_gradient_cannot_be_resized():
+    with pytest.raises(GraphError, match="cannot resize variables that require grad\nfix: x.detach"):
+        bk.ones(3, requires_grad=True).resize_(2)

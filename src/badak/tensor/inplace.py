@@ -8,8 +8,8 @@ import numpy as np
 
 from badak.errors import GraphError, ShapeError
 from badak.graph import Saved, effects, modes
-from badak.ops.write import WriteView
-from badak.tensor.apply import record
+from badak.ops.write import Replaced, WriteView
+from badak.tensor.apply import apply, record
 from badak.tensor.tensor import Tensor
 
 
@@ -22,7 +22,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     array = x._array
     if value._array.shape != array.shape:
         _check_broadcast(value._array.shape, array.shape, name)
-        if recording and value.requires_grad:
+        if recording:
             value = value.expand(array.shape)
     if recording and value._array.dtype != array.dtype:
         value = value.to(x.dtype)
@@ -30,6 +30,8 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         value = value.clone()  # a leaf's history is the leaf itself, which x does not become
     if not array.flags.writeable:
         raise read_only(name)
+    if recording and x._base is None and not value.requires_grad:
+        value = apply(Replaced, value, x)
     (_put if modes.observer is None else put)(x, value, name)
     if recording:
         _rewrite(x, value)

@@ -80,9 +80,8 @@ def fill_(input, value) -> Tensor:
             )
         return write_(input, value.to(input.dtype), "fill_")
     value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
-    if input.requires_grad:  # with the history, so that the gradient is 0 and not absent
-        everywhere = Tensor._of(np.ones((), np.bool_))
-        return write_(input, elementwise.masked_fill(input, everywhere, value), "fill_")
+    if modes.grad and input.requires_grad:
+        return write_(input, Tensor._of(np.asarray(value, input._array.dtype)), "fill_")
     _fill(input, value)
     return input
 
@@ -148,6 +147,8 @@ def swap_shape(function, name: str):
 
 def resize_(input, *size, memory_format=None) -> Tensor:
     """Another shape, with as many of the values as fit and whatever lay in memory after them."""
+    if input.requires_grad:
+        raise GraphError("cannot resize variables that require grad", "x.detach().clone().resize_(...)")
     wanted = shape.sizes(size)
     grown = np.empty(wanted, input._array.dtype)
     kept = min(grown.size, input._array.size)

@@ -14,7 +14,7 @@ import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, KindError
 from badak.graph import modes
-from badak.ops.random import Drawn
+from badak.ops.write import Replaced
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.generator import (
@@ -90,7 +90,7 @@ def _drawn(array: np.ndarray, *inputs) -> Tensor:
     """The numbers as a tensor; where a gradient of one of the inputs is wanted, it is 0."""
     made = Tensor._of(array)
     wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad] if modes.grad else []
-    return apply(Drawn, made, *wanted) if wanted else made
+    return apply(Replaced, made, *wanted) if wanted else made
 
 
 def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
