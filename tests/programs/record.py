@@ -1,7 +1,8 @@
 """What can be seen of a program: a list of (where, value), values as plain data and arrays."""
 
 import numbers
-from dataclasses import dataclass
+import traceback
+from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -41,6 +42,15 @@ def seen(x) -> Seen:
     return Seen(np.array(values.numpy(), order="C"), strides, dtype, bool(x.requires_grad), bool(x.is_leaf))
 
 
+@dataclass(frozen=True)
+class Failure:
+    """An error that a program met."""
+
+    kind: str
+    text: str
+    line: int = field(compare=False)  # of the program, the innermost; 0 where it was replayed
+
+
 class Record(list):
     """What was seen of a program, in order."""
 
@@ -50,7 +60,8 @@ class Record(list):
 
     def error(self, where: str, error: Exception) -> None:
         """An error that was caught."""
-        self.append((where, (type(error).__name__, str(error))))
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<program>"]
+        self.append((where, Failure(type(error).__name__, str(error), lines[-1] if lines else 0)))
 
     def look(self, where: str, value, gradients: bool = True) -> None:
         """A value with all that hangs on it."""

@@ -135,6 +135,8 @@ def extras(g: Drawing, steps: Steps, body: Block, shape=None) -> None:
             "{n}.data = out.detach()",
         )
         body.add(how.format(n=name))
+        if ".data" in how:  # where it is an argument, too, PyTorch's backward takes the new values, badak's those it was run on
+            g.only_badak = True
         steps.kept.append(Value(name, shape))
 
 
