@@ -9,7 +9,7 @@ from badak import kernels
 from badak.errors import DTypeError, GraphError, ShapeError
 from badak.graph import effects, modes
 from badak.ops._check import axis_of
-from badak.tensor import arithmetic, elementwise, shape
+from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
