@@ -729,7 +729,7 @@ class Methods:
     def select(self, dim: _int, index: _int) -> Tensor:
         """The slice `index` along dim; a view."""
     def sgn(self, *, out=None) -> Tensor:
-        """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
+        """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
     def short(self, memory_format=None) -> Tensor:
         """x in int16; x itself where it is so already."""
     def sigmoid(self, *, out=None) -> Tensor:
@@ -737,7 +737,7 @@ class Methods:
     def sigmoid_(self, *, out=None) -> Tensor:
         """sigmoid, in place."""
     def sign(self, *, out=None) -> Tensor:
-        """y = -1, 0, 1 as x is negative, zero, positive;   dx = 0."""
+        """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
     def sign_(self, *, out=None) -> Tensor:
         """sign, in place."""
     def sin(self, *, out=None) -> Tensor:
