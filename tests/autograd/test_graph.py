@@ -540,12 +540,29 @@ def test_debug_mode_names_the_users_lines(monkeypatch):
     from badak.graph import effects, modes
 
     monkeypatch.setattr(modes, "debug", True)
-    monkeypatch.setattr(modes, "observers", (effects.DEBUG,))
-    monkeypatch.setattr(modes, "observer", effects.DEBUG)
-    y = leaf(badak, [1.0, 2.0]).exp()
-    y += 1
-    with pytest.raises(errors.GraphError, match=r"exp \(test_graph.py:\d+\).*at test_graph.py:\d+"):
-        y.sum().backward()
+    effects.watch(effects.DEBUG)
+    try:
+        y = leaf(badak, [1.0, 2.0]).exp()
+        y += 1
+        with pytest.raises(errors.GraphError, match=r"exp \(test_graph.py:\d+\).*at test_graph.py:\d+"):
+            y.sum().backward()
+    finally:
+        effects.watch(effects.DEBUG, False)
+
+
+def test_how_many_observers_there_are_is_known_without_asking_each_thread():
+    from badak.graph import effects
+    from badak.graph.modes import anywhere
+
+    before = anywhere.observers, anywhere.curious
+    effects.watch(effects.DEBUG)
+    effects.watch(effects.DEBUG)  # twice is once
+    with badak.inference_mode():
+        assert (anywhere.observers, anywhere.curious) == (before[0] + 2, before[1] + 1)
+        effects.watch(effects.DEBUG, False)
+        effects.watch(effects.DEBUG, False)
+        assert (anywhere.observers, anywhere.curious) == (before[0] + 1, before[1])
+    assert (anywhere.observers, anywhere.curious) == before
 
 
 # ------------------------------------------------------------------ anomaly mode

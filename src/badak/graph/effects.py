@@ -15,13 +15,14 @@ Within such a function nobody watches: what it does is one effect. All writes to
 in one. `Version.bump` outside of them is a change that nobody announced.
 """
 
+import threading
 import weakref
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple
 
 from badak.errors import user_line
-from badak.graph.modes import modes
+from badak.graph.modes import anywhere, modes
 
 
 class Effect(NamedTuple):
@@ -136,17 +137,24 @@ class _Debug(Observer):
 
 
 INFERENCE, DEBUG = _Inference(), _Debug()
+_counting = threading.Lock()
 
 
 def watch(observer: Observer, on: bool = True) -> None:
     """Tell this observer of this thread's effects from now on, or no more."""
-    others = [each for each in modes.observers if each is not observer]
+    before = modes.observers
+    others = [each for each in before if each is not observer]
     modes.observers = several = tuple(sorted((*others, observer) if on else others, key=lambda each: each.acts))
+    with _counting:
+        anywhere.observers += len(several) - len(before)
+        if observer is not INFERENCE:
+            anywhere.curious += len(several) - len(before)
     modes.observer = None if not several else several[0] if len(several) == 1 else _Several(several)
 
 
 if modes.debug:  # in every thread
-    type(modes).observers, type(modes).observer = (DEBUG,), DEBUG
+    watch(DEBUG)
+    type(modes).at_first = (DEBUG,), DEBUG
 
 
 # ---------------------------------------------------------------- functions behind the door
@@ -157,9 +165,9 @@ def _behind(effect: Effect):
 
     @wraps(function)
     def through(*args, **kwargs):
-        if modes.observer is None:
-            return function(*args, **kwargs)
-        return modes.observer.call(effect, args, kwargs)
+        if anywhere.curious and modes.observer is not None:
+            return modes.observer.call(effect, args, kwargs)
+        return function(*args, **kwargs)
 
     return through
 
@@ -203,38 +211,38 @@ def state(function=None, *, alone: bool = False, prepared=None):
 
 def made(array) -> None:
     """Tell that this array was made from the program's text alone."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.made(array)
 
 
 def read(how: str) -> None:
     """Tell that a value goes to Python."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.read(how)
 
 
 def hooked(what: str) -> None:
     """Tell that code of the user is called from within."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.hooked(what)
 
 
 def decides(holder, name: str) -> None:
     """Tell that what happens next depends on this attribute of an object, or changes it."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.decides(holder, name)
 
 
 def derived(x) -> None:
     """Tell that this tensor is a new one on memory that was there before, as by detach()."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.derived(x)
 
 
 def redefined(thing, how: str) -> None:
     """Tell that a module has another attribute, member or hook; that a tensor has another history or other memory, or that its
     gradient is wanted from now on, or no more. Recordings that met it hold no more."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.redefined(thing, how)
     if dependents.known:
         for recording in dependents.of(thing):
@@ -243,7 +251,7 @@ def redefined(thing, how: str) -> None:
 
 def switched(module) -> None:
     """Tell that a module went from training to evaluation, or back."""
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.switched(module)
     for recording in dependents.of(module):
         recording.switched(module)

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from badak.errors import GraphError, user_line
-from badak.graph.modes import modes
+from badak.graph.modes import anywhere, modes
 
 _order = count()
 
@@ -18,11 +18,11 @@ class Version:
 
     def bump(self, by: str) -> None:
         self.count += 1
-        if modes.observer is not None:
+        if anywhere.curious and modes.observer is not None:
             modes.observer.bumped(by)
-        if modes.debug:
-            line = user_line()
-            by = f"{by} at {line}" if line else by
+            if modes.debug:
+                line = user_line()
+                by = f"{by} at {line}" if line else by
         self.changed_by = by
 
 

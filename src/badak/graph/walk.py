@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from badak.graph import effects
-from badak.graph.modes import modes
+from badak.graph.modes import anywhere, modes
 from badak.graph.node import Leaf, Node
 from badak.kernels import LARGE
 from badak.kernels import of as kernels_of
@@ -91,7 +91,7 @@ def _step(node: Node, gradients, buffers, heap) -> None:
     dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
         modes.observer.went_back(node, gradients[::2], dxs)
     for edge, dx in zip(node.edges, dxs, strict=True):
@@ -112,7 +112,7 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
         return
-    if held.size >= LARGE or modes.observer is not None:  # a recording replays kernels without Python
+    if held.size >= LARGE or (anywhere.curious and modes.observer is not None):  # a recording replays kernels without Python
         gradients[2 * slot] = _sum(held, owned_too, dy, owned)
     elif owned_too:
         held += dy
@@ -134,6 +134,6 @@ def _sum(held, held_owned: bool, dy, dy_owned: bool):
         free = dy_owned and held.size >= LARGE
         out = dy if free and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
     made = np.asarray(kernels_of(held).add(held, dy, out))
-    if modes.observer is not None:
+    if anywhere.curious and modes.observer is not None:
         modes.observer.summed(held, dy, made)
     return made

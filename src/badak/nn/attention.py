@@ -12,10 +12,10 @@ steps; each step is a few lines of `functional/heads.py`, and the inner one, fro
 B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
 """
 
-from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.attention_checks import check_inputs, check_sizes
 from badak.nn.functional.heads import add_keys, attend, cut_heads, join_heads, visible
+from badak.nn.functional.linear import linear
 from badak.nn.linear import NonDynamicallyQuantizableLinear
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
@@ -127,12 +127,12 @@ class MultiheadAttention(Module):
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor] | tuple[Tensor, ...]:
         """q, k and v, all heads side by side; in self-attention by one matrix product for all three."""
         if self._qkv_same_embed_dim and query is key and key is value:
-            return F.linear(query, *self._held("in_proj_weight", "in_proj_bias")).chunk(3, dim=-1)
+            return linear(query, *self._held("in_proj_weight", "in_proj_bias")).chunk(3, dim=-1)
         weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
         if self._qkv_same_embed_dim:
             weights = self.in_proj_weight.chunk(3)
         biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-        return [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
+        return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
 
 
 def _with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:

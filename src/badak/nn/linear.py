@@ -6,6 +6,7 @@ from badak.errors import KindError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.errors import kind
+from badak.nn.functional.linear import linear
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import empty
@@ -41,7 +42,8 @@ class Linear(Module):
         _reset_bias(self.bias, self.in_features)
 
     def forward(self, input):
-        return F.linear(input, *self._held("weight", "bias"))
+        weight, bias = self._held("weight", "bias")
+        return linear(input, weight, bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

@@ -14,7 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from badak.errors import ArgumentError, KindError, MissingError
-from badak.graph import effects, modes
+from badak.graph import effects
+from badak.graph.modes import anywhere, modes
 from badak.naming.explain import FOREIGN, explain
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
@@ -58,7 +59,7 @@ class Module(Moving, State, Hooks):
             attributes[name] = OrderedDict()
 
     def __call__(self, *args, **kwargs):
-        if modes.observer is not None:
+        if anywhere.curious and modes.observer is not None:
             modes.observer.met(self)
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
             effects.hooked(f"{type(self).__name__} has hooks")
@@ -84,25 +85,25 @@ class Module(Moving, State, Hooks):
 
     def __getattr__(self, name: str):
         # Reached only when ordinary look-up has failed. Every use of a parameter or a child comes this way.
-        if modes.observer is not None:
+        if anywhere.curious and modes.observer is not None:
             modes.observer.met(self)
         own = self.__dict__
         if "_modules" in own:  # False before Module.__init__
-            if name in own["_modules"]:
-                return own["_modules"][name]
-            if name in own["_parameters"]:
-                return own["_parameters"][name]
-            if name in own["_buffers"]:
-                return own["_buffers"][name]
+            if name in (held := own["_modules"]):
+                return held[name]
+            if name in (held := own["_parameters"]):
+                return held[name]
+            if name in (held := own["_buffers"]):
+                return held[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
-    def _held(self, *names: str) -> list:
-        """The parameters of these names, sooner than as attributes one by one: 0.3 us against 0.9 for two."""
-        own = self.__dict__["_parameters"]
+    def _held(self, one: str, other: str) -> tuple:
+        """Two parameters, sooner than as attributes one by one: 0.1 us against 0.9."""
+        own = self._parameters
         try:
-            return [own[name] for name in names]
+            return own[one], own[other]
         except KeyError:  # no parameter any more, but computed anew for each call, as by weight_norm
-            return [getattr(self, name) for name in names]
+            return getattr(self, one), getattr(self, other)
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self.__dict__ or self.__dict__[name] is not value:  # train() in a loop changes nothing

@@ -5,6 +5,7 @@ import numbers
 from badak.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn import init
+from badak.nn.functional.norm import layer_norm, rms_norm
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Size, Tensor, empty
@@ -47,7 +48,7 @@ class LayerNorm(_Affine):
 
     def forward(self, input: Tensor) -> Tensor:
         weight, bias = self._held("weight", "bias")
-        return F.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
+        return layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -77,7 +78,7 @@ class RMSNorm(_Affine):
         self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+        return rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

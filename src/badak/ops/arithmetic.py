@@ -3,7 +3,8 @@
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op, modes
+from badak.graph import Op
+from badak.graph.modes import anywhere, modes
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
 
@@ -18,7 +19,8 @@ class Add(Op):
     @elementwise
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
-        small = a.size < kernels.LARGE and modes.observer is None  # what is recorded is replayed without Python as a kernel only
+        # what is recorded is replayed without Python as a kernel only
+        small = a.size < kernels.LARGE and not (anywhere.curious and modes.observer is not None)
         return a + b if small else kernels.of(a).add(a, b)
 
     @staticmethod

@@ -19,15 +19,11 @@ class Linear(Op):
 
     @staticmethod
     def forward(save, x, w, b):
-        if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
-            raise dtype_mismatch("linear", weight=w, input=x, bias=b)
-        if w.ndim != 2 or x.ndim == 0 or x.shape[-1] != w.shape[1]:
-            raise _mismatch(x, w)
-        if b is not None and b.shape != w.shape[:1]:
-            raise ShapeError(
-                f"linear: expected bias (N,) where weight is (N, K); got bias={b.shape}, weight={w.shape}",
-                f"a bias of shape ({w.shape[0]},)",
-            )
+        kind, size = w.dtype, w.shape
+        if x.dtype is not kind or len(size) != 2 or not x.ndim or x.shape[-1] != size[1]:
+            _check(x, w, b)
+        elif b is not None and (b.dtype is not kind or b.shape != size[:1]):
+            _check(x, w, b)
         save.x, save.w = x, w
         return kernels.of(x).linear(x, w, b)
 
@@ -43,6 +39,18 @@ class Linear(Op):
         # the rows in the order of memory: attention that is batch first inside of nn.MultiheadAttention is not copied
         dx, dw, db = backward(dy.transpose(order), x.transpose(order), saved.w, saved.needs)
         return None if dx is None else dx.transpose(inverse), dw, db
+
+
+def _check(x, w, b) -> None:
+    if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
+        raise dtype_mismatch("linear", weight=w, input=x, bias=b)
+    if w.ndim != 2 or x.ndim == 0 or x.shape[-1] != w.shape[1]:
+        raise _mismatch(x, w)
+    if b is not None and b.shape != w.shape[:1]:
+        raise ShapeError(
+            f"linear: expected bias (N,) where weight is (N, K); got bias={b.shape}, weight={w.shape}",
+            f"a bias of shape ({w.shape[0]},)",
+        )
 
 
 def _mismatch(x, w) -> ShapeError:

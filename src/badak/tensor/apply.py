@@ -3,12 +3,22 @@
 from numpy import ndarray
 
 from badak.errors import GraphError
-from badak.graph import Node, Saved, modes
+from badak.graph import Node, Saved
 from badak.graph.effects import INFERENCE
+from badak.graph.modes import anywhere, modes
 from badak.tensor.tensor import Tensor
 
 _new = object.__new__
-_NO_NEEDS = tuple((False,) * n for n in range(16))
+
+
+class _NoNeeds(dict):
+    """n -> the `needs` of n inputs of which none wants a gradient."""
+
+    def __missing__(self, n: int) -> tuple[bool, ...]:
+        return (False,) * n
+
+
+_NO_NEEDS = _NoNeeds({n: (False,) * n for n in range(16)})
 _FORGOTTEN = Saved((False,))  # for what views save, shapes and axes, where nobody will ask for it
 
 
@@ -49,7 +59,7 @@ def apply(op, *inputs, **attributes):
         _share(op, inputs[0], outputs, attributes)
     if True in needs:
         record(op, saved, edges, outputs, inputs, arrays)
-    if modes.observer is not None:
+    if anywhere.observers and modes.observer is not None:
         modes.observer.ran(op, saved, inputs, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
@@ -74,7 +84,7 @@ def see(op, x, **attributes):
     _share(op, x, (y,), attributes)
     if wanted:
         y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
-    if modes.observer is not None:
+    if anywhere.observers and modes.observer is not None:
         modes.observer.ran(op, saved, (x,), (x._array,), attributes, (y,))
     return y
 
@@ -85,7 +95,7 @@ def _run(op, inputs, attributes):
     for x in inputs:
         arrays.append(None if x is None else x._array)
     saved = _new(Saved)
-    saved.needs = _NO_NEEDS[len(arrays)] if len(arrays) < 16 else (False,) * len(arrays)
+    saved.needs = _NO_NEEDS[len(arrays)]
     made = op.forward(saved, *arrays, **attributes)
     observer = modes.observer
     if type(made) is ndarray:
@@ -116,7 +126,7 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
         if y is not None and y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
             y._node, y._slot, y._requires_grad = node, slot, True
         slot += 1
-    if inputs is None and modes.observer is not None:
+    if inputs is None and anywhere.curious and modes.observer is not None:
         modes.observer.noted(node)
     if inputs is None or op.view:
         return  # views save shapes

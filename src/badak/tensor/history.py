@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.errors import DTypeError, GraphError, KindError, ShapeError
-from badak.graph import Leaf, RemovableHandle, Version, effects, modes
+from badak.graph import Leaf, RemovableHandle, Version, effects
 from badak.graph.hooks import function
+from badak.graph.modes import anywhere, modes
 from badak.tensor.about import About
 from badak.tensor.backward import backward
 
@@ -102,7 +103,7 @@ class History(About):
 
     @property
     def grad(self) -> "Tensor | None":
-        if modes.observer is not None:
+        if anywhere.curious and modes.observer is not None:
             modes.observer.grad_read(self)
         elif effects.dependents.known:
             effects.grad_handed_out(self)
@@ -129,14 +130,14 @@ class History(About):
 
     def _set_grad(self, value: "Tensor | None") -> None:
         self._grad = value
-        if modes.observer is not None:
+        if anywhere.curious and modes.observer is not None:
             modes.observer.grad_set(self, value)
 
     def _accumulate(self, dy, owned: bool) -> None:
         """Add dy to .grad; `owned` says that nobody else holds dy."""
         if type(dy) is not np.ndarray:
             self._take_recorded(dy)
-        elif modes.observer is not None:
+        elif anywhere.curious and modes.observer is not None:
             modes.observer.accumulate(self, dy, owned)
         else:
             self._take_gradient(dy, owned)
