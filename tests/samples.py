@@ -41,6 +41,7 @@ Every row is run by tests/test_samples.py with the plain and the fast kernels.
 import importlib
 import itertools
 import pkgutil
+import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -267,9 +268,7 @@ def rows() -> list[Sample]:
 
 def all_ops() -> set[type[Op]]:
     """Every op that badak defines: the subclasses of Op after importing all of badak.ops."""
-    import badak.ops
-
-    for module in pkgutil.walk_packages(badak.ops.__path__, "badak.ops."):
+    for module in pkgutil.walk_packages(sys.modules["badak.ops"].__path__, "badak.ops."):
         importlib.import_module(module.name)
     found: set[type[Op]] = set()
     pending = [Op]

@@ -16,6 +16,7 @@ from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
 from badak import utils as utils
+from badak.face import operators as ops  # noqa: F401  (the room of that name is imported from, never reached by attribute)
 from badak.io import serialization as serialization
 from badak.naming import door as _door
 from badak.naming import guard_names as _guard_names

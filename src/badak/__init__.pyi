@@ -11,6 +11,7 @@ from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
 from badak import utils as utils
+from badak.face import operators as ops
 from badak.io import serialization as serialization
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
@@ -25,9 +26,12 @@ from badak.face import cuda as cuda
 from badak.face import distributed as distributed
 from badak.face import func as func
 from badak.face import fx as fx
+from badak.face import hub as hub
 from badak.face import jit as jit
+from badak.face import library as library
 from badak.face.devices import mps as mps
 from badak.face import multiprocessing as multiprocessing
+from badak.face import onnx as onnx
 from badak.face import profiler as profiler
 from badak.face import types as types
 from badak.face import version as version
@@ -150,6 +154,11 @@ from badak.tensor.dtypes import float64 as float64
 from badak.tensor.dtypes import get_default_dtype as get_default_dtype
 from badak.tensor.dtypes import float16 as _half_
 half = _half_
+from badak.tensor.dtypes import float8_e4m3fn as float8_e4m3fn
+from badak.tensor.dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+from badak.tensor.dtypes import float8_e5m2 as float8_e5m2
+from badak.tensor.dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+from badak.tensor.dtypes import float8_e8m0fnu as float8_e8m0fnu
 from badak.tensor.dtypes import iinfo as iinfo
 from badak.tensor.dtypes import int32 as _int_
 int = _int_
@@ -163,6 +172,9 @@ from badak.tensor.dtypes import set_default_dtype as set_default_dtype
 from badak.tensor.dtypes import int16 as _short_
 short = _short_
 from badak.tensor.dtypes import Size as Size
+from badak.tensor.dtypes import uint16 as uint16
+from badak.tensor.dtypes import uint32 as uint32
+from badak.tensor.dtypes import uint64 as uint64
 from badak.tensor.dtypes import uint8 as uint8
 from badak.tensor.elementwise import abs as abs
 from badak.tensor.elementwise import absolute as absolute
@@ -394,6 +406,8 @@ from badak.tensor.sort import unique as unique
 from badak.tensor.sort import unique_consecutive as unique_consecutive
 from badak.tensor.sort import bucketize as bucketize
 from badak.tensor.sort import searchsorted as searchsorted
+from badak.tensor.storage import TypedStorage as TypedStorage
+from badak.tensor.storage import UntypedStorage as UntypedStorage
 from badak.tensor.tensor import Tensor as Tensor
 def detach(self) -> Tensor:
     """The same memory without the history; an in-place change of one is seen by, and counted for, both."""

@@ -9,7 +9,7 @@ from torch.nn import functional as F, Linear as L
 from torch.utils.data import DataLoader
 import numpy as np
 try:
-    from torch.hub import load_state_dict_from_url
+    from torch.utils.model_zoo import load_url
 except ImportError:
     pass
 rnn = torch.nn.utils.rnn
@@ -28,11 +28,11 @@ def test_every_name_is_found_with_its_place(program):
     uses = {use.name: use for use in check(program(PROGRAM))}
     there = "torch torch.nn torch.optim torch.nn.functional torch.nn.Linear torch.utils.data.DataLoader torch.nn.Module"
     there += " torch.nn.functional.relu torch.float32.itemsize torch.nn.utils.rnn.pad_sequence torch.nn.utils.rnn"
-    missing = "torch.hub.load_state_dict_from_url torch.hann_window torch.nn.LazyConv3d torch.linalg.lu_factor"
+    missing = "torch.utils.model_zoo.load_url torch.hann_window torch.nn.LazyConv3d torch.linalg.lu_factor"
     assert set(uses) == {*there.split(), *missing.split()}
     assert {name for name, use in uses.items() if use.missing} == set(missing.split())
     assert uses["torch.hann_window"].line == 16 and uses["torch.hann_window"].path.endswith("program.py")
-    assert uses["torch.hub.load_state_dict_from_url"].tried and not uses["torch.hann_window"].tried
+    assert uses["torch.utils.model_zoo.load_url"].tried and not uses["torch.hann_window"].tried
     assert "numpy.hanning" in uses["torch.hann_window"].instead
 
 

@@ -99,7 +99,7 @@ def test_an_import_in_a_try_fails_so_that_the_program_does_its_other_thing(pytho
     text = """
 import torch
 try:
-    from torch.hub import load_state_dict_from_url
+    from torch.utils.model_zoo import load_url as load_state_dict_from_url
 except ImportError:
     load_state_dict_from_url = "own"
 def later():

@@ -1,9 +1,15 @@
 """`torch._dynamo`, `torch._inductor`, `torch._functorch`: settings of a compiler that badak does not have are accepted."""
 
+from types import SimpleNamespace
+from typing import NoReturn
+
+from badak.errors import MissingError
 from badak.face.compiler import allow_in_graph as allow_in_graph
+from badak.face.compiler import assume_constant_result as assume_constant_result
 from badak.face.compiler import disable as disable
 from badak.face.compiler import is_compiling as is_compiling
 from badak.face.compiler import reset as reset
+from badak.nn import Module
 
 
 class Settings:
@@ -29,4 +35,19 @@ def mark_dynamic(*args, **kwargs) -> None:
     """Nothing is compiled for a shape."""
 
 
-mark_static = maybe_mark_dynamic = graph_break = mark_dynamic
+mark_static = mark_static_address = maybe_mark_dynamic = mark_unbacked = graph_break = mark_dynamic
+
+
+class OptimizedModule(Module):
+    """What PyTorch's compiler makes of a module; badak's gives back the module itself, so nothing is one."""
+
+    def __new__(cls, *args, **kwargs) -> NoReturn:
+        raise MissingError("OptimizedModule: badak's compile gives back the module itself", "badak.compile(model)")
+
+
+class Unsupported(MissingError):
+    """PyTorch's error of a program that cannot be traced. badak never raises it."""
+
+
+eval_frame = SimpleNamespace(OptimizedModule=OptimizedModule)
+exc = SimpleNamespace(Unsupported=Unsupported)

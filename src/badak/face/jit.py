@@ -1,8 +1,9 @@
 """`torch.jit`: a program or model is taken as it is; badak neither scripts nor traces. Files of it cannot be read."""
 
 import builtins
+from types import SimpleNamespace
+from typing import Any, NoReturn, Optional
 from typing import Final as Final
-from typing import NoReturn
 
 from badak.errors import MissingError
 from badak.nn import Module
@@ -31,7 +32,11 @@ def script_if_tracing(fn):
     return fn
 
 
-export = unused = interface = script_method = script_if_tracing
+export = unused = interface = script_method = _script_if_tracing = _overload = _overload_method = script_if_tracing
+annotations = SimpleNamespace(
+    List=list, Dict=dict, Tuple=tuple, Optional=Optional, Any=Any,
+    BroadcastingList1=list, BroadcastingList2=list, BroadcastingList3=list,
+)  # fmt: skip
 
 
 def ignore(drop=False, **kwargs):

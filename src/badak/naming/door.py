@@ -18,7 +18,7 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         target = PLACES.get(f"{module}.{name}")
         there = reach(target) if target else getattr(sys.modules.get(like), name, None)
         if there is None:
-            raise absent(space, name, sys.modules[module])
+            raise absent(space, name, sys.modules.get(module))
         return there
 
     return __getattr__

@@ -34,11 +34,32 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
         try:
             return function(*args, **kwargs)
         except FOREIGN as error:
+            theirs = kwargs and type(error) is TypeError and numpy_words(function, args, kwargs)
+            if theirs:
+                return public(*args, **theirs)
             explain(error, function, name or function.__name__, args, kwargs, space)
             raise
 
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
     return public
+
+
+_NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+def numpy_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """kwargs with PyTorch's words for NumPy's, where the call could not begin because of these; else None."""
+    called = signature(function)
+    known = called.parameters
+    words = {name: _NUMPY_WORDS.get(name, name) for name in kwargs if name not in known}
+    theirs = {words.get(name, name): value for name, value in kwargs.items()}
+    if not words or len(theirs) < len(kwargs):
+        return None
+    try:
+        called.bind(*args, **theirs)
+    except TypeError:
+        return None
+    return theirs
 
 
 def guard_names(names: dict[str, Any], space: str) -> None:
@@ -80,7 +101,9 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
         raise KindError(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
     shown = {argument: value for argument, value in given.arguments.items() if argument != "self"}
     called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
-    raise _class_of(error)(f"{name}({called}): {_reason(error)}", _fix_of(error) or _usage(function, name, space)) from None
+    raise _class_of(error)(
+        f"{name}({called}): {_reason(error)}", _fix_of(error) or _usage(function, name, space)
+    ) from None
 
 
 def described(value: Any, depth: int = 0) -> str:
@@ -142,7 +165,9 @@ def _no_tensor(error: BaseException, arguments: dict) -> tuple[str, str] | None:
 
 
 def _could_be_tensor(wanted: str, value: Any) -> bool:
-    return wanted.startswith("Tensor") and (isinstance(value, list | tuple | float | int) or hasattr(value, "__array__"))
+    return wanted.startswith("Tensor") and (
+        isinstance(value, list | tuple | float | int) or hasattr(value, "__array__")
+    )
 
 
 def _fix_of(error: BaseException) -> str:

@@ -13,12 +13,15 @@ import sys
 from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
 from badak.errors import StateError, package
 from badak.naming.missing import Missing
 from badak.naming.table import PLACES, is_pytorch, place, pytorch_place, reach
+from badak.naming.version import version
 
 _ROOM = os.path.dirname(__file__)
 
@@ -65,8 +68,24 @@ def _elsewhere(name: str, dotted: str) -> Any:
     return reach(there) if there and there != name else None
 
 
+class TorchDistribution(Distribution):
+    """What `importlib.metadata` says of torch, once badak stands in for it: its version, and no files."""
+
+    def read_text(self, filename: str) -> str | None:
+        """The metadata of a package that consists of a name and a version."""
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version()}\n" if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Any:
+        """Where a file of badak lies."""
+        return Path(_ROOM).parent / path
+
+
 class TorchFinder(MetaPathFinder):
     """Asked first for torch and torch.<...>, once badak stands in for it."""
+
+    def find_distributions(self, context: DistributionFinder.Context | None = None) -> list[Distribution]:
+        """The distribution named torch, which packages ask for its version."""
+        return [TorchDistribution()] if getattr(context, "name", None) == "torch" else []
 
     def find_spec(self, name, path=None, target=None):
         if name != "torch" and not name.startswith("torch."):
@@ -116,4 +135,3 @@ def stand_in_for_torch() -> None:
     sys.meta_path.insert(0, TorchFinder())
     sys.meta_path.append(BadakFinder())
     importlib.import_module("torch")
-

@@ -74,7 +74,9 @@ TABLE = {
         functions=(
             "bfloat16 bool=bool_ bool_ cdouble=complex128 cfloat=complex64 complex128 complex64 device "
             "double=float64 dtype finfo float=float32 float16 float32 float64 get_default_dtype half=float16 "
-            "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint8"
+            "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
+            "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint16 uint32 "
+            "uint64 uint8"
         ),
     ),
     "tensor.elementwise": Names(
@@ -169,6 +171,7 @@ TABLE = {
         ),
         functions="bucketize searchsorted",
     ),
+    "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage untyped_storage"),
     "tensor.tensor": Names(functions="Tensor"),
     "tensor.tensor.Tensor": Names(
         functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel"),

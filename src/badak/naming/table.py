@@ -8,6 +8,8 @@ from typing import Any
 
 # PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.face.cuda.amp.
 PLACES = {
+    "badak._C": "badak.face.core",
+    "badak._custom_ops": "badak.face.library",
     "badak._dynamo": "badak.face.dynamo",
     "badak._functorch": "badak.face.dynamo",
     "badak._inductor": "badak.face.dynamo",
@@ -22,7 +24,9 @@ PLACES = {
     "badak.func": "badak.face.func",
     "badak.functional": "badak.tensor",
     "badak.fx": "badak.face.fx",
+    "badak.hub": "badak.face.hub",
     "badak.jit": "badak.face.jit",
+    "badak.library": "badak.face.library",
     "badak.mps": "badak.face.devices.mps",
     "badak.multiprocessing": "badak.face.multiprocessing",
     "badak.nn.DataParallel": "badak.face.parallel.DataParallel",
@@ -47,7 +51,9 @@ PLACES = {
     "badak.nn.modules.upsampling": "badak.nn",
     "badak.nn.modules.utils": "badak.nn.utils.tuples",
     "badak.nn.parallel": "badak.face.parallel",
+    "badak.onnx": "badak.face.onnx",
     "badak.profiler": "badak.face.profiler",
+    "badak.storage": "badak.tensor.storage",
     "badak.torch_version": "badak.naming.version",
     "badak.types": "badak.face.types",
     "badak.utils._pytree": "badak.face.pytree",
@@ -66,7 +72,6 @@ PLACES = {
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "func.hessian": "torch.func.jacrev for first derivatives",
     "func.jacfwd": "torch.func.jacrev: the same numbers, found backwards",
-    "hub": "download the file yourself and read it with badak.load or safetensors",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "onnx": "save the weights as safetensors and export them with PyTorch",
     "export": "save the weights as safetensors and export them with PyTorch",
@@ -77,7 +82,6 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "distributed.fsdp": "one process: badak does not spread a model over machines",
     "utils.tensorboard": "pip install tensorboardX: it writes the same files, and is found under this name",
     "utils.cpp_extension": "Python: badak loads no compiled extensions",
-    "ops": "the function in badak or badak.nn.functional: compiled operators cannot be called",
     "classes": "the Python class: compiled operators cannot be called",
     "Tensor.cuda": 'x.to("cpu")',
     "cuda.CUDAGraph": "call the function: there is no GPU whose launches could be recorded",
@@ -98,11 +102,13 @@ def _lists() -> dict[str, frozenset[str]]:
 
 
 def is_module(dotted: str) -> bool:
-    """Whether torch.<dotted> is one of PyTorch's modules; what lies deeper than two levels counts with those."""
+    """Whether torch.<dotted> is one of PyTorch's modules; what lies deeper than two levels, or in a private one, counts too."""
     first, _, rest = dotted.partition(".")
     second = rest.partition(".")[0]
     known = _lists()["modules"]
-    return first in known and (not second or second.startswith("_") or f"{first}.{second}" in known)
+    return first in known and (
+        not second or first.startswith("_") or second.startswith("_") or f"{first}.{second}" in known
+    )
 
 
 def is_pytorch(dotted: str) -> bool:

@@ -22,6 +22,7 @@ from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.moving import Moving
 from badak.nn.parameter import Buffer, Parameter
+from badak.nn.state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  (a name that PyTorch has in this file)
 from badak.nn.state import State
 from badak.replay import Compiled
 from badak.tensor import Tensor
@@ -176,7 +177,8 @@ class Module(Moving, State, Hooks):
     def _need_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
             raise ModuleAttributeError(
-                f"cannot assign {what} before Module.__init__() call", f"super().__init__() first in {type(self).__name__}.__init__"
+                f"cannot assign {what} before Module.__init__() call",
+                f"super().__init__() first in {type(self).__name__}.__init__",
             )
 
     def _forget(self, name: str, keep: str) -> None:

@@ -1,6 +1,7 @@
 """From one dtype to another, and into new memory."""
 
 from badak.graph import Op
+from badak.kernels.half import converted
 from badak.kernels.order import copied
 from badak.ops._broadcast import elementwise, quiet
 
@@ -14,7 +15,7 @@ class Cast(Op):
     @elementwise
     def forward(save, x, dtype):
         save.dtype = x.dtype
-        return x.astype(dtype)
+        return converted(x, dtype) if dtype.itemsize == 1 else x.astype(dtype)
 
     @staticmethod
     @quiet

@@ -32,7 +32,7 @@ def count(shape, axis):
 
 def total(x, axis, keepdims):
     """The sum in x's dtype; two-byte numbers are added in float32."""
-    if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
+    if x.dtype.itemsize <= 2 and x.dtype.kind in "fV":
         return np.add.reduce(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
@@ -60,7 +60,7 @@ class Mean(Op):
     def forward(save, x, axis=None, keepdims=False):
         save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
         n = count(x.shape, axis)
-        if x.dtype.itemsize == 2:
+        if x.dtype.itemsize <= 2:
             return (np.add.reduce(x.astype(np.float32), axis=axis, keepdims=keepdims) / n).astype(x.dtype)
         return np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), n)
 

@@ -67,7 +67,9 @@ class Expand(Op):
     @staticmethod
     def forward(save, x, shape):
         save.shape = x.shape
-        return x[...] if x.shape == shape else np.broadcast_to(x, shape)
+        if math.prod(shape) == x.size:  # nothing is stretched, so that it can be written to
+            return x[(None,) * (len(shape) - x.ndim) + (...,)]
+        return np.broadcast_to(x, shape)
 
     @staticmethod
     def backward(saved, dy):

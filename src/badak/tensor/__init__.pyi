@@ -120,6 +120,11 @@ from badak.tensor.dtypes import float64 as float64
 from badak.tensor.dtypes import get_default_dtype as get_default_dtype
 from badak.tensor.dtypes import float16 as _half_
 half = _half_
+from badak.tensor.dtypes import float8_e4m3fn as float8_e4m3fn
+from badak.tensor.dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+from badak.tensor.dtypes import float8_e5m2 as float8_e5m2
+from badak.tensor.dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+from badak.tensor.dtypes import float8_e8m0fnu as float8_e8m0fnu
 from badak.tensor.dtypes import iinfo as iinfo
 from badak.tensor.dtypes import int32 as _int_
 int = _int_
@@ -133,6 +138,9 @@ from badak.tensor.dtypes import set_default_dtype as set_default_dtype
 from badak.tensor.dtypes import int16 as _short_
 short = _short_
 from badak.tensor.dtypes import Size as Size
+from badak.tensor.dtypes import uint16 as uint16
+from badak.tensor.dtypes import uint32 as uint32
+from badak.tensor.dtypes import uint64 as uint64
 from badak.tensor.dtypes import uint8 as uint8
 from badak.tensor.elementwise import abs as abs
 from badak.tensor.elementwise import absolute as absolute
@@ -364,6 +372,8 @@ from badak.tensor.sort import unique as unique
 from badak.tensor.sort import unique_consecutive as unique_consecutive
 from badak.tensor.sort import bucketize as bucketize
 from badak.tensor.sort import searchsorted as searchsorted
+from badak.tensor.storage import TypedStorage as TypedStorage
+from badak.tensor.storage import UntypedStorage as UntypedStorage
 from badak.tensor.tensor import Tensor as Tensor
 def detach(self) -> Tensor:
     """The same memory without the history; an in-place change of one is seen by, and counted for, both."""

@@ -10,6 +10,8 @@ from badak.tensor.convert import cast
 from badak.tensor.promote import binary, floating, into, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 
+_TAKE_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")  # of two numbers they make a tensor too, as in PyTorch
+
 
 def run(name: str, pair, right, left, a, b) -> Tensor:
     """`pair` on two tensors, `right` on (tensor, number), `left` on (number, tensor)."""
@@ -28,12 +30,23 @@ def run(name: str, pair, right, left, a, b) -> Tensor:
     if isinstance(b, Tensor):
         x, c = number(b, a)
         return apply(left, x, c=c)
+    if name in _TAKE_NUMBERS:
+        return run(name, pair, right, left, *_two_numbers(name, a, b))
     raise KindError(f"{name}: expected at least one Tensor; got two numbers", None)
+
+
+def _two_numbers(name: str, a, b) -> tuple[Tensor, Tensor]:
+    wanted = result_type(a, b)
+    if name == "div" and wanted.kind in ("bool", "int"):
+        wanted = dtypes.default_dtype()
+    return tensor_of(a, wanted), tensor_of(b, wanted)
 
 
 def tensors(name: str, a, b):
     """a and b as tensors in their common dtype."""
     a, b = operand(a, name), operand(b, name)
+    if name in _TAKE_NUMBERS and not (isinstance(a, Tensor) or isinstance(b, Tensor)):
+        return _two_numbers("", a, b)
     if not isinstance(a, Tensor):
         a, b = tensor_of(a, result_type(a, b)), b
     elif not isinstance(b, Tensor):

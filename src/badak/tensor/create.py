@@ -40,6 +40,10 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
     check_device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(to_dtype(dtype))
+    if hasattr(data, "untyped"):  # a storage: its bytes, or its numbers, in the memory where they lie
+        array = data.untyped()._bytes
+        kind = getattr(data, "dtype", dtypes.uint8) if dtype is None else to_dtype(dtype)
+        return Tensor._of(array.view(kind.numpy))
     return Tensor._of(as_array(data, None if dtype is None else to_dtype(dtype).numpy))
 
 

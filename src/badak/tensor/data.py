@@ -10,6 +10,7 @@ import numpy as np
 
 from badak.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.graph import effects
+from badak.kernels.half import converted
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
@@ -20,7 +21,7 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
     """`data` in NumPy's dtype `kind`, or in the one that PyTorch infers; arrays and tensors of that dtype are not copied."""
     if isinstance(data, _ARRAYS):
         array = data._array if isinstance(data, Tensor) else _known(np.asarray(data))
-        return array if kind is None else array.astype(kind, copy=False)
+        return array if kind is None else converted(array, kind)
     if isinstance(data, str | bytes) or data is None:
         raise KindError(
             f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first"
@@ -40,7 +41,7 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         array = _of_objects(array.astype(object), kind)
     wanted = _inferred(array) if kind is None else kind
     _check_values(array, wanted)
-    return array.astype(wanted, copy=False)
+    return converted(array, wanted)
 
 
 def _inferred(array: np.ndarray) -> np.dtype:
@@ -130,8 +131,6 @@ def short(c) -> str:
 
 
 def _known(array: np.ndarray) -> np.ndarray:
-    if array.dtype in (np.uint16, np.uint32, np.uint64):
-        return array.astype(np.int64)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     dtypes.of_numpy(array.dtype)

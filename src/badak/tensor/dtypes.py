@@ -1,8 +1,10 @@
 """Data types, devices and sizes: the small words of the tensor room.
 
-float16 and bfloat16 store; arithmetic on them is done in float32 and rounded back where NumPy does not do it itself.
+Floats of 16 and 8 bits store; arithmetic on them is done in float32 and rounded back where NumPy does not do it itself.
+uint16, uint32 and uint64 store too: they meet no other dtype of integers, as in PyTorch.
 """
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +21,11 @@ class dtype:  # noqa: N801  (PyTorch's name)
         self.name, self.kind, self.itemsize = name, kind, bits // 8
         self.is_floating_point = kind == "float"
         self.is_complex = kind == "complex"
-        self.is_signed = kind in ("float", "complex", "int")
+        self.is_signed = kind in ("float", "complex", "int") and name != "float8_e8m0fnu"
 
     @cached_property
     def numpy(self) -> np.dtype:
-        return np.dtype(ml_dtypes.bfloat16 if self.name == "bfloat16" else self.name)
+        return np.dtype(getattr(ml_dtypes, self.name, self.name))
 
     @property
     def word(self) -> str:
@@ -48,6 +50,8 @@ class dtype:  # noqa: N801  (PyTorch's name)
 _WORDS = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
     "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2",
+    "float8_e4m3fnuz": "Float8_e4m3fnuz", "float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e8m0fnu": "Float8_e8m0fnu",
 }  # fmt: skip
 
 bool_ = dtype("bool", "bool", 8)
@@ -60,13 +64,38 @@ float16 = dtype("float16", "float", 16)
 bfloat16 = dtype("bfloat16", "float", 16)
 float32 = dtype("float32", "float", 32)
 float64 = dtype("float64", "float", 64)
+uint16 = dtype("uint16", "uint", 16)
+uint32 = dtype("uint32", "uint", 32)
+uint64 = dtype("uint64", "uint", 64)
+float8_e4m3fn = dtype("float8_e4m3fn", "float", 8)
+float8_e5m2 = dtype("float8_e5m2", "float", 8)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", "float", 8)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", "float", 8)
+float8_e8m0fnu = dtype("float8_e8m0fnu", "float", 8)  # powers of two only: scales of blocks
 complex64 = dtype("complex64", "complex", 64)
 complex128 = dtype("complex128", "complex", 128)
 
-ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
+FLOAT8 = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
+WIDE = (uint16, uint32, uint64)
+ALL = (
+    bool_,
+    uint8,
+    int8,
+    int16,
+    int32,
+    int64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+    complex64,
+    complex128,
+    *FLOAT8,
+    *WIDE,
+)
 _names = {one.name: one for one in ALL}
 _of_numpy = {one.numpy: one for one in ALL}
-_LARGEST = {one.numpy: float(ml_dtypes.finfo(one.numpy).max) for one in (float16, bfloat16, float32, float64)}
+_LARGEST = {one.numpy: float(ml_dtypes.finfo(one.numpy).max) for one in ALL if one.is_floating_point}
 _of_python = {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
@@ -105,10 +134,23 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both convert to: badak.promote_types(int64, float16) is float16, as in PyTorch."""
     if type1 is type2:
         return type1
+    if type1.itemsize == 1 or type2.itemsize == 1 or type1.kind == "uint" or type2.kind == "uint":
+        _check_promotion(type1, type2)
     found = _together.get((type1, type2))
     if found is None:
         found = _together[type1, type2] = _promote(type1, type2)
     return found
+
+
+def _check_promotion(a: dtype, b: dtype) -> None:
+    """Refuse what PyTorch refuses: 8-bit floats with anything, wide unsigned integers with other integers."""
+    kinds = "Float8 Types" if a in FLOAT8 or b in FLOAT8 else "uint16, uint32, uint64 types"
+    wide = (a in WIDE or b in WIDE) and a.kind in ("int", "uint") and b.kind in ("int", "uint")
+    if wide or kinds == "Float8 Types":
+        raise DTypeError(
+            f"Promotion for {kinds} is not supported, attempted to promote {a.word} and {b.word}",
+            "x.float() or x.long() first: these dtypes store numbers, others compute",
+        )
 
 
 def _promote(a: dtype, b: dtype) -> dtype:
@@ -238,11 +280,11 @@ class finfo:  # noqa: N801
         chosen = _default if type is None else to_dtype(type)
         if not chosen.is_floating_point:
             raise DTypeError(f"finfo: expected a floating-point dtype; got {chosen}", "use iinfo for integers")
-        limits = ml_dtypes.finfo(chosen.numpy) if chosen is bfloat16 else np.finfo(chosen.numpy)
+        limits = np.finfo(chosen.numpy) if chosen.numpy.isbuiltin == 1 else ml_dtypes.finfo(chosen.numpy)
         self.bits, self.dtype = chosen.itemsize * 8, chosen.name
         self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(limits.resolution)
+        self.resolution = 10.0 ** -math.floor(math.log10(1 / self.eps))  # as many decimal digits as always survive
 
     def __repr__(self) -> str:
         return (

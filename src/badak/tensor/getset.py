@@ -176,7 +176,7 @@ def _part(part):
         )
     if part.dtype == np.uint8:
         return part.astype(bool)  # PyTorch's old masks
-    if part.dtype.kind not in "iub":
+    if part.dtype.kind not in "ib":
         raise RangeError(
             f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
         )

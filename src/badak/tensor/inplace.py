@@ -8,6 +8,7 @@ import numpy as np
 
 from badak.errors import GraphError, ShapeError
 from badak.graph import Saved, effects, modes
+from badak.kernels.half import converted
 from badak.ops.write import Replaced, WriteView
 from badak.tensor.apply import apply, record
 from badak.tensor.tensor import Tensor
@@ -40,7 +41,8 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
 
 def _put(x: Tensor, value: Tensor, name: str) -> Tensor:
     """Write value's numbers to x's memory, no more: history is the caller's."""
-    x._array[...] = value._array
+    array, source = x._array, value._array
+    array[...] = source if array.dtype.itemsize > 1 else converted(source, array.dtype)
     x._watch().bump(name)
     return x
 
@@ -91,8 +93,7 @@ def read_only(name: str) -> GraphError:
 
 def _check_broadcast(shape, target, name: str) -> None:
     fits = len(shape) <= len(target) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
-    extra = len(shape) > len(target) and all(s == 1 for s in shape[: len(shape) - len(target)])
-    if not fits and not extra:
+    if not fits:
         raise ShapeError(
             f"{name}: output with shape {list(target)} doesn't match the broadcast shape {list(shape)}",
             "the right side must broadcast to the tensor that is changed",

@@ -728,6 +728,8 @@ class Methods:
         """scatter_add, in place."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """The slice `index` along dim; a view."""
+    def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
+        """Let input see other memory: that of a tensor, or a part of a storage from the number at storage_offset on."""
     def sgn(self, *, out=None) -> Tensor:
         """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
     def short(self, memory_format=None) -> Tensor:
@@ -772,6 +774,8 @@ class Methods:
         """squeeze, in place."""
     def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
         """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
+    def storage(self) -> Any:
+        """The memory that input sees, as numbers of its dtype."""
     def sub(self, other, *, alpha=1, out=None) -> Tensor:
         """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
     def sub_(self, *args, alpha=1, other=None) -> Tensor:
@@ -858,6 +862,8 @@ class Methods:
         """A new dim of size 1 before dim `dim`; a view."""
     def unsqueeze_(self, dim: _int) -> Tensor:
         """unsqueeze, in place."""
+    def untyped_storage(self) -> Any:
+        """The memory that input sees, all of it, as bytes."""
     def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
         """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
     def vdot(self, other, *, out=None) -> Tensor:

@@ -56,7 +56,7 @@ _EXACT = (ops.Sum, ops.Mean, ops.Amax, ops.Amin)  # right in float16 and bfloat1
 
 
 def _is_half(x: Tensor) -> bool:
-    return x._array.dtype.itemsize == 2 and x._array.dtype.kind in "fV"
+    return x._array.dtype.itemsize <= 2 and x._array.dtype.kind in "fV"
 
 
 def _counting(input, dtype) -> Tensor:

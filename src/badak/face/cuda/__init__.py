@@ -114,6 +114,9 @@ def _on_gpu(name: str) -> type:
 
 
 Stream, Event, CUDAGraph = _on_gpu("Stream"), _on_gpu("Event"), _on_gpu("CUDAGraph")
+ExternalStream, StreamContext, MemPool = _on_gpu("ExternalStream"), _on_gpu("StreamContext"), _on_gpu("MemPool")
+graph = _on_gpu("graph")
+default_generators: tuple = ()
 FloatTensor, DoubleTensor, HalfTensor = _on_gpu("FloatTensor"), _on_gpu("DoubleTensor"), _on_gpu("HalfTensor")
 BFloat16Tensor, LongTensor, IntTensor = _on_gpu("BFloat16Tensor"), _on_gpu("LongTensor"), _on_gpu("IntTensor")
 ShortTensor, CharTensor, ByteTensor = _on_gpu("ShortTensor"), _on_gpu("CharTensor"), _on_gpu("ByteTensor")

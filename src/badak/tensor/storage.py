@@ -1,0 +1,245 @@
+"""Storages: the memory of tensors as a row of bytes. Two tensors see the same memory where their storages have one address."""
+
+import os
+from typing import Any, NoReturn
+
+import numpy as np
+
+from badak.errors import FileError, KindError, MissingError, RangeError
+from badak.graph import effects
+from badak.tensor import dtypes
+from badak.tensor.dtypes import device as Device
+from badak.tensor.tensor import Tensor
+
+
+class UntypedStorage:
+    """Bytes in memory. UntypedStorage(n) makes n of them, an iterable gives their values; see also from_file, from_buffer."""
+
+    def __init__(self, size: Any = 0, *, device: Any = None):
+        dtypes.check_device(device)
+        self._bytes = np.empty(size, np.uint8) if isinstance(size, int) else np.array(list(size), np.uint8)
+
+    @classmethod
+    def _of(cls, array: np.ndarray) -> "UntypedStorage":
+        """The storage of this very array of bytes."""
+        storage = cls.__new__(cls)
+        storage._bytes = array
+        return storage
+
+    @classmethod
+    def from_file(cls, filename: str | os.PathLike, shared: bool = False, nbytes: int = 0) -> "UntypedStorage":
+        """The first bytes of a file, mapped into memory: read where they are looked at. shared: changes go to the file."""
+        try:
+            if not nbytes:
+                return cls(0)
+            if shared and os.path.getsize(filename) < nbytes:
+                os.truncate(filename, nbytes)
+            return cls._of(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,)).view(np.ndarray))
+        except (OSError, ValueError) as error:
+            raise FileError(f"UntypedStorage.from_file: {filename}: {error}", "a file of at least nbytes") from error
+
+    @classmethod
+    def from_buffer(cls, buffer: Any, dtype: Any = None, byte_order: str = "native") -> "UntypedStorage":
+        """A copy of the bytes of a buffer."""
+        return cls._of(np.frombuffer(buffer, np.uint8).copy())
+
+    def data_ptr(self) -> int:
+        """The address of the first byte; 0 where there are none."""
+        return self._bytes.ctypes.data if self._bytes.size else 0
+
+    _cdata = property(data_ptr)
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self._bytes.size
+
+    size = __len__ = nbytes
+
+    def element_size(self) -> int:
+        """1."""
+        return 1
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            if key.step not in (None, 1):
+                raise RangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
+            return UntypedStorage._of(self._bytes[key])
+        if not -len(self) <= key < len(self):
+            raise RangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
+        return int(self._bytes[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._bytes[key] = value
+
+    def __iter__(self):
+        return iter(self._bytes.tolist())
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        return self._bytes.tolist()
+
+    def fill_(self, value: int) -> "UntypedStorage":
+        """Every byte = value."""
+        self._bytes[...] = value
+        return self
+
+    def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
+        """The bytes of another storage of the same size."""
+        self._bytes[...] = source._bytes
+        return self
+
+    def clone(self) -> "UntypedStorage":
+        """A copy in memory of its own."""
+        return UntypedStorage._of(self._bytes.copy())
+
+    __copy__ = clone
+
+    def __deepcopy__(self, memo: dict) -> "UntypedStorage":
+        return memo.setdefault(id(self), self.clone())
+
+    def untyped(self) -> "UntypedStorage":
+        """Itself."""
+        return self
+
+    def cpu(self) -> "UntypedStorage":
+        """Itself."""
+        return self
+
+    share_memory_ = pin_memory = cpu
+
+    def cuda(self, *args: Any, **kwargs: Any) -> "UntypedStorage":
+        """Raises: badak computes on the CPU."""
+        dtypes.check_device("cuda")
+        return self
+
+    def resize_(self, size: int) -> NoReturn:
+        """Raises MissingError: tensors that see this memory could not follow."""
+        raise MissingError("a storage cannot be resized: tensors see its memory", "a new tensor, or x.resize_(shape)")
+
+    def is_shared(self) -> bool:
+        """False."""
+        return False
+
+    is_pinned = resizable = is_shared
+    is_cuda = False
+
+    @property
+    def device(self) -> Device:
+        """The CPU."""
+        return dtypes.CPU
+
+    def __repr__(self) -> str:
+        shown = "".join(f" {byte}\n" for byte in self._bytes[:1000].tolist())
+        return f"{shown}[{type(self).__module__}.UntypedStorage(device=cpu) of size {len(self)}]"
+
+
+class TypedStorage:
+    """The same memory as numbers of a dtype, which older programs ask for."""
+
+    def __init__(self, *, wrap_storage: UntypedStorage, dtype: Any, _internal: bool = False):
+        self._untyped_storage, self.dtype = wrap_storage, dtypes.to_dtype(dtype)
+
+    @property
+    def _numbers(self) -> np.ndarray:
+        return self._untyped_storage._bytes.view(self.dtype.numpy)
+
+    def untyped(self) -> UntypedStorage:
+        """The memory as bytes."""
+        return self._untyped_storage
+
+    def size(self) -> int:
+        """How many numbers there are."""
+        return self._untyped_storage.nbytes() // self.dtype.itemsize
+
+    __len__ = _size = size
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self._untyped_storage.nbytes()
+
+    def data_ptr(self) -> int:
+        """The address of the first number."""
+        return self._untyped_storage.data_ptr()
+
+    _data_ptr = data_ptr
+
+    def element_size(self) -> int:
+        """Bytes of one number."""
+        return self.dtype.itemsize
+
+    _element_size = element_size
+
+    def __getitem__(self, key: int) -> Any:
+        if isinstance(key, slice):
+            raise MissingError("slices are only supported in UntypedStorage.__getitem__", "storage.untyped()[...]")
+        return self._numbers[key].item()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._numbers[key] = value
+
+    def tolist(self) -> list:
+        """The numbers."""
+        return self._numbers.tolist()
+
+    @property
+    def device(self) -> Device:
+        """The CPU."""
+        return dtypes.CPU
+
+    def __repr__(self) -> str:
+        shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist())
+        return f"{shown}[TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+
+
+def memory_of(array: np.ndarray) -> np.ndarray:
+    """All bytes of the memory that an array sees a part of."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    dense = owner.ravel("K")
+    if not np.may_share_memory(dense, owner) or not owner.size:  # gaps: a part of memory that is not NumPy's
+        low, high = np.lib.array_utils.byte_bounds(owner)
+        flat = np.lib.stride_tricks.as_strided(owner.reshape(-1)[:1].view(np.uint8), (high - low,), (1,))
+        return flat if owner.size else np.empty(0, np.uint8)
+    return dense.view(np.uint8)
+
+
+def untyped_storage(input: Tensor) -> UntypedStorage:
+    """The memory that input sees, all of it, as bytes."""
+    effects.read("the storage of a tensor")
+    return UntypedStorage._of(memory_of(input._array))
+
+
+def storage(input: Tensor) -> TypedStorage:
+    """The memory that input sees, as numbers of its dtype."""
+    return TypedStorage(wrap_storage=untyped_storage(input), dtype=input.dtype)
+
+
+def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    """Let input see other memory: that of a tensor, or a part of a storage from the number at storage_offset on."""
+    if isinstance(source, Tensor):
+        array = source._array
+    else:
+        memory = UntypedStorage(0) if source is None else source.untyped()
+        kind = input._array.dtype
+        count = memory.nbytes() // kind.itemsize
+        shape = (count - storage_offset,) if size is None else tuple(size)
+        steps = tuple(int(np.prod(shape[i + 1 :])) for i in range(len(shape))) if stride is None else tuple(stride)
+        last = storage_offset + sum((n - 1) * step for n, step in zip(shape, steps)) if 0 not in shape else -1
+        if last >= count or min((*shape, *steps, storage_offset), default=0) < 0:
+            raise RangeError(
+                f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset} are out of bounds "
+                f"for storage of size {memory.nbytes()}",
+                "a part that lies inside",
+            )
+        places = tuple(step * kind.itemsize for step in steps)
+        array = (
+            np.ndarray(shape, kind, memory._bytes, storage_offset * kind.itemsize, places)
+            if 0 not in shape
+            else (np.empty(shape, kind))
+        )
+    if array.dtype != input._array.dtype:
+        raise KindError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
+    effects.redefined(input, "set_ of a tensor")
+    input._array, input._base, input._steps, input._counter = array, None, (), None
+    return input

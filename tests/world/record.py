@@ -1,0 +1,102 @@
+"""What one tiny model does, as numbers: `python record.py NAME ...` with torch, `badak run record.py NAME ...` with badak.
+
+One line of JSON for each model: its weights as they were drawn, loss and gradients of the first step, the losses of three
+AdamW steps with dropout, what it writes, and whether a copy that was saved and read again gives the same numbers.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import traceback
+import warnings
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+os.environ["HF_HUB_OFFLINE"] = "1"
+warnings.simplefilter("ignore")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import torch  # noqa: E402
+from models import MODELS, WRITES, build, inputs  # noqa: E402
+
+
+def numbers(named):
+    """A few numbers for each tensor: its sum, the sum of its squares, and its first and last entry."""
+    kept = {}
+    for name, x in named:
+        flat = x.detach().double().reshape(-1)
+        kept[name] = (
+            [flat.sum().item(), flat.square().sum().item(), flat[0].item(), flat[-1].item()] if flat.numel() else []
+        )
+    return kept
+
+
+def logits(output):
+    """The tensor of scores among what a model gives."""
+    for name in ("logits", "logits_per_image", "last_hidden_state"):
+        if getattr(output, name, None) is not None:
+            return getattr(output, name)
+    raise KeyError(list(output))
+
+
+def trained(model, batch, kept):
+    """Three steps with dropout."""
+    model.train()
+    torch.manual_seed(2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    kept["losses"] = []
+    for step in range(3):
+        optimizer.zero_grad()
+        loss = model(**batch).loss
+        loss.backward()
+        if step == 0:
+            kept["gradients"] = numbers((n, p.grad) for n, p in model.named_parameters() if p.grad is not None)
+        optimizer.step()
+        kept["losses"].append(loss.item())
+
+
+def written(model, batch, kept):
+    """What it writes: the likeliest tokens, drawn ones, and by beams."""
+    given = {name: batch[name][:1] for name in ("input_ids", "input_features") if name in batch}
+    if "input_ids" in given:
+        given["attention_mask"] = torch.ones_like(given["input_ids"])
+    options = dict(max_new_tokens=8, min_new_tokens=8, use_cache=True)
+    kept["greedy"] = model.generate(**given, do_sample=False, **options).tolist()
+    torch.manual_seed(3)
+    kept["sampled"] = model.generate(**given, do_sample=True, top_k=20, temperature=0.9, **options).tolist()
+    kept["beams"] = model.generate(**given, num_beams=3, do_sample=False, **options).tolist()
+
+
+def record(name):
+    """Everything about one model."""
+    model, batch, kept = build(name), inputs(name), {}
+    kept["weights"] = numbers(model.state_dict().items())
+    trained(model, batch, kept)
+    model.eval()
+    with torch.no_grad():
+        scores = logits(model(**batch))
+    kept["scores"] = numbers([("scores", scores)])["scores"]
+    if MODELS[name][3] in WRITES:
+        written(model, batch, kept)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        again = type(model).from_pretrained(folder).eval()
+    with torch.no_grad():
+        kept["again"] = bool(torch.equal(scores, logits(again(**batch))))
+    return kept
+
+
+def main(names):
+    """Print a line for each model."""
+    for name in names or MODELS:
+        try:
+            kept = record(name)
+        except Exception as error:
+            kept = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+            if os.environ.get("WORLD_TRACE"):
+                traceback.print_exc()
+        print(json.dumps({"model": name} | kept), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
