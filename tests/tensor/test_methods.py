@@ -98,3 +98,24 @@ def test_a_tensor_has_no_state_that_its_class_does_not_name():
     source = (Path(bk.__file__).parent / "tensor" / "tensor.py").read_text(encoding="utf-8")
     for name in declared:
         assert re.search(rf"^    {name}: .+  # \w+", source, re.MULTILINE), f"say what {name} means"
+
+
+ATTRIBUTES = [
+    name for name in dir(bk.Tensor) if not name.startswith("_") and isinstance(getattr(bk.Tensor, name), property)
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's on .T and .H of what is no matrix
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 4), (0,), (0, 2)])
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_have_pytorchs_shape_or_an_error_with_a_fix(name, shape, dtype):
+    found = []
+    for lib in (torch, bk):
+        try:
+            value = getattr(lib.zeros(shape, dtype=getattr(lib, dtype)), name)
+            found.append(tuple(value.shape) if isinstance(value, lib.Tensor) else None)
+        except Exception as error:
+            found.append("an error")
+            assert lib is torch or "\nfix: " in str(error)
+    assert found[0] == found[1]

@@ -6,7 +6,7 @@ from badak.tensor.apply import apply, see
 from badak.tensor.dtypes import float32, float64
 from badak.tensor.elementwise import atan2
 from badak.tensor.promote import floating, into, same
-from badak.tensor.shape import t, transpose
+from badak.tensor.shape import matrices
 from badak.tensor.tensor import Tensor
 
 
@@ -34,7 +34,7 @@ def real(input) -> Tensor:
 def imag(input) -> Tensor:
     """The imaginary part; a view."""
     if input._array.dtype.kind != "c":
-        raise KindError(f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", None)
+        raise KindError(f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", "badak.zeros_like(x)")
     return apply(ops.Imag, input)
 
 
@@ -100,10 +100,19 @@ def view_as_complex(input) -> Tensor:
 
 def adjoint(input) -> Tensor:
     """The last two dims exchanged, conjugated if complex."""
-    return transpose(input.conj(), -2, -1)
+    return matrices(input.conj(), "adjoint()")
 
 
-mH = property(adjoint, doc="The last two dims exchanged, conjugated if complex.")
+def _of_matrix(input) -> Tensor:
+    if input._array.ndim not in (0, 2):
+        raise ShapeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {input._array.ndim}-D tensor.",
+            "x.mH for a batch of matrices" if input._array.ndim > 2 else "x.unsqueeze(-1) is a column, x.unsqueeze(0) a row",
+        )
+    return matrices(input.conj(), "H")
 
 
-H = property(lambda x: t(x.conj()), doc="A matrix transposed and conjugated.")
+mH = property(lambda x: matrices(x.conj(), "mH"), doc="The last two dims exchanged, conjugated if complex.")
+
+
+H = property(_of_matrix, doc="A matrix transposed and conjugated.")

@@ -184,16 +184,23 @@ def movedim(input, source, destination) -> Tensor:
 moveaxis = movedim
 
 
-def _mT(input) -> Tensor:  # noqa: N802
-    if input._array.ndim < 2:
+def matrices(input, name: str) -> Tensor:
+    """The last two dims exchanged, for an attribute of this name; a single number as it is."""
+    ndim = input._array.ndim
+    if ndim == 1:
         raise ShapeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {input._array.ndim}-D tensor."
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.",
+            "x.unsqueeze(-1) is a column, x.unsqueeze(0) a row",
         )
-    return transpose(input, -2, -1)
+    return transpose(input, -2, -1) if ndim else permute(input, ())
 
 
-T = property(lambda x: permute(x, *range(x._array.ndim - 1, -1, -1)), doc="All dims in reverse order; a view.")
-mT = property(_mT, doc="The last two dims exchanged; a view.")
+def _reversed(input) -> Tensor:
+    return permute(input, tuple(range(input._array.ndim - 1, -1, -1)))
+
+
+T = property(_reversed, doc="All dims in reverse order; a view.")
+mT = property(lambda x: matrices(x, "mT"), doc="The last two dims exchanged; a view.")
 
 
 def unsqueeze(input, dim: int) -> Tensor:
