@@ -62,7 +62,10 @@ def first_difference(a: Record, b: Record, compare) -> str:
 
 def runs_away(x) -> bool:
     """Whether numbers have grown so large, as by a gradient that is climbed, that what follows are roundings."""
-    return isinstance(x, Seen) and x.array.dtype.kind in "fc" and bool(np.any((np.abs(x.array) > RUNAWAY) & np.isfinite(x.array)))
+    if not isinstance(x, Seen) or x.array.dtype.kind not in "fc":
+        return False
+    size = np.abs(x.array).astype(np.float64)
+    return bool(np.any((size > RUNAWAY) & np.isfinite(size)))
 
 
 class Close:
