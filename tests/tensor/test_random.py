@@ -407,7 +407,7 @@ HISTORIES = {  # what is drawn from y, or over it, or with a y of its own
 def test_every_random_function_is_among_the_draws():
     mine = {name for name, thing in vars(bk).items() if getattr(thing, "__module__", "") == "badak.tensor.random"}
     fresh = {"rand", "randn", "randint", "randperm"}  # of nothing but a size
-    helpers = {"dropout_mask", "draw_like", "memory_axes"}
+    helpers = {"dropout_mask", "draw_like", "memory_axes", "or_default"}
     tried = {name.split()[0].split(".")[-1] for name in HISTORIES}
     assert {name for name in mine if not name.startswith("_")} - fresh - helpers == tried
 

@@ -6,10 +6,10 @@ from badak.errors import KindError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.errors import kind
-from badak.nn.functional.linear import linear
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.tensor import empty
+from badak.ops import linear as ops
+from badak.tensor import apply, empty
 
 
 class Identity(Module):
@@ -43,7 +43,7 @@ class Linear(Module):
 
     def forward(self, input):
         weight, bias = self._held("weight", "bias")
-        return linear(input, weight, bias)
+        return apply(ops.Linear, input, weight, bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

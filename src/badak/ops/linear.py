@@ -5,7 +5,6 @@ from badak.errors import ShapeError
 from badak.graph import Op
 from badak.kernels.order import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
-from badak.ops._complex import analytic
 
 
 class Linear(Op):
@@ -28,16 +27,17 @@ class Linear(Op):
         return kernels.of(x).linear(x, w, b)
 
     @staticmethod
-    @analytic
     def backward(saved, dy):
-        x = saved.x
+        x, w = saved.x, saved.w
+        if dy.dtype.kind == "c":  # dw and dx are conjugates of what the chain rule gives: see `_complex.py`
+            x, w = x.conj(), w.conj()
         backward = kernels.of(dy).linear_backward
-        turned = turn(x.shape, x)
+        turned = None if x.flags.c_contiguous else turn(x.shape, x)
         if turned is None or turned[0][-1] != x.ndim - 1:
-            return backward(dy, x, saved.w, saved.needs)
+            return backward(dy, x, w, saved.needs)
         order, inverse = turned
         # the rows in the order of memory: attention that is batch first inside of nn.MultiheadAttention is not copied
-        dx, dw, db = backward(dy.transpose(order), x.transpose(order), saved.w, saved.needs)
+        dx, dw, db = backward(dy.transpose(order), x.transpose(order), w, saved.needs)
         return None if dx is None else dx.transpose(inverse), dw, db
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from badak.errors import ArgumentError, KindError
 from badak.kernels.plain import matrix_updates
 from badak.optim.matrixwise import Matrixwise
+from badak.optim.optimizer import begin_number, count
 from badak.optim.settings import a_switch, at_least_zero, number, shown
-from badak.optim.state import begin_number, count
 from badak.tensor import Tensor
 
 

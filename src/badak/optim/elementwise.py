@@ -25,9 +25,9 @@ import numpy as np
 from badak import kernels
 from badak.errors import BadakError, MissingError
 from badak.kernels.update import Update
-from badak.optim.optimizer import Optimizer, loss_of
+from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
 from badak.optim.settings import check_implementation, check_settings, number
-from badak.optim.state import OptimizerStateError, begin_number, check_memory, count
+from badak.optim.state import OptimizerStateError, check_memory
 from badak.tensor import Tensor
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from badak.errors import StateError
 from badak.tensor import Tensor
-from badak.tensor.dtypes import default_dtype, float64
 
 
 class OptimizerStateError(StateError, ValueError):
@@ -88,20 +87,6 @@ def refuse(owner: str, cause: str) -> NoReturn:
         f"{owner}.load_state_dict: {cause}",
         "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict",
     )
-
-
-def begin_number(memory: dict[str, Any], name: str, start: Any) -> None:
-    """Let memory[name] be a 0-d tensor, where nothing or, as in files from before PyTorch 1.12, a plain number is there."""
-    if not isinstance(memory.get(name), Tensor):
-        kind = np.float64 if default_dtype() is float64 else np.float32  # as in PyTorch
-        memory[name] = Tensor._of(np.full((), start if memory.get(name) is None else memory[name], kind))
-
-
-def count(counter: Any) -> int:
-    """One more step in a counter."""
-    steps = int(counter.item()) + 1
-    counter.fill(steps)  # a third of the time that += 1 takes, 0.4 us for every parameter
-    return steps
 
 
 def check_memory(

@@ -7,8 +7,7 @@ import numpy as np
 
 from badak.errors import KindError, RangeError
 from badak.tensor import dtypes
-from badak.tensor._mt19937 import STATE_BYTES
-from badak.tensor._sampling import Source
+from badak.tensor._sampling import STATE_BYTES, Source
 from badak.tensor.tensor import Tensor
 
 _FIRST_SEED = 67280421310721  # of a new torch.Generator()
@@ -87,15 +86,6 @@ default_generator = Generator()
 default_generator.seed()
 
 
-def or_default(generator) -> Generator:
-    """`generator`, or the default one for None; KindError for anything else."""
-    if generator is None:
-        return default_generator
-    if not isinstance(generator, Generator):
-        raise KindError(f"generator: expected a badak.Generator; got {type(generator).__name__}", "badak.Generator()")
-    return generator
-
-
 def manual_seed(seed) -> Generator:
     """Start the default generator from `seed`; the numbers drawn then are PyTorch's for that seed. Returns the generator."""
     return default_generator.manual_seed(int(seed))
@@ -134,5 +124,5 @@ def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="device
 
 __all__ = [
     "STATE_BYTES", "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed",
-    "or_default", "seed", "set_rng_state",
+    "seed", "set_rng_state",
 ]  # fmt: skip

@@ -24,12 +24,21 @@ from badak.tensor.generator import (
     get_rng_state,
     initial_seed,
     manual_seed,
-    or_default,
     seed,
     set_rng_state,
 )
 from badak.tensor.inplace import write_
 from badak.tensor.tensor import Tensor
+
+
+def or_default(generator) -> Generator:
+    """`generator`, or the default one for None; KindError for anything else."""
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise KindError(f"generator: expected a badak.Generator; got {type(generator).__name__}", "badak.Generator()")
+    return generator
+
 
 # ---------------------------------------------------------------------- order of filling
 

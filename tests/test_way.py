@@ -1,0 +1,15 @@
+"""The way of a parameter through the house stays short: `tools/way.py`."""
+
+from tools import way
+
+# Who calls what was handed over from above: the door what it guards, the walk operations and leaves, a plain kernel an update
+HANDED_OVER = {"graph/effects.py", "graph/walk.py", "kernels/plain/optimizer.py"}
+
+
+def test_a_parameter_crosses_few_files_and_turns_back_nowhere():
+    found, turns = way.trace()
+    assert set(found) == {"made", "forward", "backward", "stepped", "saved"} and all(found.values())
+    assert {turn.partition(",")[0] for turn in turns} <= HANDED_OVER, turns
+    files = {file for part in found.values() for file in part}
+    assert {"nn/linear.py", "ops/linear.py", "graph/walk.py", "optim/adam.py", "io/safetensors.py"} <= files
+    assert len(files) <= 40, sorted(files)
