@@ -33,6 +33,7 @@ Further keyword arguments are attributes, given to `Op.forward` and to the twin 
     order       a function of PyTorch that says how results lie in memory, where the twin is a formula that lies otherwise
     by_rows     the reason why results are row-major where PyTorch's are not
     distinct    True: entries must differ, so no test repeats them along an axis
+    of_memory   True: the op looks at memory itself, so equal values that lie otherwise give another result
     slack       factor on the derived tolerance, for an op that is ill-conditioned; say why in a comment
 
 Every row is run by tests/test_samples.py with the plain and the fast kernels.
@@ -118,10 +119,11 @@ class Sample:
         order: Callable[..., Any] | None = None,
         by_rows: str | None = None,
         distinct: bool = False,
+        of_memory: bool = False,
         **attributes: Any,
     ):
         self.op, self.twin, self.domain, self.no_grad, self.slack = op, twin, domain, no_grad, slack
-        self.order, self.by_rows, self.distinct = order, by_rows, distinct
+        self.order, self.by_rows, self.distinct, self.of_memory = order, by_rows, distinct, of_memory
         self.attributes, self.extremes_backward, self.extremes_size = attributes, extremes_backward, extremes_size
         self._cases, self._extremes, self._threads = list(cases), list(extremes), list(threads)
 
@@ -242,7 +244,7 @@ class Call:
         outputs, dys = zip(*live)
         grads = iter(torch.autograd.grad(outputs, wanted, dys, allow_unused=True))
         found = [next(grads) if n else None for n in needs]
-        return arrays_y, [None if g is None else g.resolve_conj().numpy() for g in found]
+        return arrays_y, [None if g is None else g.detach().resolve_conj().numpy() for g in found]
 
     def units(self) -> float:
         """How many roundings a right answer may be off by (see compare.py), where all elements of an input are added up."""

@@ -25,6 +25,7 @@ from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import random as random
 from badak.tensor import returns as return_types  # noqa: F401
+from badak.tensor import special as special
 
 newaxis = None
 globals().update(_public.functions())

@@ -29,6 +29,7 @@ BY_ROWS = {
     "nn.functional.avg_pool*": IMAGES,
     "nn.functional.max_pool*": IMAGES,
     "nn.functional.adaptive_*": IMAGES,
+    "nn.functional.max_unpool*": IMAGES,
     "nn.functional.batch_norm": IMAGES,
     "nn.functional.interpolate": IMAGES,
     "nn.functional.pixel_*": IMAGES,
@@ -36,6 +37,7 @@ BY_ROWS = {
     "sort": SORTED,
     "argsort": SORTED,
     "msort": SORTED,
+    "put": "positions count in row-major order, and so does the result lie",
     "addr": "added to the outer product as to every product, whose order counts",
     "normal": "numbers are drawn in row-major order, as PyTorch draws them for the seed",
 }

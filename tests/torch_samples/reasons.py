@@ -30,8 +30,18 @@ REAL_ONLY = "refused: real numbers only"
 TIES = "which of equal values is named is not promised"
 HERMITIAN = "the same for symmetric changes of A, and it is given as their mean; PyTorch's is not symmetric"
 CANCELS = "the gradient is a difference of nearly equal terms: what rounding leaves of it is larger than it is"
+SERIES = "PyTorch's trigamma stops its series at a relative error of 1e-9"
+STORAGE = "the sample is a view, and what lies beside it in memory is not carried over"
 
 OPS = [
+    Reason("as_strided/partial_views", "", STORAGE),
+    Reason("as_strided_scatter", "gradient 0", "0 where it is replaced; PyTorch keeps the gradient there, and nowhere else"),
+    Reason("corrcoef", "gradient 0", CANCELS),
+    Reason("cov", "aweights=float32", "PyTorch multiplies float32 weights in float32, also for float64"),
+    Reason("digamma", "gradient 0", SERIES),
+    *[Reason(f"polygamma/polygamma_n_{n}", ", 1", SERIES) for n in range(5)],
+    Reason("logcumsumexp", "gradient 0", "PyTorch adds what is above 0 and what is below it apart"),
+    Reason("logcumsumexp", "expected real numbers", REAL_ONLY),
     Reason("addbmm", "For integral input tensors", "refused: PyTorch cuts the fractions of beta and alpha without a word"),
     Reason("addmv", "For integral input tensors", "refused: PyTorch cuts the fractions of beta and alpha without a word"),
     Reason("baddbmm", "For integral input tensors", "refused: PyTorch cuts the fractions of beta and alpha without a word"),

@@ -29,6 +29,7 @@ NUMBER = "a number may stand in the place of the first tensor"
 COMPLETE = "the result is complete before it is written, so out= may share memory with an input"
 ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
     **dict.fromkeys(("atan2", "clamp_max", "clamp_min", "eq", "fmod", "ge", "gt", "le", "lt", "ne", "rsub"), NUMBER),
+    **dict.fromkeys(("copysign", "gcd", "heaviside", "lcm", "ldexp"), NUMBER),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), NUMBER),
     **dict.fromkeys(("bernoulli", "cat", "gather", "masked_select"), COMPLETE),
     "arange": "steps below 1 are counted in floats, whatever out= holds",

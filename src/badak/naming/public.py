@@ -41,6 +41,10 @@ TABLE = {
             "mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ negative_ remainder_ fmod_ floor_divide_ lerp_"
         ),
     ),
+    "tensor.blocks": Names(
+        both="corrcoef cov dsplit hsplit renorm rot90 vsplit",
+        functions="block_diag unravel_index",
+    ),
     "tensor.compare": Names(
         both=(
             "allclose bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq "
@@ -132,6 +136,11 @@ TABLE = {
         functions="chain_matmul",
         in_place="addmm_ addmv_ addbmm_ baddbmm_ addr_",
     ),
+    "tensor.numbers": Names(
+        both="copysign deg2rad fmax fmin frexp gcd heaviside isreal lcm ldexp logaddexp2 rad2deg signbit",
+        in_place_both="deg2rad_ gcd_ lcm_ ldexp_ rad2deg_",
+        in_place="copysign_ heaviside_",
+    ),
     "tensor.pad": Names(functions="pad"),
     "tensor.printing": Names(functions="set_printoptions"),
     "tensor.promote": Names(functions="can_cast promote_types result_type"),
@@ -155,6 +164,16 @@ TABLE = {
         functions="std_mean var_mean",
         in_place="cumsum_ cumprod_",
     ),
+    "tensor.running": Names(
+        both="cummax cummin logcumsumexp",
+        functions="cumulative_trapezoid trapezoid trapz",
+    ),
+    "tensor.scatter": Names(
+        both=(
+            "as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"
+        ),
+        in_place="index_reduce_ put_ scatter_reduce_",
+    ),
     "tensor.shape": Names(
         both=(
             "broadcast_to chunk diagonal flatten moveaxis movedim permute ravel reshape split split_with_sizes "
@@ -172,6 +191,11 @@ TABLE = {
         functions="bucketize searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage untyped_storage"),
+    "tensor.special": Names(
+        both="digamma erfc erfinv lgamma logit mvlgamma polygamma sinc xlogy",
+        in_place_both="erfc_ logit_ sinc_ xlogy_",
+        in_place="digamma_ erfinv_ lgamma_ mvlgamma_ polygamma_",
+    ),
     "tensor.tensor": Names(functions="Tensor"),
     "tensor.tensor.Tensor": Names(
         functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel"),

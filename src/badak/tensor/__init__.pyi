@@ -29,6 +29,15 @@ from badak.tensor.arithmetic import sub as sub
 from badak.tensor.arithmetic import subtract as subtract
 from badak.tensor.arithmetic import true_divide as true_divide
 from badak.tensor.arithmetic import rsub as rsub
+from badak.tensor.blocks import corrcoef as corrcoef
+from badak.tensor.blocks import cov as cov
+from badak.tensor.blocks import dsplit as dsplit
+from badak.tensor.blocks import hsplit as hsplit
+from badak.tensor.blocks import renorm as renorm
+from badak.tensor.blocks import rot90 as rot90
+from badak.tensor.blocks import vsplit as vsplit
+from badak.tensor.blocks import block_diag as block_diag
+from badak.tensor.blocks import unravel_index as unravel_index
 from badak.tensor.compare import allclose as allclose
 from badak.tensor.compare import bitwise_and as bitwise_and
 from badak.tensor.compare import bitwise_left_shift as bitwise_left_shift
@@ -279,6 +288,19 @@ from badak.tensor.linalg.products import outer as outer
 from badak.tensor.linalg.products import trace as trace
 from badak.tensor.linalg.products import vdot as vdot
 from badak.tensor.linalg.products import chain_matmul as chain_matmul
+from badak.tensor.numbers import copysign as copysign
+from badak.tensor.numbers import deg2rad as deg2rad
+from badak.tensor.numbers import fmax as fmax
+from badak.tensor.numbers import fmin as fmin
+from badak.tensor.numbers import frexp as frexp
+from badak.tensor.numbers import gcd as gcd
+from badak.tensor.numbers import heaviside as heaviside
+from badak.tensor.numbers import isreal as isreal
+from badak.tensor.numbers import lcm as lcm
+from badak.tensor.numbers import ldexp as ldexp
+from badak.tensor.numbers import logaddexp2 as logaddexp2
+from badak.tensor.numbers import rad2deg as rad2deg
+from badak.tensor.numbers import signbit as signbit
 from badak.tensor.pad import pad as pad
 from badak.tensor.printing import set_printoptions as set_printoptions
 from badak.tensor.promote import can_cast as can_cast
@@ -331,6 +353,20 @@ from badak.tensor.reduce import sum as sum
 from badak.tensor.reduce import var as var
 from badak.tensor.reduce import std_mean as std_mean
 from badak.tensor.reduce import var_mean as var_mean
+from badak.tensor.running import cummax as cummax
+from badak.tensor.running import cummin as cummin
+from badak.tensor.running import logcumsumexp as logcumsumexp
+from badak.tensor.running import cumulative_trapezoid as cumulative_trapezoid
+from badak.tensor.running import trapezoid as trapezoid
+from badak.tensor.running import trapz as trapz
+from badak.tensor.scatter import as_strided as as_strided
+from badak.tensor.scatter import as_strided_scatter as as_strided_scatter
+from badak.tensor.scatter import diagonal_scatter as diagonal_scatter
+from badak.tensor.scatter import index_reduce as index_reduce
+from badak.tensor.scatter import put as put
+from badak.tensor.scatter import scatter_reduce as scatter_reduce
+from badak.tensor.scatter import select_scatter as select_scatter
+from badak.tensor.scatter import slice_scatter as slice_scatter
 from badak.tensor.shape import broadcast_to as broadcast_to
 from badak.tensor.shape import chunk as chunk
 from badak.tensor.shape import diagonal as diagonal
@@ -374,6 +410,15 @@ from badak.tensor.sort import bucketize as bucketize
 from badak.tensor.sort import searchsorted as searchsorted
 from badak.tensor.storage import TypedStorage as TypedStorage
 from badak.tensor.storage import UntypedStorage as UntypedStorage
+from badak.tensor.special import digamma as digamma
+from badak.tensor.special import erfc as erfc
+from badak.tensor.special import erfinv as erfinv
+from badak.tensor.special import lgamma as lgamma
+from badak.tensor.special import logit as logit
+from badak.tensor.special import mvlgamma as mvlgamma
+from badak.tensor.special import polygamma as polygamma
+from badak.tensor.special import sinc as sinc
+from badak.tensor.special import xlogy as xlogy
 from badak.tensor.tensor import Tensor as Tensor
 def detach(self) -> Tensor:
     """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
@@ -468,3 +513,21 @@ def trunc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """trunc, in place."""
 def index_put_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """index_put, in place."""
+def deg2rad_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """deg2rad, in place."""
+def gcd_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """gcd, in place."""
+def lcm_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """lcm, in place."""
+def ldexp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """ldexp, in place."""
+def rad2deg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """rad2deg, in place."""
+def erfc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """erfc, in place."""
+def logit_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """logit, in place."""
+def sinc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sinc, in place."""
+def xlogy_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """xlogy, in place."""

@@ -16,7 +16,7 @@ from badak.tensor.promote import binary, floating, into, not_a_tensor, number, o
 from badak.tensor.tensor import Tensor
 
 
-def _float_function(name: str, op, by_kernel: bool = False) -> Callable[..., Tensor]:
+def float_function(name: str, op, by_kernel: bool = False) -> Callable[..., Tensor]:
     """The public function of an op whose result is a float: integers come in as the default float dtype.
 
     Kernels compute in float32 and float64; float16 and bfloat16 go through float32 where `by_kernel`.
@@ -55,30 +55,30 @@ def _named(function, name: str, doc: str):
     return function
 
 
-exp = _float_function("exp", ops.Exp)
-exp2 = _float_function("exp2", ops.Exp2)
-expm1 = _float_function("expm1", ops.Expm1)
-log = _float_function("log", ops.Log)
-log1p = _float_function("log1p", ops.Log1p)
-log2 = _float_function("log2", ops.Log2)
-log10 = _float_function("log10", ops.Log10)
-sqrt = _float_function("sqrt", ops.Sqrt)
-rsqrt = _float_function("rsqrt", ops.Rsqrt)
-reciprocal = _float_function("reciprocal", ops.Reciprocal)
-erf = _float_function("erf", ops.Erf, by_kernel=True)
-sin = _float_function("sin", trigonometry.Sin)
-cos = _float_function("cos", trigonometry.Cos)
-tan = _float_function("tan", trigonometry.Tan)
-asin = arcsin = _float_function("asin", trigonometry.Asin)
-acos = arccos = _float_function("acos", trigonometry.Acos)
-atan = arctan = _float_function("atan", trigonometry.Atan)
-sinh = _float_function("sinh", trigonometry.Sinh)
-cosh = _float_function("cosh", trigonometry.Cosh)
-asinh = arcsinh = _float_function("asinh", trigonometry.Asinh)
-acosh = arccosh = _float_function("acosh", trigonometry.Acosh)
-atanh = arctanh = _float_function("atanh", trigonometry.Atanh)
-tanh = _float_function("tanh", activation.Tanh, by_kernel=True)
-sigmoid = _float_function("sigmoid", activation.Sigmoid, by_kernel=True)
+exp = float_function("exp", ops.Exp)
+exp2 = float_function("exp2", ops.Exp2)
+expm1 = float_function("expm1", ops.Expm1)
+log = float_function("log", ops.Log)
+log1p = float_function("log1p", ops.Log1p)
+log2 = float_function("log2", ops.Log2)
+log10 = float_function("log10", ops.Log10)
+sqrt = float_function("sqrt", ops.Sqrt)
+rsqrt = float_function("rsqrt", ops.Rsqrt)
+reciprocal = float_function("reciprocal", ops.Reciprocal)
+erf = float_function("erf", ops.Erf, by_kernel=True)
+sin = float_function("sin", trigonometry.Sin)
+cos = float_function("cos", trigonometry.Cos)
+tan = float_function("tan", trigonometry.Tan)
+asin = arcsin = float_function("asin", trigonometry.Asin)
+acos = arccos = float_function("acos", trigonometry.Acos)
+atan = arctan = float_function("atan", trigonometry.Atan)
+sinh = float_function("sinh", trigonometry.Sinh)
+cosh = float_function("cosh", trigonometry.Cosh)
+asinh = arcsinh = float_function("asinh", trigonometry.Asinh)
+acosh = arccosh = float_function("acosh", trigonometry.Acosh)
+atanh = arctanh = float_function("atanh", trigonometry.Atanh)
+tanh = float_function("tanh", activation.Tanh, by_kernel=True)
+sigmoid = float_function("sigmoid", activation.Sigmoid, by_kernel=True)
 square = _same_kind_function("square", ops.Square)
 abs = absolute = _same_kind_function("abs", ops.Abs)
 sign = sgn = _same_kind_function("sign", ops.Sign)

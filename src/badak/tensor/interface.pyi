@@ -210,6 +210,10 @@ class Methods:
         """The indices that put x in order along dim."""
     def argwhere(self) -> Tensor:
         """The indices of the entries that are not 0: (count, dims)."""
+    def as_strided(self, size, stride, storage_offset: _int | None = None) -> Tensor:
+        """A view of the memory of input: entry i lies at storage_offset + i . stride, counted in entries from where the memory begins."""
+    def as_strided_scatter(self, src, size, stride, storage_offset=None) -> Tensor:
+        """input with the entries that as_strided shows replaced by src."""
     def asin(self, *, out=None) -> Tensor:
         """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def asin_(self, *, out=None) -> Tensor:
@@ -316,6 +320,12 @@ class Methods:
         """x where it lies in row-major order already, else such a copy."""
     def copy_(self, src, non_blocking: _bool = False) -> Tensor:
         """input = src, broadcast to input's shape and cast to its dtype."""
+    def copysign(self, other, *, out=None) -> Tensor:
+        """|input| with the sign of other.   dinput = dy y / input, 0 at 0."""
+    def copysign_(self, other, *, out=None) -> Tensor:
+        """copysign, in place."""
+    def corrcoef(self) -> Tensor:
+        """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     def cos(self, *, out=None) -> Tensor:
         """y = cos x;   dx = -dy sin x. An integer input gives the default float dtype."""
     def cos_(self, *, out=None) -> Tensor:
@@ -326,12 +336,18 @@ class Methods:
         """cosh, in place."""
     def count_nonzero(self, dim=None) -> Tensor:
         """How many values are not 0."""
+    def cov(self, *, correction: _int = 1, fweights=None, aweights=None) -> Tensor:
+        """The covariance of variables (rows) over observations (columns): sum_n w_n (x_n - m)(x_n - m)' / (sum w - correction)."""
     def cpu(self, memory_format=None) -> Tensor:
         """x, which is on the CPU."""
     def cross(self, other, dim=None, *, out=None) -> Tensor:
         """As linalg.cross; without `dim` along the first one of size 3."""
     def cuda(self, device=None, non_blocking=False, memory_format=None) -> Tensor:
         """Raises: badak computes on the CPU."""
+    def cummax(self, dim: _int, *, out=None) -> Any:
+        """(values, indices): the largest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
+    def cummin(self, dim: _int, *, out=None) -> Any:
+        """(values, indices): the smallest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
     def cumprod(self, dim, *, dtype=None, out=None) -> Tensor:
         """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
     def cumprod_(self, dim, *, dtype=None, out=None) -> Tensor:
@@ -340,6 +356,10 @@ class Methods:
         """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i."""
     def cumsum_(self, dim, *, dtype=None, out=None) -> Tensor:
         """cumsum, in place."""
+    def deg2rad(self, *, out=None) -> Tensor:
+        """Degrees in radians: x pi / 180."""
+    def deg2rad_(self, *, out=None) -> Tensor:
+        """deg2rad, in place."""
     def det(self, *, out=None) -> Tensor:
         """The determinant of each matrix."""
     def diag(self, diagonal: _int = 0) -> Tensor:
@@ -350,8 +370,14 @@ class Methods:
         """All entries of input as a diagonal of one matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonal of the matrix of dims dim1 and dim2, as the last dim; a view."""
+    def diagonal_scatter(self, src, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """input with a diagonal replaced by src."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend=None, append=None) -> Tensor:
         """Differences of neighbours along dim, n times, `prepend` and `append` joined on first; whether booleans differ."""
+    def digamma(self, *, out=None) -> Tensor:
+        """d/dx ln Gamma(x): NaN at -1, -2, ..., infinite at 0.   dx = dy polygamma(1, x)."""
+    def digamma_(self, *, out=None) -> Tensor:
+        """digamma, in place."""
     def dist(self, other, p=2) -> Tensor:
         """The p-norm of input - other."""
     def div(self, other, *, rounding_mode=None, out=None) -> Tensor:
@@ -366,6 +392,8 @@ class Methods:
         """The inner product of two vectors of one length."""
     def double(self, memory_format=None) -> Tensor:
         """x in float64; x itself where it is so already."""
+    def dsplit(self, indices_or_sections) -> Any:
+        """tensor_split along dim 2."""
     def eq(self, other, *, out=None) -> Tensor:
         """input == other, element by element, as booleans."""
     def eq_(self, other, *, out=None) -> Tensor:
@@ -376,6 +404,14 @@ class Methods:
         """y = 2 / sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2 / sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
     def erf_(self, *, out=None) -> Tensor:
         """erf, in place."""
+    def erfc(self, *, out=None) -> Tensor:
+        """y = 1 - erf(x), exact where it is small;   dx = -2 / sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
+    def erfc_(self, *, out=None) -> Tensor:
+        """erfc, in place."""
+    def erfinv(self, *, out=None) -> Tensor:
+        """y with erf(y) = x;   dx = sqrt(pi) / 2 exp(y^2) dy. An integer input gives the default float dtype."""
+    def erfinv_(self, *, out=None) -> Tensor:
+        """erfinv, in place."""
     def exp(self, *, out=None) -> Tensor:
         """y = exp(x);   dx = dy y. An integer input gives the default float dtype."""
     def exp2(self, *, out=None) -> Tensor:
@@ -420,6 +456,10 @@ class Methods:
         """floor(input / other); the gradient is 0 (PyTorch gives none)."""
     def floor_divide_(self, other, *, out=None) -> Tensor:
         """floor_divide, in place."""
+    def fmax(self, other, *, out=None) -> Tensor:
+        """The larger of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
+    def fmin(self, other, *, out=None) -> Tensor:
+        """The smaller of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
     def fmod(self, other, *, out=None) -> Tensor:
         """input - other trunc(input / other), with the sign of input.   dinput = dy, dother = -dy trunc(input / other)."""
     def fmod_(self, other, *, out=None) -> Tensor:
@@ -428,8 +468,14 @@ class Methods:
         """y = x - trunc(x);   dx = dy."""
     def frac_(self, *, out=None) -> Tensor:
         """frac, in place."""
+    def frexp(self, *, out=None) -> Any:
+        """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
     def gather(self, dim: _int, index, *, sparse_grad=False, out=None) -> Tensor:
         """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k]."""
+    def gcd(self, other, *, out=None) -> Tensor:
+        """The greatest common divisor of integers; gcd(0, 0) = 0."""
+    def gcd_(self, other, *, out=None) -> Tensor:
+        """gcd, in place."""
     def ge(self, other, *, out=None) -> Tensor:
         """input >= other, element by element, as booleans."""
     def ge_(self, other, *, out=None) -> Tensor:
@@ -448,8 +494,14 @@ class Methods:
         """gt, in place."""
     def half(self, memory_format=None) -> Tensor:
         """x in float16; x itself where it is so already."""
+    def heaviside(self, other, *, out=None) -> Tensor:
+        """0 below 0, 1 above, other at 0; without gradient."""
+    def heaviside_(self, other, *, out=None) -> Tensor:
+        """heaviside, in place."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
+    def hsplit(self, indices_or_sections) -> Any:
+        """tensor_split along columns: dim 1, or dim 0 of a vector."""
     def hypot(self, other) -> Tensor:
         """sqrt(input^2 + other^2)."""
     @property
@@ -471,6 +523,10 @@ class Methods:
         """x with x[indices] = values, or += to accumulate."""
     def index_put_(self, indices, values, accumulate: _bool = False) -> Tensor:
         """index_put, in place."""
+    def index_reduce(self, dim: _int, index, source, reduce: str, *, include_self: _bool = True, out=None) -> Tensor:
+        """scatter_reduce of whole slices: slice index[k] along dim is the prod, mean, amax or amin of all source[k] that go there."""
+    def index_reduce_(self, dim: _int, index, source, reduce: str, *, include_self: _bool = True, out=None) -> Tensor:
+        """index_reduce, in place."""
     def index_select(self, dim: _int, index, *, out=None) -> Tensor:
         """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
     def inner(self, other) -> Tensor:
@@ -497,10 +553,20 @@ class Methods:
         """Where x is -inf."""
     def isposinf(self) -> Tensor:
         """Where x is +inf."""
+    def isreal(self) -> Tensor:
+        """Where the imaginary part is 0: everywhere, of real numbers."""
     def kron(self, other) -> Tensor:
         """The Kronecker product: every entry of input times the whole of other."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
         """(values, indices) of the k-th smallest along dim, k from 1."""
+    def lcm(self, other, *, out=None) -> Tensor:
+        """The least common multiple of integers; lcm(0, 0) = 0."""
+    def lcm_(self, other, *, out=None) -> Tensor:
+        """lcm, in place."""
+    def ldexp(self, other, *, out=None) -> Tensor:
+        """input 2^other."""
+    def ldexp_(self, other, *, out=None) -> Tensor:
+        """ldexp, in place."""
     def le(self, other, *, out=None) -> Tensor:
         """input <= other, element by element, as booleans."""
     def le_(self, other, *, out=None) -> Tensor:
@@ -513,6 +579,10 @@ class Methods:
         """input < other, element by element, as booleans."""
     def less_equal(self, other, *, out=None) -> Tensor:
         """input <= other, element by element, as booleans."""
+    def lgamma(self, *, out=None) -> Tensor:
+        """y = ln |Gamma(x)|;   dx = dy digamma(x). An integer input gives the default float dtype."""
+    def lgamma_(self, *, out=None) -> Tensor:
+        """lgamma, in place."""
     def log(self, *, out=None) -> Tensor:
         """y = ln x;   dx = dy / x. An integer input gives the default float dtype."""
     def log10(self, *, out=None) -> Tensor:
@@ -535,6 +605,10 @@ class Methods:
         """x - ln sum exp(x) along `dim`, in `dtype` if given.   dx = dy - exp(y) sum(dy)."""
     def logaddexp(self, other, *, out=None) -> Tensor:
         """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
+    def logaddexp2(self, other, *, out=None) -> Tensor:
+        """log2(2^input + 2^other)."""
+    def logcumsumexp(self, dim: _int, *, out=None) -> Tensor:
+        """ln of the running sum of exp(x) along dim.   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
     def logdet(self) -> Tensor:
         """log det A: nan where the determinant is negative."""
     def logical_and(self, other, *, out=None) -> Tensor:
@@ -553,6 +627,10 @@ class Methods:
         """True where exactly one is nonzero."""
     def logical_xor_(self, other, *, out=None) -> Tensor:
         """logical_xor, in place."""
+    def logit(self, eps=None, *, out=None) -> Tensor:
+        """ln(x / (1 - x)), the inverse of sigmoid; eps keeps x in [eps, 1 - eps].   dx = dy / (x (1 - x)), 0 where it was kept."""
+    def logit_(self, eps=None, *, out=None) -> Tensor:
+        """logit, in place."""
     def logsumexp(self, dim, keepdim=False, *, out=None) -> Tensor:
         """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
     def long(self, memory_format=None) -> Tensor:
@@ -615,6 +693,10 @@ class Methods:
         """multiply, in place."""
     def mv(self, vec, *, out=None) -> Tensor:
         """A matrix (M, K) times a vector (K,)."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
+    def mvlgamma_(self, p: _int) -> Tensor:
+        """mvlgamma, in place."""
     def nan_to_num(self, nan: _float = 0.0, posinf=None, neginf=None) -> Tensor:
         """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
     def nan_to_num_(self, nan: _float = 0.0, posinf=None, neginf=None) -> Tensor:
@@ -663,6 +745,10 @@ class Methods:
         """The dims in another order: y's dim i is x's dim dims[i]; a view."""
     def pinverse(self, rcond=1e-15) -> Tensor:
         """As linalg.pinv with rtol=rcond."""
+    def polygamma(self, input=None, *, out=None) -> Tensor:
+        """The n-th derivative of digamma.   dx = dy polygamma(n + 1, x).   x.polygamma(n) is the method."""
+    def polygamma_(self, input=None, *, out=None) -> Tensor:
+        """polygamma, in place."""
     def positive(self) -> Tensor:
         """input itself."""
     def pow(self, exponent, *, out=None) -> Tensor:
@@ -671,10 +757,18 @@ class Methods:
         """pow, in place."""
     def prod(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
         """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
+    def put(self, index, source, accumulate: _bool = False) -> Tensor:
+        """input with the entries at flat positions `index` = source, or += to accumulate."""
+    def put_(self, index, source, accumulate: _bool = False) -> Tensor:
+        """put, in place."""
     def qr(self, some=True, *, out=None) -> Any:
         """As linalg.qr."""
     def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None) -> Tensor:
         """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim."""
+    def rad2deg(self, *, out=None) -> Tensor:
+        """Radians in degrees: x 180 / pi."""
+    def rad2deg_(self, *, out=None) -> Tensor:
+        """rad2deg, in place."""
     def random_(self, from_=None, to=None, *, generator=None) -> Tensor:
         """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
     def ravel(self) -> Tensor:
@@ -694,6 +788,8 @@ class Methods:
         """input - other floor(input / other), with the sign of other.   dinput = dy, dother = -dy floor(input / other)."""
     def remainder_(self, other, *, out=None) -> Tensor:
         """remainder, in place."""
+    def renorm(self, p: _float, dim: _int, maxnorm: _float, *, out=None) -> Tensor:
+        """Each slice along dim whose p-norm is above maxnorm scaled down to it."""
     def repeat(self, *times, repeats=None) -> Tensor:
         """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
     def repeat_interleave(self, repeats=None, dim=None, *, output_size=None) -> Tensor:
@@ -710,6 +806,8 @@ class Methods:
         """The tensor itself: a negative is computed at once here."""
     def roll(self, shifts, dims=None) -> Tensor:
         """Entries moved by `shifts` along `dims`, around the end; without dims as if flat."""
+    def rot90(self, k: _int = 1, dims=(0, 1)) -> Tensor:
+        """The plane of these dims turned k times by 90 degrees, from the first dim towards the second."""
     def round(self, *, decimals: _int = 0, out=None) -> Tensor:
         """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
     def round_(self, *, decimals: _int = 0, out=None) -> Tensor:
@@ -726,8 +824,14 @@ class Methods:
         """x with x[i, index[i, j, k], k] += src[i, j, k] for dim = 1, and so on.   dx = dy;   dsrc = dy there."""
     def scatter_add_(self, dim: _int, index, src) -> Tensor:
         """scatter_add, in place."""
+    def scatter_reduce(self, dim: _int, index, src, reduce: str, *, include_self: _bool = True, out=None) -> Tensor:
+        """y[index[i, j, k], j, k] for dim = 0, and so on, is the sum, prod, mean, amax or amin of all src[i, j, k] that go there."""
+    def scatter_reduce_(self, dim: _int, index, src, reduce: str, *, include_self: _bool = True, out=None) -> Tensor:
+        """scatter_reduce, in place."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """The slice `index` along dim; a view."""
+    def select_scatter(self, src, dim: _int, index: _int) -> Tensor:
+        """input with its slice `index` along dim replaced by src."""
     def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Let input see other memory: that of a tensor, or a part of a storage from the number at storage_offset on."""
     def sgn(self, *, out=None) -> Tensor:
@@ -742,14 +846,22 @@ class Methods:
         """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
     def sign_(self, *, out=None) -> Tensor:
         """sign, in place."""
+    def signbit(self, *, out=None) -> Tensor:
+        """Where the sign is set, of -0.0 too."""
     def sin(self, *, out=None) -> Tensor:
         """y = sin x;   dx = dy cos x. An integer input gives the default float dtype."""
     def sin_(self, *, out=None) -> Tensor:
         """sin, in place."""
+    def sinc(self, *, out=None) -> Tensor:
+        """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0. An integer input gives the default float dtype."""
+    def sinc_(self, *, out=None) -> Tensor:
+        """sinc, in place."""
     def sinh(self, *, out=None) -> Tensor:
         """y = sinh x;   dx = dy cosh x. An integer input gives the default float dtype."""
     def sinh_(self, *, out=None) -> Tensor:
         """sinh, in place."""
+    def slice_scatter(self, src, dim: _int = 0, start=None, end=None, step: _int = 1) -> Tensor:
+        """input with its slices start, start + step, ... before end along dim replaced by src."""
     def slogdet(self, *, out=None) -> Any:
         """(sign, logabsdet): the determinant as sign exp(logabsdet), where it itself would overflow."""
     def softmax(self, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
@@ -872,7 +984,13 @@ class Methods:
         """The same memory in another shape, one size of which may be -1; raises where memory does not allow it."""
     def view_as(self, other) -> Tensor:
         """view(other.shape)."""
+    def vsplit(self, indices_or_sections) -> Any:
+        """tensor_split along rows."""
     def where(self, condition, other) -> Tensor:
         """input where condition, else other."""
+    def xlogy(self, other, *, out=None) -> Tensor:
+        """input ln other, 0 where input is 0, NaN where other is."""
+    def xlogy_(self, other, *, out=None) -> Tensor:
+        """xlogy, in place."""
     def zero_(self) -> Tensor:
         """Every entry = 0."""

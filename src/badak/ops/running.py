@@ -1,0 +1,95 @@
+"""What has been seen so far along an axis: the largest, the smallest, the logarithm of a sum of exponentials."""
+
+import numpy as np
+
+from badak.graph import Op
+from badak.ops._broadcast import by_rows, quiet
+
+
+def _extreme_so_far(x, axis, better):
+    """(values, indices): the last of the best ones up to each place; a NaN stays."""
+    moved = np.moveaxis(x, axis, 0)
+    values, index = np.empty_like(moved), np.empty(moved.shape, np.int64)
+    if not moved.size:
+        return np.moveaxis(values, 0, axis), np.moveaxis(index, 0, axis)
+    best, at = moved[0].copy(), np.zeros(moved.shape[1:], np.int64)
+    for i, now in enumerate(moved):
+        taken = better(now, best) | (now != now)
+        best, at = np.where(taken, now, best), np.where(taken, i, at)
+        values[i], index[i] = best, at
+    return np.ascontiguousarray(np.moveaxis(values, 0, axis)), np.ascontiguousarray(np.moveaxis(index, 0, axis))
+
+
+def _back_to(index, dy, axis):
+    """Zeros with dy added where index points to along axis."""
+    dx = np.zeros(dy.shape, dy.dtype)
+    places = list(np.indices(dy.shape, sparse=True))
+    places[axis] = index
+    np.add.at(dx, tuple(places), dy)
+    return dx
+
+
+class CumMax(Op):
+    """y_i = max_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
+
+    name = "cummax"
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, axis):
+        y, save.index = _extreme_so_far(x, axis, np.greater_equal)
+        save.axis = axis
+        return y, save.index
+
+    @staticmethod
+    def backward(saved, dy, dindex):
+        return _back_to(saved.index, dy, saved.axis)
+
+
+class CumMin(Op):
+    """y_i = min_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
+
+    name = "cummin"
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, axis):
+        y, save.index = _extreme_so_far(x, axis, np.less_equal)
+        save.axis = axis
+        return y, save.index
+
+    @staticmethod
+    def backward(saved, dy, dindex):
+        return _back_to(saved.index, dy, saved.axis)
+
+
+class LogCumSumExp(Op):
+    """y_i = ln sum_{j <= i} exp(x_j);   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
+
+    name = "logcumsumexp"
+    fresh = True
+
+    @staticmethod
+    @by_rows
+    def forward(save, x, axis):
+        save.x, save.axis = x, axis
+        save.y = y = np.logaddexp.accumulate(x, axis=axis)
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        # by recursion from the end: r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), so that nothing overflows
+        x, y, d = (np.moveaxis(a, saved.axis, 0) for a in (saved.x, saved.y, dy))
+        dx, rest = np.empty_like(d), np.zeros(d.shape[1:], d.dtype)
+        for j in reversed(range(len(d))):
+            rest = d[j] + (rest * _ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
+            dx[j] = rest * _ratio(x[j], y[j])
+        return np.moveaxis(dx, 0, saved.axis)
+
+
+def _ratio(a, b):
+    """exp(a - b) for a <= b, 0 where both are -inf."""
+    return np.where(a == -np.inf, a.dtype.type(0), np.exp(a - b))

@@ -1,0 +1,137 @@
+"""Reductions into places that an index names, and views by strides."""
+
+import numpy as np
+
+from badak.graph import Op
+from badak.ops._broadcast import quiet
+from badak.ops.index import grid
+
+UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+STARTS = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}
+
+
+class ScatterReduce(Op):
+    """y[p] = the reduction of all src[i] with index[i] = p, and of x[p] where include_self; y[p] = x[p] where there are none.
+
+    With dy at the place p that an entry e (of src, or of x) went to, and m entries there:
+
+        sum    de = dy                                      mean         de = dy / m
+        prod   de = dy prod of the other entries            amax, amin   de = dy / (entries equal to y), 0 if e is not
+    """
+
+    fresh = True
+
+    @staticmethod
+    @quiet
+    def forward(save, x, index, src, dim, reduce, include_self):
+        at, save.full = grid(index, dim), src.shape
+        src = src[tuple(map(slice, index.shape))]
+        save.shape, save.at, save.index, save.reduce = src.shape, at, index, reduce
+        touched = np.zeros(x.shape, bool)
+        touched[at] = True
+        y = x.copy()
+        if not include_self:
+            y[touched] = _start(reduce, x.dtype)
+        count = np.where(touched & (not include_self), 0, 1)
+        if reduce == "mean":
+            np.add.at(count, at, 1)
+        UFUNCS[reduce].at(y, at, src)
+        if reduce == "mean":
+            y = np.where(touched, y // count if x.dtype.kind in "iu" else y / count, y).astype(x.dtype)
+        save.x, save.src, save.y, save.count, save.own = x, src, y, count, ~touched | include_self
+        return y
+
+    @staticmethod
+    @quiet
+    def backward(saved, dy):
+        at, own, src, x = saved.at, saved.own, saved.src, saved.x
+        need_x, _, need_src = saved.needs
+        if saved.reduce == "prod":
+            dx, dsrc = _of_others(saved, dy)
+        else:
+            if saved.reduce == "mean":
+                share = dy / saved.count.astype(dy.dtype)
+                here, there = np.ones(x.shape, bool), np.ones(src.shape, bool)
+            elif saved.reduce == "sum":
+                share, here, there = dy, np.ones(x.shape, bool), np.ones(src.shape, bool)
+            else:
+                here, there = x == saved.y, src == saved.y[at]
+                equal = (here & own).astype(dy.dtype)
+                np.add.at(equal, at, there.astype(dy.dtype))
+                share = dy / np.maximum(equal, 1)
+            dx, dsrc = share * here, share[at] * there
+        dx = np.where(own, dx, dy.dtype.type(0)) if need_x else None
+        if not need_src:
+            return dx, None, None
+        full = np.zeros(saved.full, dy.dtype) if saved.full != saved.shape else dsrc
+        if saved.full != saved.shape:
+            full[tuple(map(slice, saved.shape))] = dsrc
+        return dx, None, full
+
+
+def _start(reduce: str, dtype):
+    start = STARTS[reduce]
+    if dtype.kind in "iu" and np.isinf(start):
+        return np.iinfo(dtype).min if start < 0 else np.iinfo(dtype).max
+    return start
+
+
+def _of_others(saved, dy):
+    """(dx, dsrc) of a product: of the entries that are not 0, or of the others where one single entry is 0."""
+    x, src, at, own = saved.x, saved.src, saved.at, saved.own
+    product = np.where(own & (x != 0), x, x.dtype.type(1))
+    np.multiply.at(product, at, np.where(src != 0, src, src.dtype.type(1)))
+    zeros = (own & (x == 0)).astype(np.int64)
+    np.add.at(zeros, at, src == 0)
+
+    def part(e, p, z):
+        alone = np.where(e == 0, z == 1, z == 0)
+        return np.where(alone, p / np.where(e == 0, e.dtype.type(1), e), e.dtype.type(0))
+
+    return dy * part(x, product, zeros), dy[at] * part(src, product[at], zeros[at])
+
+
+class AsStrided(Op):
+    """y[i] = the memory of x at offset + i . strides, counted from its first entry;   dx = the sum of dy over each place of x."""
+
+    view = True
+    fresh = True
+
+    @staticmethod
+    def forward(save, x, size, stride, offset):
+        owner = owner_of(x)
+        save.x, save.places = x, (size, stride, offset)
+        start = address(x) - address(owner) + offset * x.itemsize
+        return np.ndarray(size, x.dtype, owner, start, [s * x.itemsize for s in stride])
+
+    @staticmethod
+    def backward(saved, dy):
+        x = saved.x
+        size, stride, offset = saved.places
+        there = _places(size, stride) + offset
+        mine = _places(x.shape, [s // x.itemsize for s in x.strides])
+        low = min(there.min(initial=0), mine.min(initial=0))
+        total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) - low + 1, dy.dtype)
+        np.add.at(total, there - low, dy)
+        count = np.bincount((mine - low).ravel(), minlength=total.size)  # a place that x has twice shares its gradient
+        return (total / np.maximum(count, 1).astype(dy.dtype))[mine - low]
+
+
+def owner_of(x):
+    """The array that x's memory belongs to."""
+    while type(x.base) is np.ndarray:
+        x = x.base
+    return x
+
+
+def address(x) -> int:
+    """Where x's first entry lies."""
+    return x.__array_interface__["data"][0]
+
+
+def _places(size, stride):
+    """Where each entry of a view lies, counted from its first."""
+    at: np.ndarray = np.zeros(size, np.int64)
+    for axis, (n, s) in enumerate(zip(size, stride)):
+        at += (np.arange(n) * s).reshape([-1 if a == axis else 1 for a in range(len(size))])
+    return at

@@ -1,0 +1,178 @@
+"""Turned, cut and put together: rot90, hsplit, block_diag; matrices of sums of products."""
+
+import numpy as np
+
+from badak.errors import ArgumentError, KindError, ShapeError
+from badak.graph import effects
+from badak.ops._check import axis_of
+from badak.tensor.create import zeros
+from badak.tensor.elementwise import clip, where
+from badak.tensor.join import cat
+from badak.tensor.linalg.norms import vector_norm
+from badak.tensor.promote import floating, into, result_type
+from badak.tensor.rearrange import flip
+from badak.tensor.shape import tensor_split, transpose
+from badak.tensor.tensor import Tensor
+
+
+def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
+    """The plane of these dims turned k times by 90 degrees, from the first dim towards the second."""
+    if len(dims) != 2:
+        raise ArgumentError(f"expected total rotation dims == 2, but got dims = {len(dims)}", "dims=(0, 1)")
+    if input.dim() < 2:
+        raise ShapeError(f"expected total dims >= 2, but got total dims = {input.dim()}", "x[None]")
+    a, b = (axis_of(d, input.dim()) for d in dims)
+    if a == b:
+        raise ArgumentError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}", "dims=(0, 1)"
+        )
+    k %= 4
+    if k == 2:
+        return flip(input, a, b)
+    if k == 0:
+        return input.clone().contiguous()
+    return transpose(flip(input, b if k == 1 else a), a, b)
+
+
+def hsplit(input, indices_or_sections):
+    """tensor_split along columns: dim 1, or dim 0 of a vector."""
+    return _split("hsplit", input, indices_or_sections, 0 if input.dim() == 1 else 1, 1)
+
+
+def vsplit(input, indices_or_sections):
+    """tensor_split along rows."""
+    return _split("vsplit", input, indices_or_sections, 0, 2)
+
+
+def dsplit(input, indices_or_sections):
+    """tensor_split along dim 2."""
+    return _split("dsplit", input, indices_or_sections, 2, 3)
+
+
+def _split(name: str, x, parts, dim: int, least: int):
+    if x.dim() < least:
+        raise ShapeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {x.dim()} dimensions!",
+            "x[None]",
+        )
+    if isinstance(parts, int) and (parts < 1 or x.size(dim) % parts):
+        raise ArgumentError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.size(dim)} is not divisible "
+            f"by the split_size {parts}!",
+            f"tensor_split(x, {parts}, {dim}) makes parts of two sizes",
+        )
+    return tensor_split(x, parts, dim)
+
+
+def block_diag(*tensors) -> Tensor:
+    """Matrices along the diagonal, zeros elsewhere; vectors are rows, numbers 1 by 1."""
+    if not tensors:
+        return zeros(1, 0)
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise KindError(f"block_diag: expected tensors; got {type(x).__name__}", "badak.tensor(values)")
+        if x.dim() > 2:
+            raise ShapeError(
+                f"block_diag: Input tensors must have 2 or fewer dimensions; got {x.dim()}",
+                "one matrix after the other",
+            )
+    dtype = result_type(*tensors) if len(tensors) > 1 else tensors[0].dtype
+    for x in tensors[2:]:
+        dtype = result_type(zeros(1, dtype=dtype), x)
+    blocks = [x.to(dtype) if x.dim() == 2 else x.to(dtype).reshape(1, -1) for x in tensors]
+    width, before, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        left, right = (
+            zeros(x.shape[0], before, dtype=dtype),
+            zeros(x.shape[0], width - before - x.shape[1], dtype=dtype),
+        )
+        rows.append(cat([left, x, right], 1))
+        before += x.shape[1]
+    return cat(rows, 0)
+
+
+@effects.pure
+def unravel_index(indices, shape):
+    """The coordinates of flat positions in a tensor of this shape: one int64 tensor for each dim."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    flat = indices._array
+    if flat.dtype.kind not in "iu":
+        raise ArgumentError(f"expected 'indices' to be integer dtype, but got {indices.dtype}", "indices.long()")
+    if flat.size and (flat.min() < 0 or flat.max() >= np.prod(shape)):
+        raise ArgumentError(f"unravel_index: an index lies outside of shape {shape}", "indices of that shape")
+    return tuple(Tensor._of(np.asarray(i, np.int64)) for i in np.unravel_index(flat, shape))
+
+
+def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
+    """The covariance of variables (rows) over observations (columns): sum_n w_n (x_n - m)(x_n - m)' / (sum w - correction).
+
+    fweights: how often each observation counts; aweights: how much. With both, w = fweights aweights, and the divisor is
+    sum w - correction sum(w aweights) / sum w.
+    """
+    if input.dim() > 2:
+        raise ShapeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions",
+            None,
+        )
+    x = floating(input, "cov")
+    x = x.reshape(1, -1) if x.dim() < 2 else x
+    for name, w in (("fweights", fweights), ("aweights", aweights)):
+        if w is not None and (w.dim() > 1 or w.numel() != x.shape[1]):
+            raise ShapeError(
+                f"cov(): expected {name} to have one weight for each of {x.shape[1]} observations; got {list(w.shape)}",
+                None,
+            )
+    if fweights is not None and fweights._array.dtype.kind not in "iu":
+        raise ArgumentError(
+            f"cov(): expected fweights to have integral dtype but got {fweights.dtype}", "fweights.long(), or aweights"
+        )
+    _not_negative(fweights, aweights)
+    weights = [w.to(x.dtype.to_real()) for w in (fweights, aweights) if w is not None]
+    w = weights[0] if len(weights) == 1 else weights[0] * weights[1] if weights else None
+    if w is None:
+        total, mean = x.shape[1], x.mean(1, keepdim=True)
+        norm = max(total - correction, 0)
+    else:
+        total = w.sum()
+        mean = (x * w).sum(1, keepdim=True) / total
+        lost = correction if aweights is None else correction * (w * weights[-1]).sum() / total
+        norm = (total - lost).clamp(min=0)
+    x = x - mean
+    y = (x if w is None else x * w) @ x.mH / norm
+    return y.squeeze()
+
+
+@effects.check
+def _not_negative(*weights) -> None:
+    for name, w in zip(("fweights", "aweights"), weights):
+        if w is not None and w._array.size and w._array.min() < 0:
+            raise ArgumentError(f"cov(): {name} cannot be negative", "weights >= 0")
+
+
+def corrcoef(input) -> Tensor:
+    """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
+    if input.dim() > 2:
+        raise ShapeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions",
+            None,
+        )
+    c = cov(input)
+    if not c.dim():
+        return c / c
+    d = (c.diagonal().real if c.is_complex() else c.diagonal()).sqrt()
+    c = c / d.unsqueeze(1) / d.unsqueeze(0)
+    if c.is_complex():
+        return c
+    return clip(c, -1, 1)
+
+
+def renorm(input, p: float, dim: int, maxnorm: float, *, out=None) -> Tensor:
+    """Each slice along dim whose p-norm is above maxnorm scaled down to it."""
+    if not p > 0 or not maxnorm >= 0 or input.dim() < 2:
+        raise ArgumentError(
+            f"renorm: expected p > 0, maxnorm >= 0 and at least 2 dims; got p={p}, maxnorm={maxnorm}, {input.dim()} dims",
+            "p=2",
+        )
+    dim = axis_of(dim, input.dim())
+    norms = vector_norm(input, p, [d for d in range(input.dim()) if d != dim], keepdim=True)
+    return into(out, (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), norms.new_ones(()))).contiguous())

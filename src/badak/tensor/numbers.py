@@ -1,0 +1,126 @@
+"""Functions of numbers as they are written down: signs, digits, powers of two, divisors, angles."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from badak.errors import DTypeError
+from badak.graph import effects
+from badak.kernels.order import laid
+from badak.ops import special as ops
+from badak.ops._broadcast import stretched
+from badak.tensor import returns
+from badak.tensor.arithmetic import mul, tensors
+from badak.tensor.elementwise import logaddexp
+from badak.tensor.promote import binary, floating, into
+from badak.tensor.tensor import Tensor
+
+LN2 = 0.6931471805599453
+
+
+def copysign(input, other, *, out=None) -> Tensor:
+    """|input| with the sign of other.   dinput = dy y / input, 0 at 0."""
+    a, b = tensors("copysign", input, other)
+    _no_complex("copysign", a)
+    return into(out, binary(ops.Copysign, floating(a, "copysign"), floating(b, "copysign")))
+
+
+def fmax(input, other, *, out=None) -> Tensor:
+    """The larger of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
+    _no_complex("fmax", input, other)
+    return into(out, binary(ops.Fmax, input, other))
+
+
+def fmin(input, other, *, out=None) -> Tensor:
+    """The smaller of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
+    _no_complex("fmin", input, other)
+    return into(out, binary(ops.Fmin, input, other))
+
+
+def logaddexp2(input, other, *, out=None) -> Tensor:
+    """log2(2^input + 2^other)."""
+    return into(out, logaddexp(input * LN2, other * LN2) / LN2)
+
+
+def deg2rad(input, *, out=None) -> Tensor:
+    """Degrees in radians: x pi / 180."""
+    _no_complex("deg2rad", input)
+    return into(out, mul(floating(input, "deg2rad"), math.pi / 180))
+
+
+def rad2deg(input, *, out=None) -> Tensor:
+    """Radians in degrees: x 180 / pi."""
+    _no_complex("rad2deg", input)
+    return into(out, mul(floating(input, "rad2deg"), 180 / math.pi))
+
+
+def ldexp(input, other, *, out=None) -> Tensor:
+    """input 2^other."""
+    return into(out, mul(input, floating(other, "ldexp").exp2()))
+
+
+def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
+    """The public function of a ufunc without gradient on dtypes of these kinds."""
+
+    def function(input, other, *, out=None) -> Tensor:
+        a, b = tensors(name, input, other)
+        if a._array.dtype.kind not in kinds:
+            wanted = "integers" if kinds == "iu" else "real numbers"
+            raise DTypeError(f"{name}: expected {wanted}; got {a.dtype}", "x.long()" if kinds == "iu" else "x.real")
+        try:
+            y = Tensor._of(laid(ufunc(a._array, b._array), a._array, b._array))
+        except ValueError:
+            stretched(a._array.shape, b._array.shape)
+            raise
+        return into(out, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return effects.pure(function)
+
+
+gcd = _of_two("gcd", np.gcd, "iu", "The greatest common divisor of integers; gcd(0, 0) = 0.")
+lcm = _of_two("lcm", np.lcm, "iu", "The least common multiple of integers; lcm(0, 0) = 0.")
+heaviside = _of_two(
+    "heaviside",
+    lambda x, at_zero: np.where(x == 0, at_zero, (x > 0).astype(x.dtype)),
+    "iufb",
+    "0 below 0, 1 above, other at 0; without gradient.",
+)
+
+
+@effects.pure
+def signbit(input, *, out=None) -> Tensor:
+    """Where the sign is set, of -0.0 too."""
+    _no_complex("signbit", input)
+    x = input._array
+    return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind == "f" else x < 0, x)))
+
+
+@effects.pure
+def isreal(input) -> Tensor:
+    """Where the imaginary part is 0: everywhere, of real numbers."""
+    x = input._array
+    return Tensor._of(laid(np.isreal(x), x))
+
+
+def frexp(input, *, out=None):
+    """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
+    if input._array.dtype.kind != "f":
+        raise DTypeError(f"torch.frexp() only supports floating-point dtypes; got {input.dtype}", "x.float()")
+    exponent = _exponent(input)
+    half = exponent // 2  # in two steps, as 2^-exponent of the smallest numbers is beyond the largest
+    pair = returns.frexp(input * (-half).to(input.dtype).exp2() * (half - exponent).to(input.dtype).exp2(), exponent)
+    return pair if out is None else returns.frexp(*map(into, out, pair))
+
+
+@effects.pure
+def _exponent(x: Tensor) -> Tensor:
+    return Tensor._of(laid(np.frexp(x._array)[1].astype(np.int32), x._array))
+
+
+def _no_complex(name: str, *xs) -> None:
+    for x in xs:
+        if isinstance(x, Tensor) and x.is_complex():
+            raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
