@@ -342,6 +342,16 @@ def check(run: Run, state: Checkpoint) -> Checkpoint:
     return state
 
 
+def test_weights_of_another_model_are_an_error_of_two_lines(folder):
+    state = checkpoint.load(folder)
+    state.model["blocks.0.norm1.bias.x"] = state.model.pop("blocks.0.norm1.bias")
+    checkpoint.save(folder, state)
+    cause = r"model.safetensors: not the weights of the model in config.json: .*\nfix: restore the folder"
+    with pytest.raises(StateError, match=cause) as told:
+        open_model(folder, "gpt")
+    assert len(str(told.value).split("\n")) == 2 and "blocks.0.norm1.bias" in str(told.value)
+
+
 @pytest.mark.parametrize("step", [-1, 5, 7, 10**30, True, 6.0, "6", None])
 def test_another_step_is_refused(folder, step):
     index = unseal(folder / "state.json", "")

@@ -139,7 +139,14 @@ class Run:
             )
         weights, origin = checkpoint.load_model(self.folder)
         self._check_origin(origin)
-        model.load_state_dict(weights)
+        try:
+            model.load_state_dict(weights)
+        except StateError as error:  # whose lines name every key
+            what = " ".join(error.cause.split())[:300]
+            raise StateError(
+                f"{self.folder / checkpoint.MODEL}: not the weights of the model in {CONFIG}: {what}",
+                "restore the folder from a copy, or train anew",
+            ) from error
         model.eval()
 
     def _check_origin(self, origin: Any) -> None:

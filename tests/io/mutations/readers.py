@@ -26,6 +26,8 @@ from badak.io import safetensors
 from badak.io.config import check, option, read_config, to_dict
 from tests.io.attacks import objects  # noqa: F401  (its classes are in reach of the changed files)
 from tests.io.mutations.changes import as_json, damaged, edited, reassembled
+from tests.io.mutations.programs import invented, rewritten
+from tests.io.mutations.runs import RUNS
 
 
 class Reader(NamedTuple):
@@ -130,6 +132,19 @@ def packed(text: bytes, records: dict[str, bytes]) -> bytes:
 def _change_pickle(data: bytes, chance: Random) -> bytes:
     text, records = pickle_of(data)
     return packed(reassembled(text, chance) if chance.random() < 0.9 else damaged(text, chance), records)
+
+
+def _programs(values: Callable[[], list[bytes]]) -> list[list[bytes]]:
+    """Each file with all the others, which give it parts."""
+    files = values()
+    return [[one, *files] for one in files]
+
+
+def _change_program(files: list[bytes], chance: Random) -> bytes:
+    text, records = pickle_of(files[0])
+    if chance.random() < 0.3:
+        return packed(invented(chance), records)
+    return packed(rewritten(text, pickle_of(chance.choice(files))[0], chance), records)
 
 
 def _legacy() -> list[bytes]:
@@ -271,6 +286,8 @@ READERS: dict[str, Reader] = {
     "pickle": Reader(lambda: [_saved(value) for value in _values()], _change_pickle, _load_strict),
     "legacy": Reader(_legacy, _change_legacy, _load_strict),
     "whole": Reader(_whole, _change_pickle, _load_loose),
+    "opcodes": Reader(lambda: _programs(lambda: [_saved(value) for value in _values()]), _change_program, _load_strict),
+    "opcodes-whole": Reader(lambda: _programs(_whole), _change_program, _load_loose),
     "safetensors": Reader(_tensors, _change_tensors, safetensors.load_file),
     "idx": Reader(_idx, damaged, read_idx),
     "gzip": Reader(_idx, _change_gzip, read_idx),
@@ -279,6 +296,7 @@ READERS: dict[str, Reader] = {
         lambda: [to_dict(Settings(more=Settings()))], _change_json, lambda path: read_config(path, Settings)
     ),
     "vocabulary": Reader(_vocabularies, _change_json, _read_vocabulary),
+    **{name: Reader(*parts) for name, parts in RUNS.items()},
 }
 
 

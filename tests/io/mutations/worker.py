@@ -32,6 +32,7 @@ FORBIDDEN = (
     "pty.spawn",
     "shutil.",
 )
+ALLOWED = ("/sys/fs/cgroup/memory.max",)  # how much memory there is
 watching: list[Any] = []  # [the file that may be opened], while a reader is at work
 
 
@@ -55,7 +56,7 @@ def _audit(event: str, args: tuple) -> None:
     if (
         event == "open"
         and isinstance(args[0], str)
-        and not args[0].startswith((watching[0], sys.prefix, sys.base_prefix))
+        and not args[0].startswith((watching[0], sys.prefix, sys.base_prefix, *ALLOWED))
     ):
         if not args[0].endswith((".py", ".pyc", ".so")):
             raise Reached(f"opened {args[0]!r}")
@@ -156,4 +157,6 @@ def unchanged(reader: Reader, sample: Any) -> bytes:
     """A sample as the file that it is."""
     if reader is READERS["gzip"]:
         return gzip.compress(sample)
+    if isinstance(sample, list):  # of files, the first with what gives it parts
+        return sample[0]
     return sample if isinstance(sample, bytes) else json.dumps(sample).encode()
