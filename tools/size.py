@@ -11,7 +11,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTION_LIMIT, FILE_LIMIT = 60, 400
-LONGER = {"src/badak/kernels/fast/_jit.py": 500}  # all that names Numba stands in one file, by rule
 
 
 def functions(path: Path):
@@ -39,9 +38,7 @@ def main(check: bool) -> int:
     longest = sorted((f for path in files for f in functions(path)), reverse=True)
     texts = [path for path in files if path.name != "__init__.py"]  # a table of contents is looked up, not read
     lengths = [(len(path.read_text(encoding="utf-8").splitlines()), str(path.relative_to(ROOT))) for path in texts]
-    over = [row for row in longest if row[0] > FUNCTION_LIMIT] + [
-        row for row in lengths if row[0] > LONGER.get(row[1], FILE_LIMIT)
-    ]
+    over = [row for row in longest if row[0] > FUNCTION_LIMIT] + [row for row in lengths if row[0] > FILE_LIMIT]
     if not check:
         print("\n".join(f"{count:6} {room}" for room, count in rooms.most_common()), f"\n{rooms.total():6} in all\n")
         print("\n".join(f"{count:6} {name}" for count, name in longest[:10]))

@@ -131,8 +131,8 @@ os.environ.pop("HOME", None)
 for name in ("XDG_CACHE_HOME",): os.environ.pop(name, None)
 from badak.cli import main
 assert main(["info"]) == 0
-from badak.kernels.fast import _cache
-_cache._users()
+from badak.kernels.fast.compiler import cache
+cache._users()
 sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
 """
     found, out, err = elsewhere(code=code)

@@ -3,6 +3,7 @@
 import errno
 import os
 import pickle
+import shutil
 import sys
 from importlib import util
 from pathlib import Path
@@ -13,16 +14,17 @@ from tests.kernels.twin import fast_kernels
 
 fast = fast_kernels()
 
-from badak.kernels.fast import _cache, _jit, _team  # noqa: E402
-from badak.kernels.fast._cache import Shelf, choose_folder  # noqa: E402
+from badak.kernels.fast.compiler import atomics, cache, compile  # noqa: E402
+from badak.kernels.fast.compiler.cache import Shelf, choose_folder  # noqa: E402
+from badak.kernels.fast.threads import team as teams  # noqa: E402
 
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
     """A cache of its own for what a test compiles."""
-    monkeypatch.setattr(_jit._Kept, "shelf", Shelf(tmp_path / "kept"))
-    monkeypatch.setattr(_jit, "FOLDER", tmp_path / "kept")
-    return _jit._Kept.shelf
+    monkeypatch.setattr(compile._Kept, "shelf", Shelf(tmp_path / "kept"))
+    monkeypatch.setattr(compile, "FOLDER", tmp_path / "kept")
+    return compile._Kept.shelf
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def compile_one(tmp_path, shelf):
         spec = util.spec_from_file_location("one", path)
         module = util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        module.atomic_store = _jit.atomic_store
-        compiled = _jit.compile_function(module.write_7, "i")
+        module.atomic_store = atomics.atomic_store
+        compiled = compile.compile_function(module.write_7, "i")
         import ctypes
 
         place = ctypes.c_int64(0)
@@ -125,26 +127,41 @@ def test_a_user_without_a_home_has_the_packages_folder_or_none(monkeypatch, tmp_
     monkeypatch.setattr(Path, "home", staticmethod(homeless))
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "fast" / "_cache.py"))
+    monkeypatch.setattr(cache, "FAST", tmp_path / "fast")
     assert choose_folder("1").parent == tmp_path / "fast" / "__pycache__"
     (tmp_path / "other").write_text("")
-    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "other" / "_cache.py"))
+    monkeypatch.setattr(cache, "FAST", tmp_path / "other")
     assert choose_folder("1") is None
+
+
+def test_a_change_in_any_source_of_the_fast_set_is_another_stamp(monkeypatch, tmp_path):
+    shutil.copytree(cache.FAST, tmp_path / "fast", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "FAST", tmp_path / "fast")
+    paths = [path for path in cache.FAST.rglob("*.py") if path.name != "__init__.py"]
+    stamps = {cache.source_stamp("1"), cache.source_stamp("2")}
+    for path in paths:
+        source = path.read_bytes()
+        path.write_bytes(source + b"#")
+        stamps.add(cache.source_stamp("1"))
+        path.write_bytes(source)
+    assert len(stamps) == 2 + len(paths) and {path.parent.name for path in paths} >= {"fast", "compiler", "threads", "vectors"}
+    (cache.FAST / "vectors" / "more.py").write_text("x = 1\n")
+    assert cache.source_stamp("1") not in stamps
 
 
 @pytest.mark.parametrize("asked", ["99999", "0", "-1", "two", "1.5", "1e3", "٣", "9" * 5000])
 def test_a_number_of_threads_that_means_nothing_is_refused(monkeypatch, asked):
     monkeypatch.setenv("BADAK_NUM_THREADS", asked)
     with pytest.raises(ValueError, match=r"^BADAK_NUM_THREADS: expected a number of threads from 1 to 1024; got .*\nfix: "):
-        _team._default_size()
+        teams._default_size()
 
 
 def test_threads_that_the_system_does_not_give_are_done_without(monkeypatch, capfd):
-    team = _team._Team()
+    team = teams._Team()
     team.size, team.address = 5, 1
-    monkeypatch.setattr(_team, "JIT", True)
-    monkeypatch.setattr(_team.threading.Thread, "start", lambda thread: (_ for _ in ()).throw(RuntimeError("can't start")))
-    team._served = None
+    monkeypatch.setattr(teams, "JIT", True)
+    monkeypatch.setattr(teams.threading.Thread, "start", lambda thread: (_ for _ in ()).throw(RuntimeError("can't start")))
+    team._served, team._make_semaphores = None, lambda: None
     team.start()
     assert team.size == 1
     assert capfd.readouterr().err == "badak: 5 threads were asked for, the system gives 1\n"
@@ -152,4 +169,4 @@ def test_threads_that_the_system_does_not_give_are_done_without(monkeypatch, cap
 
 def test_a_line_for_a_stream_that_is_gone_is_dropped(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    _cache.say("nobody hears this")
+    cache.say("nobody hears this")

@@ -1,5 +1,6 @@
 """The bits of a result do not depend on the number of threads, and any thread or process may call a kernel."""
 
+import importlib
 import multiprocessing
 import sys
 import threading
@@ -11,6 +12,11 @@ from badak.errors import ArgumentError
 from tests.kernels.twin import DTYPES, fast_kernels, normal
 
 fast = fast_kernels()
+
+from badak.kernels.fast._blocks import BLOCK  # noqa: E402
+from badak.kernels.fast.compiler.atomics import atomic_add  # noqa: E402
+from badak.kernels.fast.compiler.compile import compile_function  # noqa: E402
+from badak.kernels.fast.threads import team as teams  # noqa: E402
 
 
 def results(dtype):
@@ -113,3 +119,49 @@ def test_the_number_of_threads_has_limits(threads):
             fast.set_num_threads(count)
     with threads(2):
         assert fast.get_num_threads() == 2
+
+
+def add_to(address, value):
+    atomic_add(address, value)
+
+
+def inside_of_a_fork(pipe, x, calls, y):
+    """What a worker does with kernels of its parent: on one thread, on two, and calls that its parent kept."""
+    found = [fast.gelu(x, "none")]
+    calls.play()
+    found.append(y.copy())
+    fast.set_num_threads(2)
+    found.append(fast.gelu(x, "none"))
+    y[...] = 0
+    calls.play()
+    pipe.send([*found, y])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forking is Linux's way of starting a worker")
+def test_a_fork_in_the_middle_of_a_job_leaves_a_team_that_works(threads):
+    """Members may be counted, and another thread may have the team, at the moment of the fork: nobody will ever undo it."""
+    x, y = normal(0, 300, 700, dtype=np.float32), np.zeros((300, 700), np.float32)
+    with threads(2):
+        expected = fast.gelu(x, "none")
+        kernel = importlib.import_module("badak.kernels.fast.activation").gelu_block
+        calls = fast.CallList([(kernel, -(-x.size // BLOCK), 10**6, (y.reshape(-1), x.reshape(-1)))])
+        calls.play()
+        np.testing.assert_array_equal(y, expected)
+        y[...] = 0
+        add = compile_function(add_to, "i i")
+        counted = [teams.team.address + word for word in (teams._INSIDE, teams._SLEEPING)]
+        context = multiprocessing.get_context("fork")
+        receiver, sender = context.Pipe()
+        worker = context.Process(target=inside_of_a_fork, args=(sender, x, calls, y))
+        for address in counted:
+            add(address, 100)
+        worker.start()
+        for address in counted:
+            add(address, -100)
+        came = receiver.poll(60)
+        if not came:
+            worker.kill()
+        assert came
+        for found in receiver.recv():
+            np.testing.assert_array_equal(found, expected)
+        worker.join()

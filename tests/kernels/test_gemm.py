@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from badak import kernels
-from badak.kernels.fast._gemm import gemm
-from badak.kernels.fast._parallel import parallel
-from badak.kernels.fast._team import team
 from badak.kernels.fast.matmul import product, tiles
+from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.threads.team import team
+from badak.kernels.fast.vectors.gemm import gemm
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
 
@@ -99,14 +99,15 @@ def without():
     return features
 llvm.get_host_cpu_features = without
 import numpy as np
-from badak.kernels.fast import _simd, matmul
+from badak.kernels.fast import matmul
+from badak.kernels.fast.compiler import registers
 rng = np.random.default_rng(0)
 for dtype in (np.float32, np.float64):
     for m, n, k in [(1, 1, 1), (9, 49, 17), (33, 26, 300)]:
         a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype).T
         np.testing.assert_allclose(matmul(a, b), a.astype("f8") @ b.astype("f8"), atol=1e-4)
         np.testing.assert_allclose(matmul(a, b.copy()), a.astype("f8") @ b.astype("f8"), atol=1e-4)
-print(_simd.REGISTER)
+print(registers.REGISTER)
 """
 
 

@@ -234,17 +234,17 @@ def _settings(lib, way: Way):
             lib.set_grad_enabled(grad)
         return
     from badak.kernels import fast
-    from badak.kernels.fast import _parallel
+    from badak.kernels.fast.threads import parallel
 
-    threads, grain = fast.get_num_threads(), (_parallel._GRAIN, _parallel._KEPT_GRAIN)
+    threads, grain = fast.get_num_threads(), (parallel._GRAIN, parallel._KEPT_GRAIN)
     try:
         with kernels.use(way.kernels):
             fast.set_num_threads(way.threads)
             if way.threads > 1:
-                _parallel._GRAIN, _parallel._KEPT_GRAIN = 0, 0  # even the smallest work is shared out
+                parallel._GRAIN, parallel._KEPT_GRAIN = 0, 0  # even the smallest work is shared out
             yield
     finally:
         fast.set_num_threads(threads)
-        _parallel._GRAIN, _parallel._KEPT_GRAIN = grain
+        parallel._GRAIN, parallel._KEPT_GRAIN = grain
         badak.set_default_dtype(default)
         badak.set_grad_enabled(grad)

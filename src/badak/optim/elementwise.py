@@ -96,7 +96,7 @@ class Elementwise(Optimizer):
         if type(self).step is not Elementwise.step or self._has_step_hooks():
             return None
         batches = list(self._batches())
-        kept = [kernels.of(batch.arrays[0]).update_kept(batch.memo) for batch in batches]
+        kept = [kernels.of(batch.arrays[0]).update_kept(batch.memo, batch.grads) for batch in batches]
         if None in kept:
             return None
 

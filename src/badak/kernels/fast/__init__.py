@@ -1,17 +1,10 @@
 """The kernels of `plain`, compiled by Numba, products of matrices included; names, signatures and meaning are theirs.
 
-The same input gives the same bits on any number of threads. See `_parallel.py` for how a kernel is written.
+The same input gives the same bits on any number of threads. See `threads/parallel.py` for how a kernel is written.
 """
 
 from badak.kernels.fast._blocks import column_sum as column_sum
-from badak.kernels.fast._calls import CallList as CallList
-from badak.kernels.fast._jit import FOLDER as _FOLDER
 from badak.kernels.fast._memory import keep_freed_memory as _keep_freed_memory
-from badak.kernels.fast._parallel import call_log as call_log
-from badak.kernels.fast._parallel import warmup as warmup
-from badak.kernels.fast._simd import describe as _describe_products
-from badak.kernels.fast._team import get_num_threads as get_num_threads
-from badak.kernels.fast._team import set_num_threads as set_num_threads
 from badak.kernels.fast.activation import gelu as gelu
 from badak.kernels.fast.activation import gelu_backward as gelu_backward
 from badak.kernels.fast.activation import relu as relu
@@ -28,6 +21,8 @@ from badak.kernels.fast.clipping import clip_kept as clip_kept
 from badak.kernels.fast.clipping import limit_all as limit_all
 from badak.kernels.fast.clipping import norm_all as norm_all
 from badak.kernels.fast.clipping import shrink_all as shrink_all
+from badak.kernels.fast.compiler.compile import FOLDER as _FOLDER
+from badak.kernels.fast.compiler.registers import describe as _describe_products
 from badak.kernels.fast.cross_entropy import cross_entropy as cross_entropy
 from badak.kernels.fast.cross_entropy import cross_entropy_backward as cross_entropy_backward
 from badak.kernels.fast.cross_entropy import spread_loss as spread_loss
@@ -65,6 +60,11 @@ from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backw
 from badak.kernels.fast.softmax import softmax as softmax
 from badak.kernels.fast.softmax import softmax_backward as softmax_backward
 from badak.kernels.fast.sums import add as add
+from badak.kernels.fast.threads.calls import CallList as CallList
+from badak.kernels.fast.threads.parallel import call_log as call_log
+from badak.kernels.fast.threads.parallel import warmup as warmup
+from badak.kernels.fast.threads.team import get_num_threads as get_num_threads
+from badak.kernels.fast.threads.team import set_num_threads as set_num_threads
 from badak.kernels.plain import avg_pool as avg_pool
 from badak.kernels.plain import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain import bce_with_logits as bce_with_logits

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from badak.kernels.fast._jit import kernel
-from badak.kernels.fast._parallel import parallel, parallel_exact
+from badak.kernels.fast.compiler.compile import kernel
+from badak.kernels.fast.threads.parallel import parallel, parallel_exact
 
 BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
 PARTS = 32  # most partial sums of a sum over rows

@@ -5,7 +5,8 @@ from operator import is_
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of
-from badak.kernels.fast._jit import held, kernel
+from badak.kernels.fast.compiler.arrays import Numbers, held
+from badak.kernels.fast.compiler.compile import kernel
 
 FIRST, SIZE, GRAD, PARAM = range(4)  # columns of a table; after PARAM comes what is remembered of the parameter
 READ = 0x0001 | 0x0100  # NumPy's flags of an array that compiled code may read as one axis: C-contiguous, aligned
@@ -15,7 +16,7 @@ WRITE = READ | 0x0400  # ... and writeable
 class Table:
     """The arrays of P parameters, for kernels whose tasks are blocks of any of them.
 
-    columns: lists of P arrays: the parameters, then what is remembered of each. The table keeps them alive.
+    columns: lists of P arrays: the parameters, then what is remembered of each. Its rows keep them alive (`compiler/arrays.py`).
 
         rows (P, 3 + columns) int64     a parameter's first task, its size, the `id`s of its gradient (0: not now) and of its arrays
         owner (tasks,) int64            the row whose block a task is
@@ -26,7 +27,6 @@ class Table:
 
     def __init__(self, columns):
         params = columns[0]
-        # Lists of our own, so that the arrays live as long as their numbers stand here.
         self.columns = [tuple(column) for column in columns]
         self.dtype, self.sizes = params[0].dtype, [param.size for param in params]
         self.shapes = [param.shape for param in params]
@@ -36,11 +36,12 @@ class Table:
             self.fits = self._fitting(column, WRITE)
         tasks = np.array([blocks_of(size) if fits else 0 for size, fits in zip(self.sizes, self.fits)], np.int64)
         self.owner = np.repeat(np.arange(len(params), dtype=np.int64), tasks)
-        self.rows = np.zeros((len(params), PARAM + len(columns)), np.int64)
+        self.numbers = Numbers((len(params), PARAM + len(columns)))
+        self.rows = self.numbers.rows
         self.rows[:, FIRST] = np.cumsum(tasks) - tasks
         self.rows[:, SIZE] = self.sizes
-        for at, column in enumerate(columns, PARAM):
-            self.rows[:, at] = list(map(id, column))
+        for at, column in enumerate(self.columns, PARAM):
+            self.numbers.put(at, column)
 
     def holds(self, columns):
         """Whether the table was made of these very arrays."""
@@ -49,13 +50,17 @@ class Table:
         )
 
     def take(self, grads):
-        """Point the rows at the gradients of this step, which the caller keeps alive; gives the rows that have to be left out."""
+        """Point the rows at the gradients of this step, until `release`; gives the rows that have to be left out."""
         fits = self._fitting(grads, READ)
-        self.rows[:, GRAD] = list(map(id, grads))
         if all(fits):
+            self.numbers.put(GRAD, grads)
             return []
-        self.rows[~np.array(fits), GRAD] = 0
+        self.numbers.put(GRAD, grads, [id(grad) if fit else 0 for grad, fit in zip(grads, fits)])
         return [row for row, fit in enumerate(fits) if not fit]
+
+    def release(self):
+        """Let go of the gradients: the program may free them now."""
+        self.numbers.clear(GRAD)
 
     def _fitting(self, arrays, flags):
         """For every row: whether it fitted so far and compiled code may take its array, of the parameter's shape, as one axis."""

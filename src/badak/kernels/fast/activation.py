@@ -8,10 +8,10 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of
-from badak.kernels.fast._math import normal
-from badak.kernels.fast._math import sigmoid as _sigmoid
-from badak.kernels.fast._math import tanh as _tanh
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.vectors.functions import normal
+from badak.kernels.fast.vectors.functions import sigmoid as _sigmoid
+from badak.kernels.fast.vectors.functions import tanh as _tanh
 from badak.kernels.order import turn
 
 

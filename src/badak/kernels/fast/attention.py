@@ -11,13 +11,15 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import summed
-from badak.kernels.fast._columns import softmax_columns, softmax_columns_backward
-from badak.kernels.fast._dots import dots
-from badak.kernels.fast._gemm import gemm
-from badak.kernels.fast._jit import kernel, largest, unit_stride
-from badak.kernels.fast._math import exp
-from badak.kernels.fast._parallel import parallel
-from badak.kernels.fast._simd import whole_registers
+from badak.kernels.fast.compiler.arrays import unit_stride
+from badak.kernels.fast.compiler.compile import kernel
+from badak.kernels.fast.compiler.floats import largest
+from badak.kernels.fast.compiler.registers import whole_registers
+from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.vectors.columns import softmax_columns, softmax_columns_backward
+from badak.kernels.fast.vectors.dots import dots
+from badak.kernels.fast.vectors.functions import exp
+from badak.kernels.fast.vectors.gemm import gemm
 from badak.kernels.order import heads_like
 
 _BOOL = np.dtype(np.bool_)

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._jit import largest
-from badak.kernels.fast._parallel import parallel, parallel_exact
 from badak.kernels.fast._tables import PARAM, part, table_of
+from badak.kernels.fast.compiler.floats import largest
+from badak.kernels.fast.threads.parallel import parallel, parallel_exact
 
 
 @parallel("W1 Ri2 Ri1")

@@ -6,9 +6,9 @@ import numpy as np
 
 from badak.errors import RangeError
 from badak.kernels.fast._blocks import NOTHING, as_rows, rows_per_block
-from badak.kernels.fast._jit import largest, minus
-from badak.kernels.fast._math import exp
-from badak.kernels.fast._parallel import parallel, parallel_exact
+from badak.kernels.fast.compiler.floats import largest, minus
+from badak.kernels.fast.threads.parallel import parallel, parallel_exact
+from badak.kernels.fast.vectors.functions import exp
 
 
 @parallel("W1 W1 R2 Ri1 R1 i f i Ei1")

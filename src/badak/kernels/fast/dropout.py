@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.order import turn
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from badak.errors import RangeError
 from badak.kernels import plain
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import unit_stride
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast.compiler.arrays import unit_stride
+from badak.kernels.fast.threads.parallel import parallel
 
 
 @parallel("W2 R2 Ri1 i Ei1")

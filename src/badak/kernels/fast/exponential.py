@@ -4,8 +4,8 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of
-from badak.kernels.fast._jit import fma, rint, rounded
-from badak.kernels.fast._parallel import parallel_exact
+from badak.kernels.fast.compiler.floats import fma, rint, rounded
+from badak.kernels.fast.threads.parallel import parallel_exact
 from badak.kernels.order import turn
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10

@@ -4,8 +4,8 @@ import math
 
 from badak.kernels import LARGE, plain
 from badak.kernels.fast._blocks import rows_per_block
-from badak.kernels.fast._jit import unit_stride
-from badak.kernels.fast._parallel import call_log, parallel
+from badak.kernels.fast.compiler.arrays import unit_stride
+from badak.kernels.fast.threads.parallel import call_log, parallel
 from badak.kernels.plain.joining import side_by_side
 
 _COST = 0.3  # nanoseconds of one core per element

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import NOTHING, as_rows, column_sum
-from badak.kernels.fast._dots import dots
-from badak.kernels.fast._parallel import parallel
 from badak.kernels.fast.matmul import product
+from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.vectors.dots import dots
 
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
 _BLOCK = 8_192  # weights of a task, 32 KiB of float32

@@ -6,10 +6,10 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import NOTHING
-from badak.kernels.fast._gemm import gemm
-from badak.kernels.fast._parallel import parallel
-from badak.kernels.fast._simd import REGISTER, ROWS
-from badak.kernels.fast._team import team
+from badak.kernels.fast.compiler.registers import REGISTER, ROWS
+from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.threads.team import team
+from badak.kernels.fast.vectors.gemm import gemm
 
 _FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
 _TILE = 2_000_000  # flops of a tile at least
@@ -34,7 +34,7 @@ def product_tiles(task, c, a, b, bias, rows, columns):
 
 
 def tiles(m, n, k):
-    """(rows, columns) of a tile. More threads get more tiles, which does not change a bit of the result (see `_gemm.py`).
+    """(rows, columns) of a tile. More threads get more tiles, which does not change a bit of the result (see `vectors/gemm.py`).
 
     Each tile packs its columns of b again, which many rows pay for: rows are halved down to _ROWS, then columns in whole
     panels, then rows again. At most _ROWS_MOST rows: DEPTH columns of them stay in the second cache from panel to panel.

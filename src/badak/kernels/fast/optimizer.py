@@ -3,9 +3,9 @@
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._jit import exact
-from badak.kernels.fast._parallel import parallel_exact
 from badak.kernels.fast._tables import GRAD, PARAM, part, table_of
+from badak.kernels.fast.compiler.compile import exact
+from badak.kernels.fast.threads.parallel import parallel_exact
 from badak.kernels.plain._arrays import quiet
 from badak.kernels.update import Update, present
 
@@ -66,6 +66,7 @@ def update_all(update, params, grads, slots, scalars, memo):
     memo["kept call fits"] = not left
     kernel = _kernel_of(update, present(slots))
     kernel(len(table.owner), table.size // 4 * max(1, len(columns) - 1), factors, table.rows, table.owner)
+    table.release()
     for row in left:
         alone = plain.update_all if len(params) == 1 else update_all  # in a table of its own it may fit
         alone(update, [params[row]], [grads[row]], [slot and [slot[row]] for slot in slots], [scalars[row]], {})
@@ -77,15 +78,15 @@ def _set(factors, scalars):
     factors[:] = scalars[0] if scalars.count(scalars[0]) == len(scalars) else scalars
 
 
-def update_kept(memo):
+def update_kept(memo, grads):
     """A function that prepares the last call of `update_all` for being played again; see `plain.update_kept`."""
     if not memo.get("kept call fits"):
         return None
-    table, factors = memo["table"], memo["factors"]
-    grads = table.rows[:, GRAD].copy()  # other calls on the same table have other gradients
+    table, factors, grads = memo["table"], memo["factors"], tuple(grads)
+    numbers = list(map(id, grads))
 
     def prepare(scalars):
-        table.rows[:, GRAD] = grads
+        table.numbers.put(GRAD, grads, numbers)  # other calls on the same table have other gradients
         _set(factors, scalars)
 
     return prepare

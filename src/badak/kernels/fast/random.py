@@ -9,8 +9,9 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of, flat
-from badak.kernels.fast._jit import fma, kernel, rounded
-from badak.kernels.fast._parallel import parallel_exact
+from badak.kernels.fast.compiler.compile import kernel
+from badak.kernels.fast.compiler.floats import fma, rounded
+from badak.kernels.fast.threads.parallel import parallel_exact
 
 _f = np.float32
 _KEY, _SHIFT = 624, 397

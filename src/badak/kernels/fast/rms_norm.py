@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part, summed
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast.threads.parallel import parallel
 
 
 @parallel("W2 W1 R2 R1 f i")

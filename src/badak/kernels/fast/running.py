@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._parallel import parallel_exact
+from badak.kernels.fast.threads.parallel import parallel_exact
 
 
 @parallel_exact("W2 R2 i")

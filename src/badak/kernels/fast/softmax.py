@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast._jit import largest, minus
-from badak.kernels.fast._math import exp
-from badak.kernels.fast._parallel import parallel
+from badak.kernels.fast.compiler.floats import largest, minus
+from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.vectors.functions import exp
 
 
 @parallel("W2 R2 i")

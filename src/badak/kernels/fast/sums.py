@@ -4,9 +4,9 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of, rows_per_block
-from badak.kernels.fast._jit import unit_stride
-from badak.kernels.fast._parallel import call_log, parallel_exact
-from badak.kernels.fast._team import team
+from badak.kernels.fast.compiler.arrays import unit_stride
+from badak.kernels.fast.threads.parallel import call_log, parallel_exact
+from badak.kernels.fast.threads.team import team
 from badak.kernels.order import turn
 
 _COST = 0.31  # nanoseconds of one core per element that comes from memory

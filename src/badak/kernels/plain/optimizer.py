@@ -28,7 +28,7 @@ def update_all(
                 old[...] = new
 
 
-def update_kept(memo: dict[str, Any]) -> Callable[[Sequence[tuple[float, ...]]], None] | None:
-    """prepare(scalars) for the last call of `update_all` with this memo: let it do a step with these numbers, on the gradients
-    that it had, when it is played again. None where no call can be kept, as in this set."""
+def update_kept(memo: dict[str, Any], grads: Sequence[Array]) -> Callable[[Sequence[tuple[float, ...]]], None] | None:
+    """prepare(scalars) for the last call of `update_all`, with this memo and these gradients: let it do a step with these
+    numbers, on the same gradients, when it is played again. None where no call can be kept, as in this set."""
     return None

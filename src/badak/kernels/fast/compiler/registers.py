@@ -1,4 +1,4 @@
-"""Vector registers of the CPU, as the inner loops of products and softmax use them: the other file that names the compiler.
+"""Vector registers of the CPU, as LLVM's instructions on them: what the files of `vectors/` are written with.
 
 Numba has no type for a register: its loops do not keep a tile of a product in registers, and take the last lanes of a row
 one by one. What is built with `Vectors` is compiled for the registers that this CPU has: 16 lanes of float32 with AVX-512,
@@ -15,8 +15,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from badak.kernels.fast import _math
-
 __all__ = [
     "I64",
     "INT64",
@@ -26,7 +24,6 @@ __all__ = [
     "describe",
     "instruction",
     "lanes",
-    "overload",
     "returns",
     "whole_registers",
 ]
@@ -75,7 +72,7 @@ class Vectors:
         """`value` in every lane."""
         blank = ir.Constant(ir.VectorType(value.type, self.lanes), ir.Undefined)
         first = self.builder.insert_element(blank, value, I32(0))
-        return self.builder.shuffle_vector(first, blank, ir.Constant(self.indices, [0] * self.lanes))
+        return self.builder.shuffle_vector(first, blank, self.whole(0))
 
     def first(self, count):
         """The mask of the first `count` lanes."""
@@ -118,42 +115,11 @@ class Vectors:
         """The larger number of each lane, a where b is NaN (which one instruction does; a NaN shows in the sum)."""
         return self.builder.select(self.builder.fcmp_ordered(">", b, a), b, a)
 
-    def exp(self, x):
-        """e^x: in float32 the polynomial of `_math.exp`, in float64 the C library's function lane by lane."""
-        if self.bytes == 8:
-            return self.map("exp", x)
-        b, c = self.builder, self.constant
-        for limit, beyond in ((_math.LEAST, "<"), (_math.MOST, ">")):
-            x = b.select(b.fcmp_ordered(beyond, x, c(limit)), c(limit), x)
-        n = self.map("rint", b.fmul(x, c(_math.LOG2_E)))
-        r = self.fma(n, c(-_math.LN2_LOW), self.fma(n, c(-_math.LN2_HIGH), x))
-        p = c(_math.EXP[0])
-        for coefficient in _math.EXP[1:]:
-            p = self.fma(r, p, c(coefficient))
-        biased = b.add(b.fptosi(n, self.indices), ir.Constant(self.indices, [126] * self.lanes))
-        power = b.bitcast(b.shl(biased, ir.Constant(self.indices, [23] * self.lanes)), self.type)
-        return b.fmul(p, power)  # 2^(n-1) times twice the polynomial
-
     def constant(self, number):
         return ir.Constant(self.type, [float(number)] * self.lanes)
 
-    def log(self, x):
-        """ln x for normal x > 0, NaN for NaN; largest error 1 unit in the last place."""
-        if self.bytes == 8:
-            return self.map("log", x)
-        b, c = self.builder, self.constant
-        number = lambda value: ir.Constant(self.indices, [value] * self.lanes)
-        # x = 2^n (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)): n is how often sqrt(1/2)'s bits go into those of x.
-        bits = b.sub(b.bitcast(x, self.indices), number(0x3F3504F3))
-        n = b.sitofp(b.ashr(bits, number(23)), self.type)
-        f = b.bitcast(b.add(b.and_(bits, number(0x7FFFFF)), number(0x3F3504F3)), self.type)
-        f = b.fsub(f, c(1))
-        p = c(_math.LOG[0])
-        for coefficient in _math.LOG[1:]:
-            p = self.fma(f, p, c(coefficient))
-        square = b.fmul(f, f)
-        small = self.fma(b.fmul(square, f), p, self.fma(square, c(-0.5), self.fma(n, c(_math.LN2_LOW), f)))
-        return b.select(b.fcmp_unordered("uno", x, x), x, self.fma(n, c(_math.LN2_HIGH), small))
+    def whole(self, number):
+        return ir.Constant(self.indices, [number] * self.lanes)
 
     def repeat(self, count, carried, body):
         """Emit `for i in range(count): carried = body(i, carried)`, and give the carried values."""

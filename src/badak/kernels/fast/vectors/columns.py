@@ -7,8 +7,9 @@ Along a row, the last lanes and the sums across lanes cost more than the rest: 2
 
 import numpy as np
 
-from badak.kernels.fast import _math
-from badak.kernels.fast._simd import I64, REGISTER, Vectors, instruction, overload, returns
+from badak.kernels.fast.compiler.compile import overload
+from badak.kernels.fast.compiler.registers import I64, REGISTER, Vectors, instruction, returns
+from badak.kernels.fast.vectors.functions import exp, exp_lanes, log_lanes
 
 __all__ = ["softmax_columns", "softmax_columns_backward"]
 
@@ -42,7 +43,7 @@ def _softmax_columns(typingctx, like, s, step, rows, width, lse):
             shift = builder.select(builder.fcmp_ordered("==", top, least), v.zero, top)
 
             def exponential(at, total):
-                e = v.exp(builder.fsub(v.load(s, at), shift))
+                e = exp_lanes(v, builder.fsub(v.load(s, at), shift))
                 v.store(e, s, at)
                 return [builder.fadd(total[0], e)]
 
@@ -56,7 +57,7 @@ def _softmax_columns(typingctx, like, s, step, rows, width, lse):
                 return carried
 
             down(step, [], scaled)
-            made = builder.fadd(top, v.log(total))
+            made = builder.fadd(top, log_lanes(v, total))
             v.store(made, lse, offset, mask)
 
         _by_register(v, rows, width, columns)
@@ -77,7 +78,7 @@ def _softmax_columns_backward(typingctx, like, s, grad, step, rows, width, lse):
             shift = builder.select(hidden, v.zero, saved)
 
             def exponential(at, carried):
-                e = v.exp(builder.fsub(v.load(s, at), shift))
+                e = exp_lanes(v, builder.fsub(v.load(s, at), shift))
                 v.store(e, s, at)
                 return [builder.fadd(carried[0], e), v.fma(e, v.load(grad, at), carried[1])]
 
@@ -107,7 +108,7 @@ def softmax_columns(s, width, lse):
     seen = s[:, :width]
     top = seen.max(axis=0, initial=-np.inf)
     shift = np.where(top == -np.inf, 0, top)
-    seen[:] = _math.exp(seen - shift)
+    seen[:] = exp(seen - shift)
     total = seen.sum(axis=0)
     seen /= np.where(total == 0, 1, total)
     with np.errstate(divide="ignore"):
@@ -120,7 +121,7 @@ def softmax_columns_backward(s, grad, width, lse):
     P is divided by its own sum, so that the rounding of a large lse cancels.
     """
     p, d = s[:, :width], grad[:, :width]
-    p[:] = np.where(lse == -np.inf, 0, _math.exp(p - np.where(lse == -np.inf, 0, lse)))
+    p[:] = np.where(lse == -np.inf, 0, exp(p - np.where(lse == -np.inf, 0, lse)))
     total = p.sum(axis=0)
     p /= np.where(total == 0, 1, total)
     d[:] = p * (d - (p * d).sum(axis=0))

@@ -8,6 +8,18 @@ job, as the next kernel usually comes soon, and then sleep on a semaphore.
 
 Several Python threads may call kernels at once: one has the team, the others work alone. A forked child has no members
 and computes on one thread until `set_num_threads` asks for more.
+
+What the threads share is one record of int64 words. All accesses to them are seq_cst. `docs/threads.md` argues why that is
+right on processors that reorder memory; `tests/kernels/test_team_protocol.py` runs `_share` and `_serve` through every order.
+
+    BUSY       1 while a caller has the team           written by callers
+    OPEN       places in the job that are free         set and closed by the caller, taken by members
+    INSIDE     members that may be in the job          counted by members, awaited by the caller
+    SLEEPING   members that sleep or are about to      counted by members; that many are woken at most
+    WAITING    1 while the caller sleeps               written by the caller; who leaves then wakes it
+    QUIT       1 from the end of the interpreter on
+    WORKER, RECORD   what to call in this job          written by the caller before OPEN
+    JOB, DONE  the semaphores on which members, and the caller, sleep
 """
 
 import atexit
@@ -19,22 +31,12 @@ import threading
 import numpy as np
 
 from badak.errors import ArgumentError
-from badak.kernels.fast._cache import say
-from badak.kernels.fast._jit import (
-    JIT,
-    atomic_add,
-    atomic_load,
-    atomic_store,
-    call,
-    compile_callback,
-    compile_function,
-    extern,
-    link,
-    pause,
-    swap_if,
-)
+from badak.kernels.fast.compiler.atomics import atomic_add, atomic_load, atomic_store, call, pause, swap_if
+from badak.kernels.fast.compiler.cache import say
+from badak.kernels.fast.compiler.compile import JIT, compile_function
+from badak.kernels.fast.compiler.linking import compile_callback, extern, link
 
-# Where the team's numbers lie, in bytes from its address; each has a cache line of its own.
+# Where the team's words lie, in bytes from its address; each has a cache line of its own.
 _BUSY, _OPEN, _INSIDE, _SLEEPING, _WAITING, _QUIT, _WORKER, _RECORD, _JOB, _DONE, _END = range(0, 11 * 64, 64)
 _MEMBER_SPINS, _CALLER_SPINS = 5_000, 2_000  # before they sleep: about 150 and 60 us
 _MOST = 1_024
@@ -139,18 +141,18 @@ class _Team:
 
     def __init__(self):
         self.size = _default_size()
-        self.forget()
-
-    def forget(self):
-        """Be without members and without numbers that they share."""
-        self.address = 0
+        self.address = 0  # of the words; it never changes, because kept calls know it
         self.members = []
         self.guard = threading.Lock()
 
     def after_fork(self):
-        """The members stayed in the parent process; a worker process computes alone unless it asks for threads."""
-        self.size = 1
-        self.forget()
+        """The members stayed in the parent process; a worker process computes alone unless it asks for threads.
+
+        They may have been counted as inside or asleep, and another thread may have had the team.
+        """
+        self.size, self.members, self.guard = 1, [], threading.Lock()
+        if self.address:
+            ctypes.memset(self.address, 0, _JOB)
 
     def start(self):
         """The address of the team for compiled code; from now on there are enough members for its size."""
@@ -158,6 +160,8 @@ class _Team:
             with self.guard:
                 if self.address == 0:
                     self._set_up()
+                if not self.members:
+                    self._make_semaphores()
                 while len(self.members) < self.size - 1:
                     member = threading.Thread(
                         target=self._served, args=(self.address,), name="badak-kernel", daemon=True
@@ -172,16 +176,17 @@ class _Team:
         return self.address
 
     def _set_up(self):
-        make, self._post = _link_semaphores()
-        self._job, self._done = make(), make()
-        self._numbers = np.zeros(_END // 8 + 8, np.int64)
-        start = -(-self._numbers.ctypes.data // 64) * 64
+        self._make, self._post = _link_semaphores()
+        self._words = np.zeros(_END // 8 + 8, np.int64)
         self._shared = compile_callback("badak_share", _share, "i i i i")
         self._served = compile_function(_serve, "i")
+        self.address = -(-self._words.ctypes.data // 64) * 64
+
+    def _make_semaphores(self):
+        self._job, self._done = self._make(), self._make()
         for place, semaphore in ((_JOB, self._job), (_DONE, self._done)):
             handle = semaphore.value if isinstance(semaphore, ctypes.c_void_p) else ctypes.addressof(semaphore)
-            ctypes.c_int64.from_address(start + place).value = handle
-        self.address = start
+            ctypes.c_int64.from_address(self.address + place).value = handle
 
     def quit(self):
         """Send the members home before the interpreter takes their code away."""

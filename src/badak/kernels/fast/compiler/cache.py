@@ -8,20 +8,20 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
+FAST = Path(__file__).parent.parent  # the folder of the fast set
 _HASH = 32  # bytes of SHA-256 before what a file holds
 
 
 def choose_folder(version):
     """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder, else None.
 
-    `version` names the compiler. The folder's name changes with it and with every source of the fast set but the table of
-    contents.
+    `version` names the compiler. The folder's name changes with it and with every source of the fast set but tables of contents.
     """
     asked = os.environ.get("NUMBA_CACHE_DIR")
     if asked:
         return Path(asked)
     name = f"jit-{source_stamp(version):08x}"
-    for folder in (Path(__file__).parent / "__pycache__", _users()):
+    for folder in (FAST / "__pycache__", _users()):
         try:
             if folder is None:
                 continue
@@ -37,8 +37,9 @@ def choose_folder(version):
 def source_stamp(version):
     """A number that changes with the compiler and the sources of the fast set."""
     stamp = zlib.crc32(version.encode())
-    for path in sorted(Path(__file__).parent.glob("[!_]*.py")) + sorted(Path(__file__).parent.glob("_[!_]*.py")):
-        stamp = zlib.crc32(path.read_bytes(), stamp)
+    for path in sorted(FAST.rglob("*.py")):
+        if path.name != "__init__.py":
+            stamp = zlib.crc32(path.read_bytes(), stamp)
     return stamp
 
 

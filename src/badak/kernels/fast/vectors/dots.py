@@ -1,6 +1,7 @@
 """The products of a matrix's rows with one vector: what reading the weights once for a token comes down to."""
 
-from badak.kernels.fast._simd import I64, Vectors, instruction, overload, returns
+from badak.kernels.fast.compiler.compile import overload
+from badak.kernels.fast.compiler.registers import I64, Vectors, instruction, returns
 
 __all__ = ["dots"]
 

@@ -22,9 +22,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from badak.kernels.fast._cache import say
-from badak.kernels.fast._jit import FOLDER, JIT, compile_driver
-from badak.kernels.fast._team import team
+from badak.kernels.fast.compiler.cache import say
+from badak.kernels.fast.compiler.compile import FOLDER, JIT
+from badak.kernels.fast.compiler.drivers import compile_driver
+from badak.kernels.fast.threads.team import team
 
 __all__ = ["Kernel", "call_log", "parallel", "parallel_exact", "warmup"]
 

@@ -1,14 +1,17 @@
 """Calls of kernels that are kept and played again on the same arrays, without Python in between.
 
-A kept call is the record that a kernel's driver makes of its arguments (see `_jit.py`), with counters of its own. `play`
-goes through many of them: for each one it sets the counters back and gives the record to the team. It stops after a call
-that has met an id out of range, as the program would.
+A kept call is the record that a kernel's driver makes of its arguments (see `compiler/drivers.py`), with counters of its own.
+`play` goes through many of them: for each one it sets the counters back and gives the record to the team. It stops after a
+call that has met an id out of range, as the program would.
 """
 
 import numpy as np
 
-from badak.kernels.fast._jit import KEPT, atomic_load, atomic_store, call, compile_function, extern
-from badak.kernels.fast._team import team
+from badak.kernels.fast.compiler.atomics import atomic_load, atomic_store, call
+from badak.kernels.fast.compiler.compile import compile_function
+from badak.kernels.fast.compiler.drivers import KEPT
+from badak.kernels.fast.compiler.linking import extern
+from badak.kernels.fast.threads.team import team
 
 _share = extern("badak_share", "llll")
 _LINE = 64  # bytes of a line of cache
@@ -38,8 +41,9 @@ def _play(first, count, team, errors):
 class CallList:
     """A list of (kernel, tasks, work, arguments), ready to be played: play() runs all, or as far as the first error.
 
-    The arguments are kept alive. It is made for the number of threads that the team has at that time. Each call gets an error
-    number of its own in the place of the argument that its kernel has for it ("E" in its signature).
+    The arguments are kept alive, and so are the arrays that a table among them names (`compiler/arrays.py`). It is made for the
+    number of threads that the team has at that time. Each call gets an error number of its own in the place of the argument
+    that its kernel has for it ("E" in its signature). Two threads must not play one list at once: it has one set of counters.
     """
 
     compiled = None  # `_play`, once it was asked for

@@ -5,7 +5,7 @@ Addresses and strides are int64, in bytes.
 
 # mypy: disable-error-code="call-arg"
 
-from badak.kernels.fast._simd import I64, INT64, REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.fast.compiler.registers import I64, INT64, REGISTER, ROWS, Vectors, instruction, returns
 
 __all__ = ["DEPTH", "PANEL", "copy_number", "copy_row", "panel_space", "tile", "transpose", "zero_row"]
 

@@ -1,0 +1,100 @@
+"""How functions are compiled, with which flags, and kept on disk."""
+
+# mypy: disable-error-code="attr-defined,call-arg"
+
+import hashlib
+import pickle
+import sys
+from functools import cache
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numba
+from numba import types
+from numba.core import caching, compiler, serialize
+from numba.extending import overload
+
+from badak.interrupt import uninterrupted
+from badak.kernels.fast.compiler.cache import Shelf, choose_folder, source_stamp
+
+__all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
+
+JIT = not numba.config.DISABLE_JIT
+_VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
+FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: compiled anew every time
+
+# Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
+FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
+def kernel(function):
+    """Compile a function that kernels call."""
+    return numba.njit(fastmath=FLAGS, **OPTIONS)(function)
+
+
+def exact(function):
+    """Compile a function that kernels call, every operation rounded on its own, into the place where it is called."""
+    return numba.njit(fastmath=False, forceinline=True, **OPTIONS)(function)
+
+
+class _Kept(caching.NullCache):
+    """What Numba asks for a compiled function before it compiles, and gives it to afterwards: a file for each signature.
+
+    Numba's own cache believes its files: a damaged one ends every program that meets it, and so does a full disk.
+    """
+
+    shelf = FOLDER and Shelf(FOLDER)
+
+    def __init__(self, function):
+        self.function = function
+
+    def _name(self, signature, codegen):
+        code, where = self.function.__code__, _source_of(self.function.__code__.co_filename)
+        known = (_VERSION, where, code.co_firstlineno, code.co_code, str(signature), codegen.magic_tuple())
+        return f"{code.co_name}-{hashlib.sha256(repr(known).encode()).hexdigest()[:24]}.kernel"
+
+    def load_overload(self, signature, context):
+        context.refresh()
+        name = self._name(signature, context.codegen())
+        data = self.shelf.get(name)
+        try:
+            return data and compiler.CompileResult._rebuild(context, *pickle.loads(data))
+        except Exception as error:  # whatever a Numba with other insides makes of it
+            self.shelf.refuse(name, f"{type(error).__name__}")
+            return None
+
+    def save_overload(self, signature, compiled):
+        if not compiled.library.has_dynamic_globals:
+            name = self._name(signature, compiled.codegen)
+            self.shelf.put(name, serialize.dumps(compiled._reduce()))
+
+
+def kept(compilable, function):
+    """`compilable`, made of `function`, which from now on looks for what it compiles on disk first."""
+    if FOLDER is not None and Path(function.__code__.co_filename).is_file():
+        compilable._cache = _Kept(function)
+    return compilable
+
+
+@cache
+def _source_of(path):
+    """What a kernel is made of: the fast set, and the file that it stands in."""
+    return source_stamp(""), hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def compile_function(function, words):
+    """Compile a function of numbers ("i", "f", ...) that returns nothing, or load it from disk."""
+    compiled = kept(numba.njit(**OPTIONS)(function), function)
+    with uninterrupted():  # Ctrl-C within leaves Numba's tables half filled
+        compiled.compile(types.void(*(type_of(word, types.float64) for word in words.split())))
+    compiled.disable_compile()
+    return compiled
+
+
+def type_of(word, dtype):
+    """The Numba type that a word of a signature stands for (see `threads/parallel.py`)."""
+    element = types.boolean if "?" in word else types.int64 if "i" in word else dtype
+    if word in ("f", "i", "?"):
+        return element
+    return types.Array(element, int(word[-1]), "A" if word[0] in "VX" else "C", readonly=word[0] in "RV")

@@ -1,0 +1,81 @@
+"""Instructions of floats that Numba lacks, or would not leave as they are written.
+
+Each is a Python function (its meaning, and what runs without JIT) with a compiled body of one or two instructions. They are
+compiled without fast-math flags (`rounded`; left to itself, Numba hands the caller's flags on), so that range reductions
+built of them are not re-associated away.
+"""
+
+# mypy: disable-error-code="attr-defined,call-arg"
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from badak.kernels.update import fma, largest
+
+__all__ = ["fma", "is_float32", "largest", "minus", "pow2", "rint", "rounded"]
+
+
+def is_float32(kind):
+    """Whether an argument of an `overload` (a Numba type there) is float32."""
+    return kind == types.float32
+
+
+def rounded(meaning):
+    """As `overload`: every operation of the compiled body is rounded on its own."""
+    return overload(meaning, jit_options={"fastmath": False})
+
+
+def minus(a, b):
+    """a - b, rounded on its own: of x - top - rest the compiler would make x - (top + rest), and lose the digits of rest."""
+    return a - b
+
+
+def rint(x):
+    """The nearest whole number, as a float."""
+    return np.rint(x)
+
+
+def pow2(n):
+    """2^n for a whole-valued float32 n in [-126, 127]; 0 for n = -127."""
+    return np.float32(0) if n == -127 else np.float32(2.0) ** n
+
+
+def _llvm_call(builder, name, values):
+    width = "f32" if values[0].type == ir.FloatType() else "f64"
+    kind = ir.FunctionType(values[0].type, [value.type for value in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.{width}"), values)
+
+
+@intrinsic
+def _fma(typingctx, a, b, c):
+    return a(a, b, c), lambda context, builder, signature, values: _llvm_call(builder, "fma", values)
+
+
+@intrinsic
+def _rint(typingctx, x):
+    return x(x), lambda context, builder, signature, values: _llvm_call(builder, "rint", values)
+
+
+@intrinsic
+def _largest(typingctx, a, b):
+    return a(a, b), lambda context, builder, signature, values: _llvm_call(builder, "maximum", values)
+
+
+@intrinsic
+def _pow2(typingctx, n):
+    def codegen(context, builder, signature, values):
+        bits = ir.IntType(32)
+        biased = builder.add(builder.fptosi(values[0], bits), bits(127))
+        return builder.bitcast(builder.shl(biased, bits(23)), ir.FloatType())
+
+    return n(n), codegen
+
+
+rounded(fma)(lambda a, b, c: lambda a, b, c: _fma(a, b, c))
+rounded(minus)(lambda a, b: lambda a, b: a - b)
+rounded(rint)(lambda x: lambda x: _rint(x))
+rounded(largest)(lambda a, b: lambda a, b: _largest(a, b))
+rounded(pow2)(lambda n: lambda n: _pow2(n))

@@ -1,0 +1,52 @@
+"""Functions that compiled code calls by a name, as C code would: those of C libraries, and our own.
+
+A name and not an address, so that what calls them can be kept on disk.
+"""
+
+# mypy: disable-error-code="attr-defined,call-arg"
+
+import ctypes
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from numba import types
+from numba.core import ccallback
+from numba.core.sigutils import normalize_signature
+
+from badak.interrupt import uninterrupted
+from badak.kernels.fast.compiler.compile import OPTIONS, kept, type_of
+
+__all__ = ["callbacks", "compile_callback", "extern", "link", "link_callbacks"]
+
+callbacks: dict = {}  # name: (function, words, dtype) of C functions, compiled before the first kernel of their dtype is
+_linked: dict = {}
+
+
+def compile_callback(name, function, words, dtype=np.float64):
+    """Compile a function that kernels reach under `name`, as C code would."""
+    kinds = [type_of(word, numba.from_dtype(np.dtype(dtype))) for word in words.split()]
+    signature = normalize_signature(types.void(*kinds))
+    compiled = kept(ccallback.CFunc(function, signature, locals={}, options=OPTIONS), function)
+    with uninterrupted():
+        compiled.compile()
+    llvm.add_symbol(name, compiled.address)
+    return compiled  # the caller keeps it alive
+
+
+def link_callbacks(dtype):
+    """Compile the functions of `callbacks` that kernels of this dtype call."""
+    for name, (function, words, wanted) in callbacks.items():
+        if name not in _linked and dtype == wanted:
+            _linked[name] = compile_callback(name, function, words, wanted)
+
+
+def link(name, address):
+    """Let compiled code find the C function at `address` under `name`."""
+    llvm.add_symbol(name, ctypes.cast(address, ctypes.c_void_p).value)
+
+
+def extern(name, words):
+    """The linked function `name` as compiled code calls it; i int32, l int64, f float32, d float64, p pointer."""
+    kinds = {"i": types.int32, "l": types.int64, "f": types.float32, "d": types.float64, "p": types.voidptr}
+    return types.ExternalFunction(name, types.void(*(kinds[word] for word in words)))
