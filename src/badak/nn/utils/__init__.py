@@ -3,6 +3,7 @@
 from badak.naming import door as _door
 from badak.nn.utils import clip_grad as clip_grad
 from badak.nn.utils import convert_parameters as convert_parameters
+from badak.nn.utils import parametrizations as parametrizations
 from badak.nn.utils import parametrize as parametrize
 from badak.nn.utils import rnn as rnn
 from badak.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
@@ -12,5 +13,7 @@ from badak.nn.utils.clip_grad import clip_grads_with_norm_ as clip_grads_with_no
 from badak.nn.utils.clip_grad import get_total_norm as get_total_norm
 from badak.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
 from badak.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
+from badak.nn.utils.weight_norm import remove_weight_norm as remove_weight_norm
+from badak.nn.utils.weight_norm import weight_norm as weight_norm
 
 __getattr__ = _door(__name__)

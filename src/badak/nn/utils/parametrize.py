@@ -7,7 +7,9 @@ in the state_dict is `parametrizations.<name>.original`.
 """
 
 from contextlib import contextmanager
+from typing import Any
 
+from badak.autograd import no_grad
 from badak.errors import ArgumentError, KindError
 from badak.nn.containers import ModuleDict, ModuleList
 from badak.nn.module import Module
@@ -18,21 +20,44 @@ _cache: dict[tuple[int, str], Tensor] | None = None
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, and the `original` that they start from."""
+    """The parametrizations of one tensor, and the `original` that they start from, or `original0`, ... of several."""
 
     def __init__(self, modules, original: Tensor, unsafe: bool = False):
         super().__init__(modules)
+        self.unsafe, self.is_tensor, self.ntensors = unsafe, True, 1
+        self._start_from(original)
+
+    def _start_from(self, value: Tensor) -> None:
+        """Let the originals be those that give `value`: of every parametrization from the last on, its right_inverse."""
+        found: Any = value
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                original = module.right_inverse(original)
-        kept = original if isinstance(original, Parameter) else Parameter(original.detach(), original.requires_grad)
-        self.unsafe = unsafe
-        self.register_parameter("original", kept)
+                found = module.right_inverse(found)
+        self.is_tensor = isinstance(found, Tensor)
+        parts = [found] if self.is_tensor else list(found)
+        self.ntensors = len(parts)
+        for name, part in zip(self._names(), parts):
+            here = self._parameters.get(name)
+            if here is not None:
+                with no_grad():
+                    here.copy_(part)
+                continue
+            wanted = value.requires_grad
+            self.register_parameter(name, part if isinstance(part, Parameter) else Parameter(part.detach(), wanted))
+
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
+
+    def right_inverse(self, value: Tensor) -> None:
+        """Assign: let the tensor be `value`."""
+        with no_grad():
+            self._start_from(value)
 
     def forward(self) -> Tensor:
         """The tensor that the module sees."""
-        x = self.original
-        for module in self:
+        first, *others = list(self)
+        x = first(*[getattr(self, name) for name in self._names()])
+        for module in others:
             x = module(x)
         return x
 
@@ -54,7 +79,8 @@ def register_parametrization(
     if original is None:
         raise KindError(f"{tensor_name} is None and cannot be parametrized", "a parameter that is there")
     made = ParametrizationList([parametrization], original, unsafe)
-    found = parametrization(made.original.detach())
+    with no_grad():
+        found = made()
     if not unsafe and found.shape != original.shape:
         raise ArgumentError(
             f"Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled; "
@@ -63,7 +89,10 @@ def register_parametrization(
         )
     delattr(module, tensor_name)
     _own_class(module)
-    setattr(type(module), tensor_name, property(lambda self: _computed(self, tensor_name)))
+    computed = property(
+        lambda self: _computed(self, tensor_name), lambda self, value: _assigned(self, tensor_name, value)
+    )
+    setattr(type(module), tensor_name, computed)
     if "parametrizations" not in module._modules:
         module.parametrizations = ModuleDict()
     module.parametrizations[tensor_name] = made
@@ -77,6 +106,10 @@ def _computed(module: Module, name: str) -> Tensor:
     if key not in _cache:
         _cache[key] = module.parametrizations[name]()
     return _cache[key]
+
+
+def _assigned(module: Module, name: str, value: Tensor) -> None:
+    module.parametrizations[name].right_inverse(value)
 
 
 def _own_class(module: Module) -> None:
@@ -97,8 +130,14 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     if not is_parametrized(module, tensor_name):
         raise ArgumentError(f"Module {type(module).__name__} does not have a parametrization on {tensor_name}")
     parts = module.parametrizations[tensor_name]
-    original = parts.original
-    if leave_parametrized:
+    if not (leave_parametrized or parts.is_tensor):
+        raise ArgumentError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a sequence of "
+            "tensors.",
+            "leave_parametrized=True",
+        )
+    original = parts.original if parts.is_tensor else Parameter(parts().detach(), parts.original0.requires_grad)
+    if leave_parametrized and parts.is_tensor:
         original.data = parts().detach()
     del module.parametrizations[tensor_name]
     delattr(type(module), tensor_name)
