@@ -10,6 +10,7 @@ from badak.naming.explain import explain as explain
 from badak.naming.explain import guard_classes as guard_classes
 from badak.naming.explain import guard_names as guard_names
 from badak.naming.explain import guarded as guarded
+from badak.naming.explain import guarded_operator as guarded_operator
 from badak.naming.finder import stand_in_for_torch as stand_in_for_torch
 from badak.naming.missing import Missing as Missing
 from badak.naming.missing import MissingName as MissingName

@@ -62,6 +62,35 @@ def numpy_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict
     return theirs
 
 
+def guarded_operator(function: Callable, space: str, name: str) -> Callable:
+    """`guarded` for an operator, to which Python hands its one, two or three operands: in a third of the time."""
+
+    def of_one(self):
+        try:
+            return function(self)
+        except FOREIGN as error:
+            explain(error, function, name, (self,), {}, space)
+            raise
+
+    def of_two(self, other):
+        try:
+            return function(self, other)
+        except FOREIGN as error:
+            explain(error, function, name, (self, other), {}, space)
+            raise
+
+    def of_three(self, key, value):
+        try:
+            return function(self, key, value)
+        except FOREIGN as error:
+            explain(error, function, name, (self, key, value), {}, space)
+            raise
+
+    public = wraps(function)((of_one, of_two, of_three)[unwrap(function).__code__.co_argcount - 1])
+    public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    return public
+
+
 def guard_names(names: dict[str, Any], space: str) -> None:
     """Guard all functions among the public names of a module: what a package lists, what a file defines."""
     lists = "__path__" in names

@@ -5,7 +5,8 @@ S tokens remembered, a new one costs one position of every layer and S products 
 """
 
 from badak.errors import DTypeError, GraphError, RangeError, ShapeError, expect
-from badak.graph import effects, modes
+from badak.graph import effects
+from badak.graph.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
 from badak.tensor import Tensor
 
@@ -57,7 +58,7 @@ class KeyValueCache:
                 "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
                 "with badak.no_grad(): around the model, or the whole text at once without a cache",
             )
-        watched = modes.observer is not None
+        watched = anywhere.curious and modes.observer is not None
         if watched:
             effects.decides(self, "length")
         T, start = k.shape[2], self.length

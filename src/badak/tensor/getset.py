@@ -6,7 +6,8 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 import numpy as np
 
 from badak.errors import ArgumentError, KindError, RangeError, ShapeError
-from badak.graph import effects, modes
+from badak.graph import effects
+from badak.graph.modes import anywhere, modes
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit
@@ -41,7 +42,7 @@ def setitem(x: Tensor, key, value) -> None:
     if not isinstance(value, Tensor):
         value = _values(value, x._array.dtype)
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
-        _assign(x, key, value)
+        (assign if anywhere.curious and modes.observer is not None else _assign)(x, key, value)
         return
     if not isinstance(value, Tensor):
         value = Tensor._of(np.asarray(value))
@@ -91,12 +92,14 @@ def delitem(x: Tensor, key) -> None:
     raise KindError("Tensor does not support deleting items", "select what you keep: x[keep]")
 
 
-@effects.writes
 def _assign(x: Tensor, key, value) -> None:
     if not x._array.flags.writeable:
         raise read_only("__setitem__")
     _replace(x, key, value._array if isinstance(value, Tensor) else value)
     changed_(x, "__setitem__")
+
+
+assign = effects.writes(_assign)
 
 
 def _replace(x: Tensor, key, values) -> None:

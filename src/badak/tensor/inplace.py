@@ -7,7 +7,8 @@ the base gets a node that replaces the slice, and every view of that memory take
 import numpy as np
 
 from badak.errors import GraphError, ShapeError
-from badak.graph import Saved, effects, modes
+from badak.graph import Saved, effects
+from badak.graph.modes import anywhere, modes
 from badak.kernels.half import converted
 from badak.ops.write import Replaced, WriteView
 from badak.tensor.apply import apply, record
@@ -33,7 +34,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         raise read_only(name)
     if recording and x._base is None and not value.requires_grad:
         value = apply(Replaced, value, x)
-    (_put if modes.observer is None else put)(x, value, name)
+    (put if anywhere.curious and modes.observer is not None else _put)(x, value, name)
     if recording:
         _rewrite(x, value)
     return x

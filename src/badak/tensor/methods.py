@@ -2,7 +2,7 @@
 
 from types import FunctionType
 
-from badak.naming import guarded, public
+from badak.naming import guarded, guarded_operator, public
 from badak.tensor.about import About
 from badak.tensor.history import History
 from badak.tensor.inplace_ops import swap_shape, twin
@@ -18,4 +18,6 @@ for _name, _file, _ in public.listed("in_place", "in_place_both"):
 _OWN = {name: method for base in (History, About, Values) for name, method in vars(base).items() if name[0] != "_"}
 
 for _name, _method in [*_OWN.items(), *METHODS.items()]:
-    setattr(Tensor, _name, guarded(_method, "badak.Tensor", _name) if type(_method) is FunctionType else _method)
+    if type(_method) is FunctionType:
+        _method = (guarded_operator if _name[:2] == "__" else guarded)(_method, "badak.Tensor", _name)
+    setattr(Tensor, _name, _method)
