@@ -121,7 +121,8 @@ def fields() -> Iterable[str]:
 
 def methods_stub() -> str:
     """interface.pyi."""
-    of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ..."]
+    of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...", "@classmethod"]
+    of.append("def _like_meta(cls, description: np.ndarray, kind: Any = None) -> Tensor: ...")
     return HEAD + TYPES + METHODS_HEAD + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
 
 

@@ -74,6 +74,10 @@ class MissingError(BadakError, NotImplementedError, RuntimeError):
     """Something that PyTorch has and badak does not."""
 
 
+class NoDataError(MissingError, TypeError):
+    """A value was asked of a tensor on the meta device, which has a shape and a dtype, and no values."""
+
+
 class DeviceError(MissingError, AssertionError):
     """Work for a device that badak does not have."""
 

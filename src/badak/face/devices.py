@@ -5,8 +5,7 @@ from typing import NoReturn
 
 from badak.errors import DeviceError
 from badak.tensor import device
-from badak.tensor.dtypes import check_device
-from badak.tensor.random import get_rng_state, set_rng_state
+from badak.tensor.dtypes import check_device, entered
 
 
 class OutOfMemoryError(RuntimeError):
@@ -65,21 +64,16 @@ cpu = SimpleNamespace(
 )
 
 
-_entered: list = []  # for each `with device:` that is open, the state of the random numbers to go back to, or None
-
-
 def _enter(self: device) -> device:
-    """`with torch.device("cpu"):` is as everywhere. On "meta" tensors are made as well, but no random number is used up."""
+    """`with torch.device("meta"):` makes new tensors without memory, `with torch.device("cpu"):` is as everywhere."""
     if self.type != "meta":
         check_device(self)
-    _entered.append(get_rng_state() if self.type == "meta" else None)
+    entered.append(self)
     return self
 
 
 def _exit(self: device, *error) -> None:
-    before = _entered.pop()
-    if before is not None:
-        set_rng_state(before)
+    entered.pop()
 
 
 device.__enter__, device.__exit__ = _enter, _exit  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from typing import Any
 from badak import kernels
 from badak.errors import ArgumentError
 from badak.tensor import device as Device
-from badak.tensor.dtypes import check_device
+from badak.tensor.dtypes import check_device, entered
 
 _PRECISIONS = ("highest", "high", "medium")
 _settings: dict[str, Any] = {
@@ -98,10 +98,16 @@ def get_num_interop_threads() -> int:
 
 
 def set_default_device(device) -> None:
-    """Accept the CPU, which it is anyway. Raises MissingError for any other device."""
-    check_device(device)
+    """Make new tensors there: on the CPU, as always, or on the meta device. Raises MissingError for any other."""
+    wanted = Device("cpu" if device is None else device)
+    if wanted.type != "meta":
+        check_device(wanted)
+    if _settings.get("device") in entered:
+        entered.remove(_settings["device"])
+    _settings["device"] = wanted
+    entered.insert(0, wanted)
 
 
 def get_default_device() -> Device:
-    """The CPU."""
-    return Device("cpu")
+    """Where new tensors are made: the CPU, unless a block or set_default_device says otherwise."""
+    return entered[-1] if entered else Device("cpu")

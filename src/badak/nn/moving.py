@@ -6,7 +6,7 @@ from badak.autograd import no_grad
 from badak.errors import DTypeError, KindError
 from badak.graph import effects
 from badak.nn.tree import Tree
-from badak.tensor import Tensor, empty_like, float16, float32, float64
+from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
 from badak.tensor import device as device_type
 from badak.tensor import dtype as dtype_type
@@ -80,11 +80,15 @@ class Moving(Tree):
 
     def to_empty(self, *, device, recurse: bool = True):
         """Fresh storage without values for every parameter and buffer, on `device`."""
-        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
+        return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse=recurse)
 
     def share_memory(self):
         """Move every parameter and buffer into memory that other processes see."""
         return self._apply(lambda t: t.share_memory_())
+
+
+def _is_meta(device) -> bool:
+    return isinstance(device, (str, device_type)) and device_type(device).type == "meta"
 
 
 def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None, memory_format=None):
@@ -100,5 +104,6 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
             raise KindError(f"to() received {type(value).__name__}", "give a device, a floating dtype or a tensor")
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
-    check_device(device)
+    if not _is_meta(device):
+        check_device(device)
     return device, dtype

@@ -7,6 +7,7 @@ functions. `methods.py` gives Tensor its methods; `naming/public.py` lists them 
 from badak.naming import public as _public
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
+from badak.tensor import meta as meta
 from badak.tensor import methods as methods
 from badak.tensor import random as random
 from badak.tensor import returns as returns

@@ -5,6 +5,7 @@ from typing import Any
 
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
+from badak.tensor import meta as meta
 from badak.tensor import methods as methods
 from badak.tensor import random as random
 from badak.tensor import returns as returns

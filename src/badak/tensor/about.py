@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import RangeError
+from badak.errors import NoDataError, RangeError
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import strided
@@ -13,30 +13,46 @@ class About(Methods):
 
     @property
     def shape(self) -> dtypes.Size:
-        return dtypes.Size(self._array.shape)
+        try:
+            return dtypes.Size(self._array.shape)
+        except NoDataError:
+            return dtypes.Size(self._meta.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
-        return dtypes.of_numpy(self._array.dtype)
+        try:
+            return dtypes.of_numpy(self._array.dtype)
+        except NoDataError:
+            return dtypes.of_numpy(self._meta.dtype)
 
     @property
     def device(self) -> dtypes.device:
-        return dtypes.CPU
+        return dtypes.CPU if self._meta is None else dtypes.META
 
     @property
     def ndim(self) -> int:
-        return self._array.ndim
+        try:
+            return self._array.ndim
+        except NoDataError:
+            return self._meta.ndim
 
     @property
     def itemsize(self) -> int:
-        return self._array.itemsize
+        return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        return self._array.nbytes
+        return (self._array if self._meta is None else self._meta).nbytes
 
-    is_cuda = is_mps = is_sparse = is_quantized = is_meta = is_nested = False
-    is_cpu = True
+    @property
+    def is_meta(self) -> bool:
+        return self._meta is not None
+
+    @property
+    def is_cpu(self) -> bool:
+        return self._meta is None
+
+    is_cuda = is_mps = is_xpu = is_sparse = is_quantized = is_nested = False
     layout = strided
 
     def size(self, dim: int | None = None):

@@ -57,6 +57,8 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if other is not None:
         kind = other.dtype
     dtypes.check_device(where)
+    if x._meta is not None:
+        raise dtypes.on_meta()
     made = cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
     return contiguous(made) if in_rows(options.get("memory_format")) else made
 
@@ -102,7 +104,7 @@ bool = _caster("bool", dtypes.bool_)  # noqa: A001
 
 def cpu(x: Tensor, memory_format=None) -> Tensor:
     """x, which is on the CPU."""
-    return x
+    return x if x._meta is None else to(x, "cpu")
 
 
 def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tensor:

@@ -9,8 +9,9 @@ from badak.graph import effects
 from badak.kernels.order import laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
-from badak.tensor.dtypes import check_device, default_dtype, to_dtype
+from badak.tensor.dtypes import CPU, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import in_rows
+from badak.tensor.nowhere import description, unfilled
 from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------------- from data
@@ -21,7 +22,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
 
     Python's floats become the default dtype (float32), ints int64, bools bool; NumPy's dtypes are kept.
     """
-    check_device(device)
+    check_place(device)
     if isinstance(data, Tensor):
         warn_once(
             "tensor of a tensor",
@@ -37,7 +38,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
 
 def as_tensor(data, dtype=None, device=None) -> Tensor:
     """`data` as a tensor, sharing its memory where it is a tensor or an array of that dtype already."""
-    check_device(device)
+    check_place(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(to_dtype(dtype))
     if hasattr(data, "untyped"):  # a storage: its bytes, or its numbers, in the memory where they lie
@@ -113,13 +114,16 @@ def _shape(size, options) -> tuple:
 def _new(make, size, options, *value) -> Tensor:
     """make(shape, *value, dtype) with the keywords that every creation function takes."""
     shape = _shape(size, options)
+    check_place(options.get("device"))  # before there is any memory
     dtype = options.pop("dtype", None)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if make is np.empty and unfilled.on:
+        return _finish(description(shape, wanted.numpy), options)
     return _finish(make(shape, *value, wanted.numpy), options)
 
 
 def _finish(array, options) -> Tensor:
-    check_device(options.pop("device", None))
+    check_place(options.pop("device", None))
     requires_grad, out = options.pop("requires_grad", False), options.pop("out", None)
     for known in ("layout", "pin_memory", "memory_format"):
         options.pop(known, None)
@@ -167,6 +171,7 @@ def _like(make, x: Tensor, options, *value) -> Tensor:
     dtype = options.pop("dtype", None)
     wanted = x._array.dtype if dtype is None else to_dtype(dtype).numpy
     made = make(x._array.shape, *value, wanted)
+    options.setdefault("device", CPU)
     return _finish(made if in_rows(options.pop("memory_format", None)) else laid(made, x._array), options)
 
 
@@ -194,6 +199,7 @@ def full_like(input: Tensor, fill_value, **options) -> Tensor:
 def _new_of(x: Tensor, options):
     if options.get("dtype") is None:
         options["dtype"] = x.dtype
+    options.setdefault("device", x.device)
     return options
 
 
@@ -219,7 +225,7 @@ def new_full(input: Tensor, size, fill_value, **options) -> Tensor:
 
 def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
     """A copy of `data` in input's dtype."""
-    return tensor(data, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+    return tensor(data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
 def new(input: Tensor, *data) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from badak.errors import DeviceError, DTypeError, KindError, package
+from badak.errors import DeviceError, DTypeError, KindError, NoDataError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
@@ -232,7 +232,8 @@ class device:  # noqa: N801  (PyTorch's name)
         return device, (self.type, self.index)
 
 
-CPU = device("cpu")
+CPU, META = device("cpu"), device("meta")
+entered: list[device] = []  # the devices of the `with` blocks that are open, after the one of set_default_device
 
 
 def check_device(where) -> None:
@@ -240,10 +241,24 @@ def check_device(where) -> None:
     if where is None or where is CPU:
         return
     asked = device(where)
+    if asked.type == "meta":
+        raise on_meta()
     if asked.type != "cpu":
         raise DeviceError(
             f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)"
         )
+
+
+def check_place(where) -> None:
+    """check_device for what makes new tensors: where none is named, the default device counts."""
+    check_device(entered[-1] if where is None and entered else where)
+
+
+def on_meta() -> NoDataError:
+    """What is raised inside of a function that meets the meta device; `naming/explain.py` catches it at the public door."""
+    return NoDataError(
+        "a tensor on the meta device has a shape and a dtype, and no values", "module.to_empty(device='cpu'), or real tensors"
+    )
 
 
 class Size(tuple):

@@ -117,7 +117,7 @@ class History(About):
                     f"assigned grad expected to be a Tensor or None but got {type(value).__name__}",
                     "x.grad = badak.tensor(...)",
                 )
-            if value._array.shape != self._array.shape:
+            if value.shape != self.shape:
                 raise ShapeError(
                     f"assigned grad has data of a different size: {tuple(value.shape)} for a tensor of {tuple(self.shape)}",
                     "give x.grad the shape of x",
@@ -231,6 +231,8 @@ class History(About):
     @property
     def data(self) -> "Tensor":
         """The same memory, without history and outside the count of in-place changes."""
+        if self._meta is not None:
+            return self._like_meta(self._meta)
         twin = self._of(self._array)
         effects.derived(twin)
         return twin
@@ -242,7 +244,11 @@ class History(About):
                 f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
             )
         effects.redefined(self, "other data of a tensor")
-        self._array = value._array
+        self._meta = value._meta
+        if value._meta is None:
+            self._array = value._array
+        else:
+            self.__dict__.pop("_array", None)
 
 
 class _TensorHook:

@@ -12,6 +12,7 @@ from badak.graph.modes import anywhere, modes
 from badak.kernels.half import converted
 from badak.ops.write import Replaced, WriteView
 from badak.tensor.apply import apply, record
+from badak.tensor.nowhere import unfilled
 from badak.tensor.tensor import Tensor
 
 
@@ -31,6 +32,8 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     if recording and value._node is None and value.requires_grad:
         value = value.clone()  # a leaf's history is the leaf itself, which x does not become
     if not array.flags.writeable:
+        if unfilled.on:
+            return x
         raise read_only(name)
     if recording and x._base is None and not value.requires_grad:
         value = apply(Replaced, value, x)

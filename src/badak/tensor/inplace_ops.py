@@ -13,6 +13,7 @@ from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.nowhere import unfilled
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
 
@@ -82,7 +83,10 @@ def fill_(input, value) -> Tensor:
     value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
     if modes.grad and input.requires_grad:
         return write_(input, Tensor._of(np.asarray(value, input._array.dtype)), "fill_")
-    _fill(input, value)
+    if input._array.flags.writeable:
+        _fill(input, value)
+    elif not unfilled.on:
+        raise read_only("fill_")
     return input
 
 

@@ -12,6 +12,7 @@ from badak.tensor.tensor import Tensor
 
 class Methods:
     _array: np.ndarray
+    _meta: Any
     _requires_grad: bool
     _node: Node | None
     _slot: int
@@ -28,6 +29,8 @@ class Methods:
     _inference: bool
     @classmethod
     def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...
+    @classmethod
+    def _like_meta(cls, description: np.ndarray, kind: Any = None) -> Tensor: ...
     @property
     def H(self) -> Tensor:
         """A matrix transposed and conjugated."""

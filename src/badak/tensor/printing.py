@@ -139,6 +139,8 @@ def _complex_writer(values: np.ndarray):
 
 def format_tensor(x) -> str:
     """`tensor([...], dtype=..., requires_grad=True)`: the dtype is left out where it is the default."""
+    if x._meta is not None:
+        return _without_values(x)
     array = x._array
     if array.dtype.kind == "V":
         array = array.astype(np.float32)
@@ -163,6 +165,16 @@ def format_tensor(x) -> str:
     elif x.requires_grad:
         notes.append("requires_grad=True")
     return _with_notes(_PREFIX + text, notes, len(_PREFIX)) + ")"
+
+
+def _without_values(x) -> str:
+    """A tensor on the meta device."""
+    notes = ["...", "device='meta'", f"size={tuple(x.shape)}"]
+    if x.dtype is not default_dtype():
+        notes.append(f"dtype={x.dtype}")
+    if x.requires_grad:
+        notes.append("requires_grad=True")
+    return f"tensor({', '.join(notes)})"
 
 
 def _with_notes(text: str, notes: list[str], indent: int) -> str:

@@ -28,6 +28,7 @@ from badak.tensor.generator import (
     set_rng_state,
 )
 from badak.tensor.inplace import write_
+from badak.tensor.nowhere import unfilled
 from badak.tensor.tensor import Tensor
 
 
@@ -115,7 +116,7 @@ def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
          **named) -> Tensor:  # fmt: skip
     """Uniform numbers on [0, 1) of shape `size`."""
-    dtypes.check_device(device)
+    dtypes.check_place(device)
     shape = _shape(size or (named.pop("size", ()),), "rand")
     return _finish(or_default(generator).uniform(shape, _float_dtype(dtype, "rand")), out, requires_grad, "rand")
 
@@ -123,7 +124,7 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
           **named) -> Tensor:  # fmt: skip
     """Normal numbers (mean 0, deviation 1) of shape `size`."""
-    dtypes.check_device(device)
+    dtypes.check_place(device)
     shape = _shape(size or (named.pop("size", ()),), "randn")
     return _finish(or_default(generator).normal(shape, _float_dtype(dtype, "randn")), out, requires_grad, "randn")
 
@@ -131,7 +132,7 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
 def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
     """Whole numbers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default."""
-    dtypes.check_device(device)
+    dtypes.check_place(device)
     low, high, size = _range(list(args), low, high, size)
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_dtype(dtype).numpy
     drawn = or_default(generator).integers(low, high, _shape((size,), "randint"), kind)
@@ -153,7 +154,7 @@ def _range(args, low, high, size, sized=True):
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
              pin_memory=False) -> Tensor:  # fmt: skip
     """0 .. n-1 in random order, (n,); int64 by default."""
-    dtypes.check_device(device)
+    dtypes.check_place(device)
     if n < 0:
         raise ArgumentError(f"randperm: expected n >= 0; got n={n}", "n is how many numbers to order")
     order = or_default(generator).permutation(int(n))
@@ -208,7 +209,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     if size is not None:
         raise KindError("normal: tensors already say the size", "normal(mean, std) without a size")
     if not isinstance(std, Tensor):
-        drawn = source.normal(mean.shape, mean.dtype.numpy, 0.0, float(std)) + mean._array
+        center = mean._array
+        drawn = source.normal(center.shape, center.dtype, 0.0, float(std)) + center
     else:
         center = mean._array if isinstance(mean, Tensor) else std._array.dtype.type(mean)
         _need_deviation(std)
@@ -255,6 +257,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 
 def _fill(x: Tensor, draw, where) -> Tensor:
+    if unfilled.on:
+        return x
     return write_(x, _drawn(draw_like(x._array, draw), x), where)
 
 

@@ -6,7 +6,7 @@ to Python and NumPy; each family of functions has a file of its own, and `method
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from badak.errors import GraphError
 from badak.graph import Leaf, Node, Version
 from badak.naming import absent_attribute
 from badak.tensor import dtypes
+from badak.tensor.nowhere import description
 from badak.tensor.values import Values
 
 _new = object.__new__
@@ -27,6 +28,7 @@ class Tensor(Values):
     """
 
     _array: np.ndarray  # the values; also a single one is an array, of shape ()
+    _meta: Any = None  # of a tensor on the meta device, which has no _array: its shape, dtype and strides
 
     # What follows has its default here, on the class: most tensors never need more.
 
@@ -71,6 +73,13 @@ class Tensor(Values):
         tensor._array = array if type(array) is np.ndarray else np.asarray(array)
         return tensor
 
+    @classmethod
+    def _like_meta(cls, description: np.ndarray, kind=None) -> "Tensor":
+        """A tensor on the meta device of this shape, dtype and strides."""
+        tensor = _new(kind or Tensor)
+        tensor._meta = description
+        return tensor
+
     def __hash__(self) -> int:
         return id(self)  # == compares element by element, so a tensor as a key of a dict is this very one
 
@@ -82,7 +91,10 @@ class Tensor(Values):
             )
         if id(self) in memo:
             return memo[id(self)]
-        twin = Tensor._of(self._array.copy(), type(self))
+        if self._meta is None:
+            twin = Tensor._of(self._array.copy(), type(self))
+        else:
+            twin = Tensor._like_meta(self._meta, type(self))
         twin._requires_grad = self._requires_grad
         if self._grad is not None:
             twin._grad = Tensor._of(self._grad._array.copy())
@@ -95,13 +107,23 @@ class Tensor(Values):
     def __reduce_ex__(self, protocol):
         if self._node is not None:
             raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
+        if self._meta is not None:
+            return _rebuild_meta, (type(self), self._meta.shape, self.dtype, self._meta.strides, self._requires_grad)
         return _rebuild, (type(self), self._array, self._requires_grad)
 
     if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 
         def __getattr__(self, name: str):
             # Reached only for what a tensor has not.
+            if name == "_array":
+                raise dtypes.on_meta()
             raise absent_attribute("Tensor", name, self)
+
+
+def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:
+    tensor = Tensor._like_meta(description(shape, dtype.numpy, strides), kind)
+    tensor._requires_grad = requires_grad
+    return tensor
 
 
 def _rebuild(kind, array, requires_grad: bool) -> Tensor:

@@ -82,12 +82,12 @@ class Values(History):
         return int(self._array.item())
 
     def __len__(self) -> int:
-        if self._array.ndim == 0:
+        if self.ndim == 0:
             raise KindError("len() of a 0-d tensor", "x.item() gives its value")
-        return len(self._array)
+        return self.shape[0]
 
     def __iter__(self):
-        if self._array.ndim == 0:
+        if self.ndim == 0:
             raise KindError("iteration over a 0-d tensor", "x.item() gives its value")
         return iter(self.unbind(0))
 
@@ -98,6 +98,8 @@ class Values(History):
         return bool((self._array == value).any())
 
     def __format__(self, spec: str) -> str:
+        if self._meta is not None:
+            return repr(self)
         self._read("format()")
         if self._array.ndim == 0:
             return format(self._array.item(), spec)
@@ -108,5 +110,6 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
-        self._read("str()")
+        if self._meta is None:
+            self._read("str()")
         return format_tensor(self)

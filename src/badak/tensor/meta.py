@@ -1,0 +1,246 @@
+"""The meta device: tensors with a shape, a dtype and strides, and no memory.
+
+Such a tensor has no `_array`. A public function that asks for it meets `NoDataError`, and is run again here: on stand-ins that
+lie over memory that nobody gives (`nowhere.py`), so that its own code says which shape, dtype and strides the result has. What
+would look at a value, or needs one to know a size, is refused; nothing is written, no random number is used up.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from badak.errors import NoDataError, ShapeError
+from badak.graph import effects, modes
+from badak.graph.effects import Observer
+from badak.naming.explain import without_data
+from badak.tensor import create, dtypes
+from badak.tensor.dtypes import device as Device
+from badak.tensor.nowhere import like, unfilled
+from badak.tensor.random import get_rng_state, set_rng_state
+from badak.tensor.tensor import Tensor
+
+_RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_".split())
+_FILLED = frozenset("empty ones zeros rand randn".split())  # what they hold is nothing to a tensor without values
+_inside = threading.local()
+
+
+class _Blind(Observer):
+    """Refuses what looks at values."""
+
+    def read(self, how: str) -> None:
+        raise NoDataError(
+            f"{how} cannot be called on meta tensors: they have no values", "module.to_empty(device='cpu'), or real tensors"
+        )
+
+
+@contextmanager
+def _blindly() -> Iterator[None]:
+    """A block in which functions run on stand-ins: nothing is recorded, values are not looked at, new tensors are real."""
+    blind, grad, entered = _Blind(), modes.grad, dtypes.entered[:]
+    before = get_rng_state()
+    _inside.runs, modes.grad, dtypes.entered[:] = True, False, []
+    effects.watch(blind)
+    try:
+        yield
+    finally:
+        effects.watch(blind, False)
+        _inside.runs, modes.grad, dtypes.entered[:] = False, grad, entered
+        set_rng_state(before)
+
+
+@contextmanager
+def _untouched() -> Iterator[None]:
+    """A block in which memory is made that will be taken away again."""
+    before, unfilled.on = unfilled.on, True
+    try:
+        yield
+    finally:
+        unfilled.on = before
+
+
+def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> Any:
+    """What a public function gives where the meta device is meant; `error` where it is none of its calls."""
+    if getattr(_inside, "runs", False):
+        raise error
+    if function.__name__ == "__init__":
+        return _made(function, args, kwargs, error)
+    if name in ("cpu", "cuda", "numpy"):
+        raise _no_copy()
+    if name == "__getitem__":
+        _refuse_masks(args[1])
+    if name == "bincount" or (name == "repeat_interleave" and not isinstance((*args, *kwargs.values(), None)[1], int)):
+        raise NoDataError(f"{name} of meta tensors: the size of its result is a value, which they have not", "real tensors")
+    stand_ins = _StandIns()
+    here, named = stand_ins.of(args), stand_ins.of(kwargs)
+    where = _target(name, args, kwargs)
+    if where is not None and not _is_meta(where):
+        if name == "to":
+            raise _no_copy()
+        stand_ins.real = True
+    named = {key: value for key, value in named.items() if key != "device" or not _is_meta(value)}
+    if name == "to":
+        here = tuple("cpu" if isinstance(value, str | Device) and _is_meta(value) else value for value in here)
+    if name.endswith("_") and (not name.endswith("__") or name.startswith("__i") or name == "__setitem__"):
+        if name not in ("__index__", "__int__", "__invert__", "__iter__"):
+            return _in_place(function, name, args, kwargs, (here, named), error)
+    if name in _FILLED:
+        function, named = create.empty, {key: value for key, value in named.items() if key != "generator"}
+    with _blindly(), _untouched():
+        made = function(*here, **named)
+    return stand_ins.back(made, wanted=modes.grad and stand_ins.wanted and name != "detach")
+
+
+class _StandIns:
+    """Stand-ins for the meta tensors among arguments, and the way back from results."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Tensor, Tensor]] = {}  # id of the stand-in: (it, the tensor it stands for)
+        self.wanted = False  # whether one of the tensors wants a gradient
+        self.real = False  # whether results are real tensors, as they are where another device is asked for
+
+    def of(self, value: Any) -> Any:
+        """The value with stand-ins in place of meta tensors."""
+        if isinstance(value, Tensor):
+            self.wanted = self.wanted or value._requires_grad
+            if value._meta is None:
+                return value
+            twin = Tensor._of(value._meta)
+            self.known[id(twin)] = twin, value
+            return twin
+        if isinstance(value, dict):
+            return {key: self.of(part) for key, part in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(map(self.of, value))
+        return value
+
+    def back(self, made: Any, wanted: bool = False) -> Any:
+        """A result with meta tensors in place of real ones."""
+        if isinstance(made, Tensor):
+            if id(made) in self.known:
+                return self.known[id(made)][1]
+            if self.real:
+                return made
+            y = Tensor._like_meta(like(made._array))
+            y._requires_grad = made._requires_grad or (wanted and made._array.dtype.kind in "fcV")
+            return y
+        if isinstance(made, dict):
+            return type(made)((key, self.back(part, wanted)) for key, part in made.items())
+        if isinstance(made, tuple) and hasattr(made, "_fields"):
+            return type(made)(*[self.back(part, wanted) for part in made])
+        if type(made) in (list, tuple):
+            return type(made)([self.back(part, wanted) for part in made])
+        return made
+
+
+def _target(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The device that a call asks for, None where it asks for none."""
+    if kwargs.get("device") is not None:
+        return kwargs["device"]
+    if name != "to":
+        return None
+    others = [value.device if isinstance(value, Tensor) else value for value in (*args[1:], kwargs.get("other"))]
+    return next((value for value in others if isinstance(value, str | Device)), None)
+
+
+def _refuse_masks(key: Any) -> None:
+    """Raise where a key chooses by values how many there are."""
+    for part in key if isinstance(key, tuple) else (key,):
+        if isinstance(part, Tensor) and part.ndim and part.dtype in (dtypes.bool_, dtypes.uint8):
+            raise NoDataError("a mask cannot choose from meta tensors: how many it leaves is a value", "x.masked_fill")
+
+
+def _is_meta(where: Any) -> bool:
+    return isinstance(where, str | Device) and Device(where).type == "meta"
+
+
+def _no_copy() -> NoDataError:
+    return NoDataError(
+        "Cannot copy out of meta tensor; no data!",
+        "module.to_empty(device='cpu') and load_state_dict, or load_state_dict(assign=True)",
+    )
+
+
+def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_ins: tuple, error: NoDataError) -> Any:
+    """A call that changes its first argument: its shape changes, its values are none."""
+    x = args[0] if args else kwargs.get("tensor", kwargs.get("input"))
+    if not isinstance(x, Tensor):
+        raise error
+    if x._meta is None:
+        raise _no_copy()
+    here, named = stand_ins
+    if name in _RESHAPING or name == "requires_grad_":
+        twin = here[0] if name == "requires_grad_" else Tensor._of(np.array(here[0]._array, copy=True))
+        if name == "resize_":
+            twin = Tensor._of(np.empty(0, x._meta.dtype))
+        with _blindly():
+            function(twin, *here[1:], **named)
+        x._meta, x._requires_grad = like(twin._array), twin._requires_grad
+        return x
+    place = here[0]._array if here else x._meta
+    if name == "__setitem__":
+        with _blindly():
+            place = create.as_tensor(here[0])[here[1]]._array
+    others = [value for value in (*here[1:], *named.values()) if isinstance(value, Tensor)]
+    if name in ("copy_", "__setitem__", "fill_") or name.startswith("__i") or name[:-1] in ("add", "sub", "mul", "div"):
+        for other in others if name != "__setitem__" else others[-1:]:
+            if np.broadcast_shapes(place.shape, other._array.shape) != place.shape:
+                raise ShapeError(
+                    f"{name}: output with shape {list(place.shape)} doesn't match the broadcast shape "
+                    f"{list(other._array.shape)}",
+                    "the right side must broadcast to the tensor that is changed",
+                )
+    return None if name == "__setitem__" else x
+
+
+def _made(function: Callable, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> None:
+    """A module on the meta device: made as always, of memory that is not touched, and then without it."""
+    module = args[0]
+    if not hasattr(module, "_modules") and not hasattr(type(module), "register_parameter"):
+        raise error
+    named = {key: value for key, value in kwargs.items() if key != "device" or not _is_meta(value)}
+    with _blindly(), _untouched():
+        function(*args, **named)
+    for part in module.modules():
+        for held in (*part._parameters.values(), *part._buffers.values()):
+            if held is not None:
+                to_meta_(held)
+
+
+def to_meta_(x: Tensor) -> None:
+    """Take the memory from a tensor that nobody has used."""
+    if x._meta is None:
+        x._meta = like(x._array)
+        del x._array
+        x._base, x._steps, x._counter = None, (), None
+
+
+def forward(module: Any, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> Any:
+    """What a layer gives whose parameters, or whose input, are on the meta device."""
+    if getattr(_inside, "runs", False):
+        raise error
+    stand_ins = _StandIns()
+    here, named = stand_ins.of(args), stand_ins.of(kwargs)
+    kept = [(part.__dict__, dict(part._parameters), dict(part._buffers)) for part in module.modules()]
+    try:
+        for own, parameters, buffers in kept:
+            own["_parameters"] = {name: stand_ins.of(value) for name, value in parameters.items()}
+            own["_buffers"] = {name: _written(value) for name, value in buffers.items()}
+        with _blindly():
+            made = module.forward(*here, **named)
+    finally:
+        for own, parameters, buffers in kept:
+            own["_parameters"], own["_buffers"] = parameters, buffers
+    return stand_ins.back(made, wanted=modes.grad and stand_ins.wanted)
+
+
+def _written(buffer: Tensor | None) -> Tensor | None:
+    """A buffer that a forward may write to, as batch normalisation does to its statistics."""
+    if buffer is None or buffer._meta is None:
+        return buffer
+    return Tensor._of(np.zeros(buffer._meta.shape, buffer._meta.dtype))
+
+
+without_data.append(run)

@@ -1,0 +1,114 @@
+"""The meta device: every public function gives there the shape, dtype and strides that it gives with memory, or says it cannot."""
+
+import pickle
+
+import pytest
+
+import badak
+from badak import nn
+from badak.errors import NoDataError
+from badak.naming import public
+
+# Sizes that depend on values, and values that go to Python: these have no answer without data.
+REFUSED = {
+    "allclose argwhere bincount equal histc is_nonzero isin masked_select nonzero unique unique_consecutive item tolist",
+    "inverse logdet cholesky slogdet svd qr pinverse det multinomial bernoulli",
+}
+NOT_OF_TENSORS = {"load", "save", "compile", "set_printoptions", "info", "fork_rng"}
+FUNCTIONS = sorted(
+    name for name, function in public.functions().items() if callable(function) and not isinstance(function, type)
+)
+
+
+def made():
+    """Arguments of a call: those for which it succeeds with memory are tried without."""
+    x = badak.linspace(0.1, 0.9, 12).reshape(3, 4)
+    square, ids = x[:, :3] + badak.eye(3), badak.tensor([0, 2, 1])
+    one = [(x,), (x.t(),), (square,), (ids,), ([x, x],)]
+    return [*one, (x, x), (x, 0), (x, 0.5), (x, 1, ids), (square, square), (ids, ids), (x[0], x[0])]
+
+
+def without(value):
+    """The same on the meta device."""
+    if isinstance(value, badak.Tensor):
+        return badak.empty_like(value).to("meta") if value.is_contiguous() else without(value.t().clone()).t()
+    return type(value)(map(without, value)) if isinstance(value, list | tuple) else value
+
+
+def about(value):
+    if isinstance(value, badak.Tensor):
+        return tuple(value.shape), value.dtype, value.stride() if value.numel() else None
+    return [about(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - NOT_OF_TENSORS))
+def test_a_function_gives_the_same_shape_without_data(name):
+    function = getattr(badak, name)
+    for real, bare in zip(made(), map(without, made())):
+        try:
+            expected = function(*real)
+        except Exception:
+            continue
+        state = badak.get_rng_state()
+        try:
+            found = function(*bare)
+        except NoDataError as error:
+            assert "\nfix: " in str(error)
+            continue
+        except Exception:
+            assert name in " ".join(REFUSED).split(), "what works with memory works on the meta device, or says why not"
+            continue
+        assert about(found) == about(expected)
+        assert badak.equal(state, badak.get_rng_state())
+
+
+def test_functions_that_need_values_are_refused_in_two_lines():
+    x = badak.empty(2, 3, device="meta")
+    for use in (
+        lambda: x.item(),
+        lambda: x.tolist(),
+        lambda: x.numpy(),
+        lambda: bool(x[0, 0]),
+        lambda: x.nonzero(),
+        lambda: x[x > 0],
+        lambda: x.cpu(),
+        lambda: x.to("cpu"),
+        lambda: badak.zeros(2, 3).copy_(x),
+        lambda: nn.Linear(2, 2, device="meta").to("cpu"),
+        lambda: x.untyped_storage(),
+    ):
+        with pytest.raises(NoDataError) as told:
+            use()
+        assert len(str(told.value).splitlines()) == 2
+
+
+def test_no_memory_is_taken():
+    with badak.device("meta"):
+        layer = nn.Linear(200_000, 200_000)  # 160 GB
+    assert layer.weight.is_meta and layer.weight.numel() == 4 * 10**10
+    assert badak.empty(10**12, device="meta").nbytes == 4 * 10**12
+
+
+def test_a_meta_tensor_is_pickled_and_copied_without_data():
+    x = badak.empty(10**6, 10**6, device="meta").t()
+    again = pickle.loads(pickle.dumps(x))
+    assert (again.is_meta, again.stride(), again.shape) == (True, x.stride(), x.shape)
+    assert len(pickle.dumps(x)) < 1000
+
+
+def test_a_module_on_the_meta_device_takes_weights_as_they_are():
+    with badak.device("meta"):
+        model = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2))
+    real = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2))
+    x = badak.randn(5, 3)
+    assert model(badak.empty(5, 3, device="meta")).shape == (5, 2)
+    model.load_state_dict(real.state_dict(), assign=True)
+    assert badak.equal(model(x), real(x)) and all(p.requires_grad for p in model.parameters())
+
+
+def test_the_default_device_ends_with_its_block():
+    with badak.device("meta"):
+        with badak.device("cpu"):
+            assert badak.ones(1).device.type == "cpu"
+        assert badak.ones(1).device.type == badak.get_default_device().type == "meta"
+    assert badak.ones(1).device.type == "cpu"
