@@ -1,7 +1,7 @@
 """What the threads of a team say to each other, in every order in which it can happen.
 
-The code that is judged is that of `threads/team.py` itself: `_share` and `_serve` are run word by word, on two or three
-threads, through every interleaving, by a small model checker. What it looks for:
+The code that is judged is that of `threads/team.py` itself: `_share` and `_serve` are run word by word, by a caller
+and a member or by two callers and a member, through every interleaving, by a small model checker. What it looks for:
 
     a race      two accesses to plain memory (a record, the start of a counter, a result) that no edge puts in order
     a wrong job a worker that is called with another job's record, a task that is done twice or not at all
