@@ -18,7 +18,7 @@ A row is one line for most ops:
 `cases` is a list; each item holds the inputs of one call in the order of `Op.forward(save, *inputs)`:
     a shape         standard normal numbers of that shape (uniform in `domain=(low, high)` where the row gives one);
                     for an op with one input the item is the bare shape
-    ints(n, *shape) integers 0..n-1     bools(*shape) booleans, none all False     uniform(low, high, *shape)
+    ints(n, *shape) integers 0..n-1     bools(*shape) booleans, none all False     uniform(low, high, *shape)    complexes(*shape)
     an array        these very values (floats are cast to the dtype under test)
     None            an optional input left out
     case(*inputs, **attributes)   the same with attributes of its own
@@ -85,6 +85,11 @@ def bools(*shape: int, p: float = 0.7) -> Draw:
 def uniform(low: float, high: float, *shape: int) -> Draw:
     """Floats between low and high."""
     return Draw(lambda rng: rng.uniform(low, high, shape))
+
+
+def complexes(*shape: int) -> Draw:
+    """Complex numbers, both parts standard normal."""
+    return Draw(lambda rng: rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
 
 
 @dataclass(frozen=True)

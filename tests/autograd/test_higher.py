@@ -156,6 +156,56 @@ def test_gradient_penalties_of_models_equal_those_of_pytorch(name):
         assert_close(a, b, units=1e4, what=name)
 
 
+# Complex numbers do not reach these, or there other operations compute with them.
+NOT_COMPLEX = {"RMSNorm", "Angle", "Var", "Std", "Logaddexp", "LogCumSumExp", "Cholesky", "QR", "Eigh"}
+
+
+def _complex_calls():
+    for row in ROWS:
+        if row.op.__name__ not in NOT_COMPLEX:
+            yield from (pytest.param(call, id=repr(call)[:80]) for call in [c for c in row.cases() if _worth(c)][:2])
+
+
+@pytest.mark.parametrize("call", list(_complex_calls()))
+def test_complex_second_derivatives_equal_those_of_pytorch(call):
+    rng = np.random.default_rng(1)
+    arrays = [
+        a + 1j * rng.standard_normal(a.shape) if a is not None and a.dtype.kind == "f" else a for a in call.arrays(np.float64)
+    ]
+    theirs = _penalised(torch, call.row.twin, call, arrays)
+    if theirs is None:
+        return  # PyTorch takes no complex numbers there, or has no derivative
+    try:
+        ours = _penalised(badak, lambda *xs, **attributes: apply(call.row.op, *xs, **attributes), call, arrays)
+    except errors.GraphError as error:
+        assert "cannot be differentiated again" in str(error)
+        return
+    for a, b in zip(ours, theirs, strict=True):
+        assert_close(a, b, units=1e6, size=1)
+
+
+def _penalised(lib, function, call, arrays):
+    """First derivatives, and second ones by way of the sum of their squares; None where PyTorch has none."""
+    xs = [None if a is None else lib.from_numpy(np.array(a)) for a in arrays]
+    leaves = [x.requires_grad_() for x, need in zip(xs, call.needs(arrays)) if need]
+    try:
+        ys = function(*xs, **call.attributes)
+        live = [y for y in (ys if isinstance(ys, tuple | list) else (ys,)) if y.requires_grad]
+        dys = [np.random.default_rng(2).standard_normal((2, *y.shape)) for y in live]
+        given = [lib.from_numpy(np.asarray(re + 1j * im if y.is_complex() else re)) for (re, im), y in zip(dys, live)]
+        first = lib.autograd.grad(live, leaves, given, create_graph=True, allow_unused=True)
+        total = sum((lib.real(g * g.conj()) if g.is_complex() else g * g).sum() for g in first if g is not None)
+        slopes = hasattr(total, "requires_grad") and total.requires_grad
+        second = lib.autograd.grad(total, leaves, allow_unused=True) if slopes else []
+    except (RuntimeError, TypeError, ValueError):
+        if lib is badak:
+            raise
+        return None
+    zeros = [np.zeros(x.shape, np.complex128) for x in leaves]
+    plain = [None if g is None else g.detach().resolve_conj().numpy() for g in (*first, *second)]
+    return [z if g is None else g for g, z in zip(plain, zeros * 2)]
+
+
 def _values(lib):
     return lib.tensor(X[0, :3, :2])
 

@@ -14,7 +14,7 @@ from badak.ops.linear import Linear
 from badak.ops.matmul import MatMul
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.ops.softmax import LogSoftmax, Softmax
-from tests.samples import Sample, bools, case, ints
+from tests.samples import Sample, bools, case, complexes, ints
 
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 30.0, -30.0, 88.0, -88.0, 1e4, -1e4, np.nan])
 SHAPES = [(3, 5), (2, 3, 4), (0, 4), (1,), (33,)]
@@ -112,11 +112,12 @@ ROWS = [
     Sample(MatMul, torch.matmul,
            [((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 3)), ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)),
             ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((5, 3, 4), (5, 4, 2)), ((1, 1), (1, 1)), ((0, 4), (4, 3)),
-            ((2, 0), (0, 3)), ((3, 2, 4), (1, 4, 2)), ((2, 4), (3, 4, 5))],
+            ((2, 0), (0, 3)), ((3, 2, 4), (1, 4, 2)), ((2, 4), (3, 4, 5)), (complexes(3, 4), complexes(4, 2)),
+            (complexes(2, 3, 4), complexes(2, 4, 2))],
            threads=[((300, 70), (70, 90)), ((6, 40, 30), (6, 30, 20)), ((6, 40, 30), (30, 20))]),
     Sample(Linear, F.linear,
            [((7, 4), (5, 4), (5,)), ((2, 3, 4), (5, 4), None), ((4,), (5, 4), (5,)), ((1, 1), (1, 1), (1,)),
-            ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,))],
+            ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,)), (complexes(3, 4), complexes(5, 4), complexes(5))],
            threads=[((400, 96), (130, 96), (130,)), ((4, 100, 64), (64, 64), None)]),
     # A gradient that leaves out a row or divides by a count is not the derivative: against the twin only, as extremes.
     Sample(Embedding, embedding,

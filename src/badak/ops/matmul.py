@@ -5,10 +5,12 @@ from badak.errors import ShapeError
 from badak.graph import Op
 from badak.ops._broadcast import stretched, unbroadcast
 from badak.ops._check import cannot_multiply, dtype_mismatch
+from badak.ops._complex import conj
 
 
 class MatMul(Op):
-    """y[..., m, n] = sum_k a[..., m, k] b[..., k, n];   da = dy b^T, db = a^T dy, summed over stretched axes.
+    """y[..., m, n] = sum_k a[..., m, k] b[..., k, n];   da = dy b^H, db = a^H dy, summed over stretched axes
+    (b^H is the transpose, for complex numbers conjugated).
 
     As in torch.matmul: a vector on the left is a row, on the right a column, and its axis of size 1 leaves the
     result. Leading axes broadcast. A stack of matrices times one matrix is one product of all their rows.
@@ -29,7 +31,7 @@ class MatMul(Op):
 
     @staticmethod
     def backward(saved, dy):
-        a, b = saved.a, saved.b
+        a, b = conj(saved.a), conj(saved.b)
         if _alike(a, b):
             na, nb = saved.needs
             matmul = kernels.of(a).matmul

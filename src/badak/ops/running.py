@@ -85,11 +85,11 @@ class LogCumSumExp(Op):
         x, y, d = (np.moveaxis(a, saved.axis, 0) for a in (saved.x, saved.y, dy))
         dx, rest = np.empty_like(d), np.zeros(d.shape[1:], d.dtype)
         for j in reversed(range(len(d))):
-            rest = d[j] + (rest * _ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
-            dx[j] = rest * _ratio(x[j], y[j])
+            rest = d[j] + (rest * ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
+            dx[j] = rest * ratio(x[j], y[j])
         return np.moveaxis(dx, 0, saved.axis)
 
 
-def _ratio(a, b):
+def ratio(a, b):
     """exp(a - b) for a <= b, 0 where both are -inf."""
     return np.where(a == -np.inf, a.dtype.type(0), np.exp(a - b))

@@ -106,15 +106,19 @@ class AsStrided(Op):
 
     @staticmethod
     def backward(saved, dy):
-        x = saved.x
-        size, stride, offset = saved.places
-        there = _places(size, stride) + offset
-        mine = _places(x.shape, [s // x.itemsize for s in x.strides])
-        low = min(there.min(initial=0), mine.min(initial=0))
-        total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) - low + 1, dy.dtype)
-        np.add.at(total, there - low, dy)
-        count = np.bincount((mine - low).ravel(), minlength=total.size)  # a place that x has twice shares its gradient
-        return (total / np.maximum(count, 1).astype(dy.dtype))[mine - low]
+        there, mine = places_of(saved.x, *saved.places)
+        total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) + 1, dy.dtype)
+        np.add.at(total, there, dy)
+        count = np.bincount(mine.ravel(), minlength=total.size)  # a place that x has twice shares its gradient
+        return (total / np.maximum(count, 1).astype(dy.dtype))[mine]
+
+
+def places_of(x, size, stride, offset):
+    """(places of the entries of AsStrided's result, places of x's own), counted from the lowest of them."""
+    there = _places(size, stride) + offset
+    mine = _places(x.shape, [s // x.itemsize for s in x.strides])
+    low = min(there.min(initial=0), mine.min(initial=0))
+    return there - low, mine - low
 
 
 def owner_of(x):

@@ -8,7 +8,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.ops import cast, complex, fourier, index, join, linalg, observe, pad, rearrange, reduce, shape, write
+from badak.ops import (
+    cast,
+    complex,
+    fourier,
+    index,
+    join,
+    linalg,
+    observe,
+    pad,
+    rearrange,
+    reduce,
+    running,
+    scatter,
+    shape,
+    special,
+    write,
+)
+from badak.ops._complex import analytic
 from badak.tensor.higher.array import NotRecordable, Recorded, run, zeros
 
 FORMULAS: dict[type, Callable] = {}  # instead of Op.backward
@@ -79,6 +96,15 @@ def write_view(saved, dy):
     return run(write.WriteView, dy, zeros(part.shape, dy), steps=saved.steps), part
 
 
+@of(scatter.AsStrided)
+def as_strided(saved, dy):
+    x = saved.array("x")
+    there, mine = scatter.places_of(x, *saved.places)
+    size = max(there.max(initial=0), mine.max(initial=0)) + 1
+    total = run(index.IndexAdd, zeros(size, dy), there.ravel(), dy.reshape(there.size), dim=0)
+    return (total / np.maximum(np.bincount(mine.ravel(), minlength=size), 1))[mine]
+
+
 # ---------------------------------------------------------------- entries by their positions
 
 
@@ -90,7 +116,7 @@ def gather(saved, dy):
 
 
 @of(index.Scatter)
-def scatter(saved, dy):
+def scattered(saved, dy):
     dx = run(index.ScatterFill, dy, saved.index, c=0, dim=saved.dim) if saved.needs[0] else None
     return dx, None, _picked(saved, dy) if saved.needs[2] else None
 
@@ -251,6 +277,7 @@ def _fitted(x, size: int, axis: int):
 
 
 @of(reduce.Prod)
+@analytic
 def prod(saved, dy):
     """dy y / x; where an x is 0, dy times the product of the others, one row of them for each x."""
     x, axes = saved.x, saved.axis or tuple(range(saved.x.ndim))
@@ -270,11 +297,38 @@ def cumsum(saved, dy):
     return np.flip(np.cumsum(np.flip(dy, saved.axis), saved.axis), saved.axis)
 
 
+@of(running.LogCumSumExp)
+def logcumsumexp(saved, dy):
+    """r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), from the end on."""
+    axis = saved.axis % dy.ndim
+    x, y, d = (np.moveaxis(a, axis, 0) for a in (saved.x, saved.y, dy))
+    rest, dxs = zeros(d.shape[1:], d), []
+    for j in reversed(range(len(d))):
+        rest = d[j] + (rest * running.ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
+        dxs.append(rest * running.ratio(x[j], y[j]))
+    return run(join.Stack, *reversed(dxs), axis=axis)
+
+
+@of(running.CumMax, running.CumMin)
+def extreme_so_far(saved, dy, dindex):
+    return run(index.ScatterAdd, zeros(dy.shape, dy), saved.index, dy, dim=saved.axis % dy.ndim)
+
+
+@of(special.Lgamma)
+def lgamma(saved, dy):
+    return dy * run(special.Polygamma, saved.x, n=0)
+
+
+@of(special.Polygamma)
+def polygamma(saved, dy):
+    return dy * run(special.Polygamma, saved.x, n=saved.n + 1)
+
+
 @of(linalg.Det)
+@analytic
 def det(saved, dy):
     """dA = dy det(A) A^-T, for A that has an inverse."""
-    a = saved.a
-    return (dy * run(linalg.Det, a))[..., None, None] * np.linalg.inv(a).swapaxes(-1, -2).conj()
+    return (dy * run(linalg.Det, saved.a))[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
 
 
 @of(linalg.SlogDet)
