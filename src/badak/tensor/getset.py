@@ -14,7 +14,6 @@ from badak.tensor.data import as_array, fit
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.tensor import Tensor
 
-_BOUNDS = {int, type(None)}
 _BASIC = {int, slice, type(None), type(Ellipsis)}
 _MORE_THAN_NUMBERS = (Tensor, np.ndarray, list, tuple, range, slice, type(None), type(Ellipsis))
 
@@ -142,8 +141,7 @@ def _array_key(x: Tensor, key):
     for part in key:
         kind = type(part)
         if kind is slice:
-            if part.step is not None or type(part.start) not in _BOUNDS or type(part.stop) not in _BOUNDS:
-                part = _slice(part)
+            part = _slice(part)
         elif kind is not int and part is not None and part is not Ellipsis:
             part = _part(part)
             if type(part) not in _BASIC:
