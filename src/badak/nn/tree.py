@@ -1,14 +1,30 @@
 """Walking a model: what a module holds, and what the modules below it hold."""
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from badak.errors import ArgumentError, KindError
 from badak.nn.errors import ModuleAttributeError, kind
 from badak.nn.members import Members
-from badak.nn.unregistered import Listing, warn_of_plain_containers
+from badak.nn.unregistered import describe_unregistered, warn_of_unregistered
 
 Pairs = Iterator[tuple[str, Any]]
+_looked_at: weakref.WeakSet = weakref.WeakSet()  # roots whose plain containers have been looked through
+
+
+class Listing(Iterator):
+    """What `Module.parameters()` gives: an iterator that can say, to an optimizer that got nothing, why."""
+
+    def __init__(self, model, parameters: Iterator):
+        self._model, self._parameters = model, parameters
+
+    def __next__(self):
+        return next(self._parameters)
+
+    def why_empty(self) -> tuple[str, str | None]:
+        """(cause, fix) for the complaint that this listing held no parameter."""
+        return describe_unregistered(self._model, self._model._plain_containers())
 
 
 class Tree(Members):
@@ -63,7 +79,10 @@ class Tree(Members):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Pairs:
         """Pairs (path, parameter) of this module and, with `recurse`, of all below; a tied parameter comes once."""
-        warn_of_plain_containers(self)
+        if self not in _looked_at:
+            _looked_at.add(self)
+            if containers := list(self._plain_containers()):
+                warn_of_unregistered(self, containers)
         return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator:
@@ -78,6 +97,13 @@ class Tree(Members):
         """The buffers of this module and, with `recurse`, of all below; a shared one comes once."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
+
+    def _plain_containers(self) -> Iterator[tuple[Any, str, Any]]:
+        """(module, name, value) of each attribute that is a plain list, tuple or dict, which a module cannot see into."""
+        for module in self.modules():
+            for name, value in vars(module).items():
+                if type(value) in (list, tuple, dict) and name not in module._bookkeeping:
+                    yield module, name, value
 
     # One member by its path
 

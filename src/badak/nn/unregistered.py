@@ -8,44 +8,26 @@ badak says what it sees instead.
 import ast
 import inspect
 import textwrap
-import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from badak.errors import warn_once
 from badak.nn.parameter import Parameter
 
-_looked_at: weakref.WeakSet = weakref.WeakSet()  # roots whose plain containers have been looked through
+Containers = Iterable[tuple[Any, str, Any]]  # (module, name, value), as the walk over a model finds plain containers
 
 
-class Listing(Iterator):
-    """What `Module.parameters()` gives: an iterator that can say, to an optimizer that got nothing, why."""
-
-    def __init__(self, model, parameters: Iterator):
-        self._model, self._parameters = model, parameters
-
-    def __next__(self):
-        return next(self._parameters)
-
-    def why_empty(self) -> tuple[str, str | None]:
-        """(cause, fix) for the complaint that this listing held no parameter."""
-        return describe_unregistered(self._model)
-
-
-def warn_of_plain_containers(model) -> None:
+def warn_of_unregistered(model, containers: Containers) -> None:
     """Warn, once per class and attribute, of lists and dicts of modules or parameters that `model` does not register."""
-    if model in _looked_at:
-        return
-    _looked_at.add(model)
-    for cause, fix, key in _plain_containers(model):
+    for cause, fix, key in _forgotten(model, containers):
         warn_once(key, cause, fix)
 
 
-def describe_unregistered(model) -> tuple[str, str | None]:
+def describe_unregistered(model, containers: Containers) -> tuple[str, str | None]:
     """(cause, fix) for a model without a registered parameter: what was found that looks like forgotten ones."""
     cause = f"no parameters: model {type(model).__name__} has none registered."
-    for found, fix, _ in _plain_containers(model):
+    for found, fix, _ in _forgotten(model, containers):
         return f"{cause} {found}", fix
     for module in model.modules():
         made = _local_modules(type(module))
@@ -57,21 +39,18 @@ def describe_unregistered(model) -> tuple[str, str | None]:
     return cause, "assign nn.Parameter or modules such as nn.Linear to attributes of self in __init__"
 
 
-def _plain_containers(model) -> list[tuple[str, str, tuple]]:
+def _forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
     """(cause, fix, key) of each plain list, tuple or dict that holds modules or parameters which nobody registered."""
     known = {id(p) for module in model.modules() for p in module._parameters.values()}
     found = []
-    for module in model.modules():
-        for name, value in vars(module).items():
-            if name in module._bookkeeping or type(value) not in (list, tuple, dict):
-                continue
-            items = list(value.values()) if type(value) is dict else value
-            modules = [item for item in items if hasattr(item, "_modules")]
-            loose = [item for item in items if isinstance(item, Parameter) and id(item) not in known]
-            below = {id(p): p for m in modules for sub in m.modules() for p in sub._parameters.values() if p is not None}
-            lost = [p for key, p in below.items() if key not in known]
-            if lost or loose:
-                found.append(_complaint(module, name, value, modules if lost else loose, lost or loose))
+    for module, name, value in containers:
+        items = list(value.values()) if type(value) is dict else value
+        modules = [item for item in items if hasattr(item, "_modules")]
+        loose = [item for item in items if isinstance(item, Parameter) and id(item) not in known]
+        below = {id(p): p for m in modules for sub in m.modules() for p in sub._parameters.values() if p is not None}
+        lost = [p for key, p in below.items() if key not in known]
+        if lost or loose:
+            found.append(_complaint(module, name, value, modules if lost else loose, lost or loose))
     return found
 
 
