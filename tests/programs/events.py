@@ -87,6 +87,7 @@ def event(g: Drawing, steps: Steps) -> str:
     kinds += [(MODEL, "m", steps.models)] * 4 if steps.models else []
     kinds += [(OPTIMIZER, "o", steps.optimizers)] * 2 if steps.optimizers else []
     kinds += [(KEPT, "k", [v.name for v in steps.kept])] * 2 if steps.kept else []
+    kinds += [(["{s} = True", "{s} = not {s}"], "s", steps.switches)] * 8 if steps.switches else []
     kinds += [(CACHE, "c", steps.caches)] * 6 if steps.caches else []
     texts, letter, names = g.one(*kinds)
     text = g.one(*texts).format(**{letter: g.one(*names)})

@@ -6,6 +6,15 @@ from tests.programs.source import Block
 from tests.programs.steps import Steps, function, generation, training
 
 DRAWN = ("rop", "rand", "bernoulli", "_layer=", "normal_", "uniform_", "exponential_", "rrelu", "Transformer")
+STATE = (
+    "Norm",
+    "self.steps",
+    "self.mean",
+    "self.calls",
+    "self.kept",
+    "self.seen",
+    "max_norm",
+)  # what a forward changes
 
 
 def generate(seed: int) -> tuple[Block, bool]:
@@ -64,14 +73,18 @@ def _calls(g: Drawing, steps: Steps, loop: Block, name: str, kinds, same: bool) 
 
 
 def _threads(g: Drawing, steps: Steps) -> None:
-    """Two threads, each with a step of its own; nothing that they share is drawn or changed."""
+    """Two threads, each with a step of its own, or both with one that only reads; nothing that they share is drawn or changed."""
     training(g, steps)
+    alone = [call for call in steps.calls if call[0].startswith("evaluate")]
+    shared = alone and "train()" not in str(g.program) and g.chance(0.5)
     second = len(steps.calls)
-    training(g, steps)
-    pairs = steps.calls[0], steps.calls[second]
+    if not shared:
+        training(g, steps)
+    pairs = (alone[0], alone[0]) if shared else (steps.calls[0], steps.calls[second])
     for number, (name, kinds) in enumerate(pairs):
         body = g.program.block(f"def work{number}():")
         loop = body.block("for number in range(6):")
         loop.add(f"watch({', '.join([name, *(made for _, made in kinds)])})")
     drawn = any(word in str(g.program) for word in DRAWN)  # from one generator: then one after the other
+    drawn = drawn or (shared and any(word in str(g.program) for word in STATE))
     g.program.add("in_turn(work0, work1)" if drawn else "together(work0, work1)")

@@ -26,6 +26,15 @@ def any_shape(g: Drawing, shape):
         (f"nn.Sequential(nn.Linear({C}, {n}), {g.one(*ACTIVATIONS)}, nn.Linear({n}, {C}))", "{h} + {f}({h})", shape),
         (f"nn.Bilinear({C}, {C}, {n})", "{f}({h}, {h})", (*shape[:-1], n)),
         (f"nn.Linear({C}, {2 * n})", "F.glu({f}({h}))", (*shape[:-1], n)),
+        (f"nn.utils.parametrize.register_parametrization(nn.Linear({C}, {n}), 'weight', nn.Tanh())", "{f}({h})", (*shape[:-1], n)),
+        (f"nn.Linear({C}, {C})", "torch.utils.checkpoint.checkpoint({f}, {h}, use_reentrant=False)", shape),
+        (f"nn.Linear({C}, {C}, bias=False)", "{f}({f}({h}).tanh())", shape),
+        (f"nn.Linear({C}, {C})", "HalfSquare.apply({f}({h}))", shape),
+        (
+            f"nn.ModuleDict({{'a': nn.Linear({C}, {n}), 'b': nn.Linear({C}, {n})}})",
+            "{f}['a']({h}) * {f}['b']({h}).sigmoid()",
+            (*shape[:-1], n),
+        ),
     )
 
 
@@ -130,6 +139,15 @@ def layer(g: Drawing, shape):
     return found
 
 
+def half_square() -> Block:
+    """A function of the program's own, with its derivative."""
+    block = Block("class HalfSquare(torch.autograd.Function):", ["@staticmethod"])
+    block.block("def forward(ctx, x):").add("ctx.save_for_backward(x)", "return x * x * 0.5")
+    block.add("@staticmethod")
+    block.block("def backward(ctx, dy):").add("(x,) = ctx.saved_tensors", "return dy * x")
+    return block
+
+
 class Net:
     """A class of modules in the program, `class Net(nn.Module)`, with one instance of it: model."""
 
@@ -159,6 +177,8 @@ class Net:
 
     def _layer(self, construction: str, call: str) -> None:
         name = f"f{len(self.names)}"
+        if "HalfSquare" in call and "class HalfSquare" not in str(self.g.program):
+            self.g.program.items.insert(3, half_square())
         self.names.append(name)
         self.init.add(f"self.{name} = {construction}")
         self.forward.add("h = " + call.format(f=f"self.{name}", h="h"))

@@ -17,12 +17,15 @@ OPTIMIZERS = [
     "RMSprop({p}, lr=0.01, momentum=0.9, centered=True)", "RMSprop({p}, lr=0.01, alpha=0.5, weight_decay=0.1)",
     "Adagrad({p}, lr=0.05)", "Adagrad({p}, lr=0.05, lr_decay=0.1, weight_decay=0.1)",
     "Adagrad({p}, lr=0.05, initial_accumulator_value=0.1)", "AdamW({p}, lr=0.01, betas=(0.0, 0.99))",
+    "Adadelta({p}, lr=0.5)", "Adamax({p}, lr=0.01, weight_decay=0.1)", "NAdam({p}, lr=0.01)", "RAdam({p}, lr=0.01)",
+    "Rprop({p}, lr=0.01)", "ASGD({p}, lr=0.05, t0=2)", "NAdam({p}, lr=0.01, weight_decay=0.1, decoupled_weight_decay=True)",
 ]  # fmt: skip
 SCHEDULES = [
     "StepLR({o}, 2, 0.5)", "MultiStepLR({o}, [2, 4], 0.3)", "ExponentialLR({o}, 0.8)", "CosineAnnealingLR({o}, 5)",
     "LambdaLR({o}, lambda t: 1 / (1 + t))", "OneCycleLR({o}, 0.1, total_steps=20)",
     "LinearLR({o}, 0.1, total_iters=4)", "ConstantLR({o}, 0.5, 3)", "CosineAnnealingWarmRestarts({o}, 3)",
-    "PolynomialLR({o}, 6)", "CosineAnnealingLR({o}, 4, eta_min=0.001)",
+    "PolynomialLR({o}, 6)", "CosineAnnealingLR({o}, 4, eta_min=0.001)", "MultiplicativeLR({o}, lambda t: 0.9)",
+    "ChainedScheduler([optim.lr_scheduler.ConstantLR({o}, 0.5, 2), optim.lr_scheduler.ExponentialLR({o}, 0.9)])",
     "SequentialLR({o}, [optim.lr_scheduler.ConstantLR({o}, 0.1, 2), optim.lr_scheduler.ExponentialLR({o}, 0.9)], [2])",
 ]  # fmt: skip
 
@@ -38,6 +41,7 @@ class Steps:
         self.optimizers: list[str] = []
         self.kept: list[Value] = []  # tensors from outside that a step reads or changes
         self.caches: list[str] = []
+        self.switches: list[str] = []  # True: a step stops midway
         self.calls: list[tuple[str, list[tuple[str, str]]]] = []  # (function, arguments as (kind, expression))
         self.labels = 0  # classes, where labels are among the arguments
 
@@ -135,9 +139,18 @@ def extras(g: Drawing, steps: Steps, body: Block, shape=None) -> None:
             "{n}.data = out.detach()",
         )
         body.add(how.format(n=name))
-        if ".data" in how:  # where it is an argument, too, PyTorch's backward takes the new values, badak's those it was run on
+        if ".data" in how:  # of an argument: PyTorch's backward takes the new values, badak's those it was run on
             g.only_badak = True
         steps.kept.append(Value(name, shape))
+
+
+def stops(g: Drawing, steps: Steps, body: Block) -> None:
+    """The step can be stopped midway, by an error of its own: what was done until then stays done."""
+    name = g.name("stop")
+    g.program.add(f"{name} = False")
+    stop = Block(f"if {name}:", [f"raise ValueError('{name}')"])
+    body.items.insert(g.number(0, len(body.items)), stop)
+    steps.switches.append(name)
 
 
 def training(g: Drawing, steps: Steps) -> None:
@@ -159,11 +172,17 @@ def training(g: Drawing, steps: Steps) -> None:
     first = g.chance(0.7)
     if whole and first and not accumulate:
         body.add(clear)
-    body.add(f"out = {model}(x)")
-    if g.chance(0.2):
-        extras(g, steps, body, net.output)
-    body.add(f"loss = {loss}")
-    _backward(g, body, model)
+    if whole and first and g.chance(0.15) and not (target and "flatten" in loss) and net.output[:1] == net.input[:1]:
+        _in_parts(g, body, model, loss, bool(target))
+    else:
+        body.add(f"out = {model}(x)")
+        if g.chance(0.04):  # in 16 bits the two differ by more than roundings of what is compared
+            g.only_badak = True
+            body.items[-1] = f"with torch.autocast('cpu', dtype=torch.bfloat16):\n    {body.items[-1]}"
+        if g.chance(0.2):
+            extras(g, steps, body, net.output)
+        body.add(f"loss = {loss}")
+        _backward(g, body, model)
     if g.chance(0.2):
         extras(g, steps, body)
     update = Block()
@@ -172,6 +191,8 @@ def training(g: Drawing, steps: Steps) -> None:
         update.add(clear)
     if whole and not accumulate:
         body.add(*update.items)
+    if g.chance(0.12):
+        stops(g, steps, body)
     returned = [
         "loss",
         "loss.detach()",
@@ -191,6 +212,12 @@ def training(g: Drawing, steps: Steps) -> None:
         steps.calls.append((after, []))
     if g.chance(0.35):
         _evaluation(g, steps, model, arguments[:1])
+
+
+def _in_parts(g: Drawing, body: Block, model: str, loss: str, held: bool) -> None:
+    """The batch in two parts, whose gradients are added up."""
+    loop = body.block(f"for x, target in zip({'x.chunk(2), target.chunk(2)' if held else 'x.chunk(2), x.chunk(2)'}):")
+    loop.add(f"out = {model}(x)", f"loss = {loss} / {g.one(2, 2.0)}", "loss.backward()")
 
 
 def _compiled(g: Drawing, name: str, p: float) -> None:

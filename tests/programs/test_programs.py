@@ -120,6 +120,8 @@ def test_every_family_is_drawn():
     wanted += (
         "together( in_turn( retain_graph load_state_dict .expand .transpose [::2] .half() zero_() copy_ manual_seed"
     )
+    wanted += " ValueError('stop x.chunk(2) HalfSquare.apply checkpoint( register_parametrization ModuleDict autocast Adamax Rprop ASGD NAdam RAdam Adadelta "
+    wanted += "ChainedScheduler OneCycleLR SequentialLR retain_graph=True autograd.grad( torch.cat([input"
     assert [word for word in wanted.split() if word not in texts] == []
 
 
