@@ -346,3 +346,32 @@ def test_a_malformed_state_of_a_schedule_is_refused(change, text):
     with pytest.raises(StateError) as caught:
         schedule.load_state_dict(change(schedule.state_dict()))
     two_lines(caught, "StepLR.load_state_dict: " + text)
+
+
+@pytest.mark.parametrize("key", ["start_lr", "end_lr", "start_momentum", "end_momentum"])
+def test_the_phases_of_a_schedule_name_what_a_group_has(key):
+    schedule = scheduled("OneCycleLR")[1]
+    state = copy.deepcopy(schedule.state_dict())
+    state["_schedule_phases"][1][key] = "lr"
+    with pytest.raises(StateError) as caught:
+        schedule.load_state_dict(state)
+    rates = "'initial_lr' or 'max_lr' or 'min_lr'" if key.endswith("lr") else "'max_momentum' or 'base_momentum'"
+    two_lines(caught, f"OneCycleLR.load_state_dict: \"_schedule_phases[1]['{key}']\" should be {rates}; got 'lr'")
+
+
+@pytest.mark.parametrize("name", ["use_beta1", "cycle_momentum"])
+def test_what_a_schedule_changes_in_the_groups_is_there(name):
+    schedule = scheduled("OneCycleLR")[1]
+    other = not getattr(schedule, name)
+    with pytest.raises(StateError) as caught:
+        schedule.load_state_dict(schedule.state_dict() | {name: other})
+    two_lines(caught, f"OneCycleLR.load_state_dict: {name!r} is {other}, but not for this optimizer")
+
+
+@pytest.mark.parametrize("total, start, three", [(4, 0.25, False), (10, 0.1, False), (2, 0.5, True), (4, 0.25, True)])
+def test_a_phase_without_steps_is_at_its_end(total, start, three):
+    optimizer = optim.SGD(parameters(), lr=0.1, momentum=0.9)
+    schedule = lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=total, pct_start=start, three_phase=three)
+    assert schedule.get_last_lr() == [0.1]  # up at once
+    go_on(optimizer, schedule, total - 1)
+    assert schedule.get_last_lr()[0] < 0.1

@@ -115,7 +115,7 @@ class OneCycleLR(LRScheduler):
             start, last = end, start
         else:  # one step beyond the last phase is allowed, and lies on its continuation
             start = last
-        way = (t - start) / (end - start)
+        way = (t - start) / (end - start) if end > start else 1.0  # a phase without steps is at its end (PyTorch divides by 0)
         lrs = []
         for group in self.optimizer.param_groups:
             lrs.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], way))

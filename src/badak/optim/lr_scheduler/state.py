@@ -10,6 +10,7 @@ from badak.tensor import Tensor
 
 OF_ALL = ("last_epoch", "base_lrs", "_last_lr", "_step_count")  # what a user's schedule shares with ours
 PER_GROUP = ("base_lrs", "_last_lr", "min_lrs")
+OF_GROUPS = ("use_beta1", "cycle_momentum")  # what the groups of the optimizer have
 POSITIVE = (
     "step_size",
     "factor",
@@ -22,7 +23,9 @@ POSITIVE = (
     "d_model",
     "warmup_steps",
 )
+RATES, MOMENTA = ("initial_lr", "max_lr", "min_lr"), ("max_momentum", "base_momentum")
 CHOICES = {"mode": ("min", "max"), "threshold_mode": ("rel", "abs"), "_anneal_func_type": ("cos", "linear")}
+CHOICES |= {"start_lr": RATES, "end_lr": RATES, "start_momentum": MOMENTA, "end_momentum": MOMENTA}  # of a phase of OneCycleLR
 
 
 def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",)) -> dict[str, Any]:
@@ -44,6 +47,8 @@ def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",
             _compare(schedule, name, own[name], value)
             if name == "_milestones" and len(value) != len(own[name]):
                 refuse(schedule, f"{name!r} has {len(value)} values instead of {len(own[name])}")
+            if name in OF_GROUPS and value != own[name]:
+                refuse(schedule, f"{name!r} is {value}, but not for this optimizer")
             if name in PER_GROUP and len(value) != len(schedule.optimizer.param_groups):
                 groups = len(schedule.optimizer.param_groups)
                 refuse(schedule, f"{name!r} has {len(value)} values for {groups} groups")
@@ -60,7 +65,7 @@ def refuse(schedule: Any, cause: str) -> NoReturn:
 
 def _compare(schedule: Any, name: str, mine: Any, value: Any) -> None:
     """Raise unless `value` can stand in the place of `mine`."""
-    wanted = _wanted(name, mine, value)
+    wanted = _wanted(name.rpartition("['")[2].removesuffix("']"), mine, value)
     if wanted:
         refuse(schedule, f"{name!r} should be {wanted}; got {shown(value)}")
     if isinstance(mine, Counter):
