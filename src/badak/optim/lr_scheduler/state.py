@@ -24,7 +24,11 @@ POSITIVE = (
     "warmup_steps",
 )
 RATES, MOMENTA = ("initial_lr", "max_lr", "min_lr"), ("max_momentum", "base_momentum")
-CHOICES = {"mode": ("min", "max"), "threshold_mode": ("rel", "abs"), "_anneal_func_type": ("cos", "linear")}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "mode": ("min", "max"),
+    "threshold_mode": ("rel", "abs"),
+    "_anneal_func_type": ("cos", "linear"),
+}
 CHOICES |= {"start_lr": RATES, "end_lr": RATES, "start_momentum": MOMENTA, "end_momentum": MOMENTA}  # of a phase of OneCycleLR
 
 
