@@ -82,6 +82,16 @@ def test_functions_that_need_values_are_refused_in_two_lines():
         assert len(str(told.value).splitlines()) == 2
 
 
+def test_operators_give_shapes_too():
+    x = badak.empty(2, 3, device="meta")
+    made = [x + 1, 1 - x, -x, x @ x.t(), x < 0, x[0], x**2, 2**x, x / x, ~(x > 0), abs(x)]
+    assert [tuple(y.shape) for y in made] == [(2, 3)] * 3 + [(2, 2), (2, 3), (3,)] + [(2, 3)] * 5
+    assert all(y.is_meta for y in made)
+    x += 1
+    x[0] = 3.0
+    assert x.is_meta
+
+
 def test_no_memory_is_taken():
     with badak.device("meta"):
         layer = nn.Linear(200_000, 200_000)  # 160 GB

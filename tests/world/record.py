@@ -4,6 +4,7 @@ One line of JSON for each model: its weights as they were drawn, loss and gradie
 AdamW steps with dropout, what it writes, and whether a copy that was saved and read again gives the same numbers.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -20,14 +21,23 @@ import torch  # noqa: E402
 from models import MODELS, WRITES, build, inputs  # noqa: E402
 
 
-def numbers(named):
-    """A few numbers for each tensor: its sum, the sum of its squares, and its first and last entry."""
+def drawn(named):
+    """All bits of all tensors in one short word, and two numbers that say how large they are."""
+    known, sizes = hashlib.sha256(), [0.0, 0.0]
+    for name, x in sorted(named):
+        known.update(name.encode() + str(tuple(x.shape)).encode() + x.detach().contiguous().numpy().tobytes())
+        sizes[0] += x.detach().double().square().sum().item()
+        sizes[1] += x.detach().double().sum().item()
+    return [known.hexdigest()[:16], *[float(f"{size:.7g}") for size in sizes]]
+
+
+def norms(named):
+    """How long each gradient is, and how it stands to a fixed direction: two numbers a tensor."""
     kept = {}
     for name, x in named:
         flat = x.detach().double().reshape(-1)
-        kept[name] = (
-            [flat.sum().item(), flat.square().sum().item(), flat[0].item(), flat[-1].item()] if flat.numel() else []
-        )
+        turned = (flat * torch.linspace(-1, 1, flat.numel(), dtype=torch.float64)).sum().item()
+        kept[name] = [float(f"{number:.7g}") for number in (flat.square().sum().sqrt().item(), turned)]
     return kept
 
 
@@ -50,7 +60,7 @@ def trained(model, batch, kept):
         loss = model(**batch).loss
         loss.backward()
         if step == 0:
-            kept["gradients"] = numbers((n, p.grad) for n, p in model.named_parameters() if p.grad is not None)
+            kept["gradients"] = norms((n, p.grad) for n, p in model.named_parameters() if p.grad is not None)
         optimizer.step()
         kept["losses"].append(loss.item())
 
@@ -70,12 +80,12 @@ def written(model, batch, kept):
 def record(name):
     """Everything about one model."""
     model, batch, kept = build(name), inputs(name), {}
-    kept["weights"] = numbers(model.state_dict().items())
+    kept["weights"] = drawn(model.state_dict().items())
     trained(model, batch, kept)
     model.eval()
     with torch.no_grad():
         scores = logits(model(**batch))
-    kept["scores"] = numbers([("scores", scores)])["scores"]
+    kept["scores"] = norms([("scores", scores)])["scores"]
     if MODELS[name][3] in WRITES:
         written(model, batch, kept)
     with tempfile.TemporaryDirectory() as folder:

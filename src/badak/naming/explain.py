@@ -37,16 +37,21 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
         try:
             return function(*args, **kwargs)
         except FOREIGN as error:
-            if type(error) is NoDataError and without_data:
-                return without_data[0](function, name or function.__name__, args, kwargs, error)
             theirs = kwargs and type(error) is TypeError and numpy_words(function, args, kwargs)
             if theirs:
                 return public(*args, **theirs)
-            explain(error, function, name or function.__name__, args, kwargs, space)
-            raise
+            return answered(error, function, name or function.__name__, args, kwargs, space)
 
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
     return public
+
+
+def answered(error: BaseException, function: Callable, name: str, args: tuple, kwargs: dict, space: str) -> Any:
+    """What a call gives that met the meta device; any other exception is raised, explained where it is ours."""
+    if type(error) is NoDataError and without_data:
+        return without_data[0](function, name, args, kwargs, error)
+    explain(error, function, name, args, kwargs, space)
+    raise error
 
 
 _NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
@@ -74,22 +79,19 @@ def guarded_operator(function: Callable, space: str, name: str) -> Callable:
         try:
             return function(self)
         except FOREIGN as error:
-            explain(error, function, name, (self,), {}, space)
-            raise
+            return answered(error, function, name, (self,), {}, space)
 
     def of_two(self, other):
         try:
             return function(self, other)
         except FOREIGN as error:
-            explain(error, function, name, (self, other), {}, space)
-            raise
+            return answered(error, function, name, (self, other), {}, space)
 
     def of_three(self, key, value):
         try:
             return function(self, key, value)
         except FOREIGN as error:
-            explain(error, function, name, (self, key, value), {}, space)
-            raise
+            return answered(error, function, name, (self, key, value), {}, space)
 
     public = wraps(function)((of_one, of_two, of_three)[unwrap(function).__code__.co_argcount - 1])
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from typing import Any
 
 from badak.errors import StateError, package
 from badak.naming.missing import Missing
-from badak.naming.table import PLACES, is_pytorch, place, pytorch_place, reach
+from badak.naming.table import PLACES, is_module, is_pytorch, place, pytorch_place, reach
 from badak.naming.version import version
 
 _ROOM = os.path.dirname(__file__)
@@ -135,3 +135,7 @@ def stand_in_for_torch() -> None:
     sys.meta_path.insert(0, TorchFinder())
     sys.meta_path.append(BadakFinder())
     importlib.import_module("torch")
+    for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
+        dotted = name.removeprefix("badak.")
+        if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):
+            importlib.import_module(f"torch.{dotted}")

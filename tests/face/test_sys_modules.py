@@ -1,0 +1,25 @@
+"""Who looks for PyTorch's modules among those that are loaded finds them, as after `import torch`."""
+
+PROGRAM = """
+import sys
+import torch
+for name in ("torch.nn", "torch.nn.init", "torch.nn.functional", "torch.optim", "torch.autograd", "torch.utils.data"):
+    module = torch
+    for part in name.split(".")[1:]:
+        module = getattr(module, part)
+    print(name, sys.modules[name] is module)
+drawn = []
+torch.nn.init.xavier_uniform_, before = (lambda x, gain=1: drawn.append(tuple(x.shape))), torch.nn.init.xavier_uniform_
+sys.modules["torch.nn.init"].xavier_uniform_ = torch.nn.init.xavier_uniform_
+torch.nn.MultiheadAttention(4, 2)
+print(drawn)
+"""
+
+
+def test_loaded_modules_have_pytorchs_names_too(tmp_path, badak_run):
+    (tmp_path / "look.py").write_text(PROGRAM)
+    done = badak_run(tmp_path / "look.py")
+    assert done.code == 0, done.err
+    *names, drawn = done.out.splitlines()
+    assert all(line.endswith(" True") for line in names) and len(names) == 6
+    assert drawn == "[(12, 4)]"

@@ -1,0 +1,37 @@
+"""Whether two records of a model say the same: bits of weights and tokens, sums of float32 to their last digits."""
+
+SUMS = 2e-5  # of losses, relative
+GRADIENTS = 2e-4  # of norms, relative to the longest gradient of the model where the tensor's own is shorter
+
+
+def differences(expected: dict, found: dict) -> list[str]:
+    """What differs, in words; nothing where the two are the same."""
+    if "error" in found or "error" in expected:
+        return [found.get("error") or f"PyTorch: {expected['error']}"]
+    told = []
+    if not _close(found["weights"][1:], expected["weights"][1:], 1e-6):
+        told.append("other weights are drawn")
+    if not _close(found["losses"], expected["losses"], SUMS):
+        told.append(f"losses {found['losses']} for {expected['losses']}")
+    told += _gradients(expected["gradients"], found["gradients"])
+    if not _close(found["scores"], expected["scores"], GRADIENTS):
+        told.append(f"scores {found['scores']} for {expected['scores']}")
+    told += [f"{way} writing differs" for way in ("greedy", "sampled", "beams") if found.get(way) != expected.get(way)]
+    return told + ([] if found["again"] is True else ["what is saved and read again gives other scores"])
+
+
+def same_bits(expected: dict, found: dict) -> bool:
+    """Whether all weights are drawn with the same bits; some have other last bits that are computed by sin, exp or log."""
+    return found["weights"] == expected["weights"]
+
+
+def _gradients(expected: dict, found: dict) -> list[str]:
+    if set(found) != set(expected):
+        return [f"gradients of {sorted(set(found) ^ set(expected))[:3]} on one side only"]
+    longest = max(norm for norm, _ in expected.values())
+    wrong = [name for name, pair in expected.items() if not _close(found[name], pair, GRADIENTS, 1e-3 * longest)]
+    return [f"gradients of {wrong[:3]}"] if wrong else []
+
+
+def _close(xs: list[float], ys: list[float], share: float, least: float = 1.0) -> bool:
+    return len(xs) == len(ys) and all(abs(x - y) <= share * max(least, abs(x), abs(y)) for x, y in zip(xs, ys))
