@@ -18,7 +18,7 @@ Call = tuple[Callable, list, dict]
 X, I, B = (lambda: badak.randn(2, 3)), (lambda: badak.tensor([[0, 1], [1, 0]])), (lambda: badak.ones(2, 3) > 0)  # noqa: E741
 UNARY_IN_PLACE = (
     "abs acos asin atan ceil cos cosh erf exp exp2 expm1 floor frac log log10 log1p log2 neg reciprocal relu round rsqrt "
-    "sigmoid sin sinh sqrt square tan tanh trunc nan_to_num"
+    "sigmoid sin sinh sqrt square tan tanh trunc nan_to_num deg2rad rad2deg erfc logit sinc"
 ).split()
 BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "as_tensor": [[[1.0, 2.0]]], "asarray": [[[1.0, 2.0]]], "tensor": [[[1.0, 2.0]]],
@@ -35,6 +35,9 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "is_complex": [[X()]], "is_floating_point": [[X()]], "is_signed": [[X()]], "is_conj": [[X()]], "is_inference": [[X()]],
     "fft.fftfreq": [[4]], "fft.rfftfreq": [[4]], "linalg.matmul": [[X(), X().T]],
     "get_device": [[X()]], "to": [[X(), badak.float64]],
+    "gcd_": [[I(), I()]], "lcm_": [[I(), I()]], "ldexp_": [[X(), I()[:, :1]]], "xlogy_": [[X(), X()]],
+    **{f"nn.functional.lp_pool{n}d": [[badak.rand(1, 2, *[4] * n), 2, 2]] for n in (1, 2, 3)},
+    "binomial": [[badak.tensor([4.0]), badak.tensor([0.5])]], "poisson": [[X().abs()]],
     "fix": [[X()]], "negative": [[X()]],
     "nn.functional.fold": [[badak.randn(1, 4, 4), (3, 3), (2, 2)]],
     "nn.functional.gumbel_softmax": [[X()]], "nn.functional.dropout1d": [[badak.randn(2, 3, 4), 0.5]],

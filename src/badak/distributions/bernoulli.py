@@ -1,7 +1,9 @@
 """0 or 1."""
 
+import math
 from functools import cached_property
 
+from badak.distributions.constraints import boolean, real, unit_interval
 from badak.distributions.distribution import (
     Distribution,
     batch_of,
@@ -11,23 +13,20 @@ from badak.distributions.distribution import (
     probs_to_logits,
 )
 from badak.nn.functional import binary_cross_entropy_with_logits
-from badak.tensor import Size, Tensor, bernoulli
+from badak.tensor import Size, Tensor, arange, bernoulli, where
 
 
 class Bernoulli(Distribution):
     """P(1) = probs = sigmoid(logits); draws are floats 0 and 1.   log_prob(x) = x log p + (1 - x) log(1 - p)."""
 
     has_enumerate_support = True
-    arg_constraints = {
-        "probs": ("Interval(lower_bound=0.0, upper_bound=1.0)", lambda p: (p >= 0) & (p <= 1)),
-        "logits": ("Real()", lambda x: x == x),
-    }
+    arg_constraints = {"probs": unit_interval, "logits": real}
 
     def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
         one_of(probs, logits)
         name, given = ("probs", probs) if probs is not None else ("logits", logits)
         (self._param,) = broadcast_all(given)
-        self.__dict__[name] = self._param
+        self.__dict__[name], self._given = self._param, (name,)
         super().__init__(batch_of(self._param, given), validate_args=validate_args)
 
     @cached_property
@@ -59,10 +58,19 @@ class Bernoulli(Distribution):
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
-    def expand(self, batch_shape, _instance=None) -> "Bernoulli":
-        """The same with a larger batch shape."""
-        name = "probs" if self._param is self.__dict__.get("probs") else "logits"
-        return Bernoulli(**{name: self._param.expand(batch_shape)}, validate_args=False)
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """0 and 1, (2, *batch_shape)."""
+        values = arange(2, dtype=self._param.dtype).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
 
-    def _support(self):
-        return "Boolean()", lambda x: (x == 0) | (x == 1)
+    @property
+    def mode(self) -> Tensor:
+        """The likelier of the two, NaN where they are level."""
+        return where(self.probs == 0.5, self.probs.new_full((), math.nan), (self.probs >= 0.5).to(self.probs.dtype))
+
+    @property
+    def support(self):
+        return boolean
+
+    def _expanded(self):
+        return {"probs": 0, "logits": 0, "_param": 0}

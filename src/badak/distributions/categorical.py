@@ -3,13 +3,10 @@
 import math
 from functools import cached_property
 
+from badak.distributions.constraints import integer_interval, real_vector, simplex
 from badak.distributions.distribution import Distribution, logits_to_probs, one_of, probs_to_logits
 from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
-
-
-def _simplex(p: Tensor) -> Tensor:
-    return (p >= 0).all(-1) & ((p.sum(-1) - 1).abs() < 1e-6)
 
 
 class Categorical(Distribution):
@@ -19,10 +16,7 @@ class Categorical(Distribution):
     """
 
     has_enumerate_support = True
-    arg_constraints = {
-        "probs": ("Simplex()", _simplex),
-        "logits": ("IndependentConstraint(Real(), 1)", lambda x: x == x),
-    }
+    arg_constraints = {"probs": simplex, "logits": real_vector}
 
     def __init__(
         self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
@@ -32,8 +26,10 @@ class Categorical(Distribution):
             if given is not None and given.dim() < 1:
                 raise ArgumentError(f"`{name}` parameter must be at least one-dimensional.", f"{name}.unsqueeze(0)")
         if probs is not None:
+            self._given = ("probs",)
             self.__dict__["probs"] = self._param = probs / probs.sum(-1, keepdim=True)
         elif logits is not None:
+            self._given = ("logits",)
             self.__dict__["logits"] = self._param = logits - logits.logsumexp(-1, keepdim=True)
         self._num_events = self._param.shape[-1]
         super().__init__(Size(self._param.shape[:-1]), validate_args=validate_args)
@@ -87,12 +83,9 @@ class Categorical(Distribution):
         values = arange(self._num_events).view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
-    def expand(self, batch_shape, _instance=None) -> "Categorical":
-        """The same with a larger batch shape."""
-        shape = (*batch_shape, self._num_events)
-        name = "probs" if self._param is self.__dict__.get("probs") else "logits"
-        return Categorical(**{name: self._param.expand(shape)}, validate_args=False)
+    @property
+    def support(self):
+        return integer_interval(0, self._num_events - 1)
 
-    def _support(self):
-        last = self._num_events - 1
-        return f"IntegerInterval(lower_bound=0, upper_bound={last})", lambda x: (x % 1 == 0) & (x >= 0) & (x <= last)
+    def _expanded(self):
+        return {"probs": 1, "logits": 1, "_param": 1}

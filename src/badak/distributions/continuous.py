@@ -3,15 +3,16 @@
 import math
 
 from badak.autograd import no_grad
+from badak.distributions.constraints import greater_than, interval, positive, real
 from badak.distributions.distribution import LOG_SQRT_2PI, Distribution, batch_of, broadcast_all
-from badak.tensor import Size, Tensor, erf, normal, rand, randn
+from badak.tensor import Size, Tensor, empty, erf, finfo, normal, rand, randn
 
 
 class Normal(Distribution):
     """x = loc + scale z, z standard normal.   log_prob = -(x - loc)^2 / (2 scale^2) - log scale - log sqrt(2 pi)."""
 
     has_rsample = True
-    arg_constraints = {"loc": ("Real()", lambda x: x == x), "scale": ("GreaterThan(lower_bound=0.0)", lambda s: s > 0)}
+    arg_constraints = {"loc": real, "scale": positive}
 
     def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -55,12 +56,12 @@ class Normal(Distribution):
             self._validate_sample(value)
         return 0.5 * (1 + erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
+    def icdf(self, value: Tensor) -> Tensor:
+        """loc + scale sqrt(2) erfinv(2 value - 1)."""
+        return self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
+
     def entropy(self) -> Tensor:
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
-
-    def expand(self, batch_shape, _instance=None) -> "Normal":
-        """The same with a larger batch shape."""
-        return Normal(self.loc.expand(batch_shape), self.scale.expand(batch_shape), validate_args=False)
 
 
 class Uniform(Distribution):
@@ -72,9 +73,9 @@ class Uniform(Distribution):
         self.low, self.high = broadcast_all(low, high)
         super().__init__(batch_of(self.low, low, high), validate_args=validate_args)
         if self._validate_args:
-            self._check(self.high, "GreaterThan(lower_bound=low)", lambda high: self.low < high, "parameter high")
+            self._check(self.high, greater_than(self.low), "parameter high")
 
-    arg_constraints = {"low": ("Real()", lambda x: x == x), "high": ("Real()", lambda x: x == x)}
+    arg_constraints = {"low": real, "high": real}
 
     @property
     def mean(self) -> Tensor:
@@ -108,9 +109,83 @@ class Uniform(Distribution):
     def entropy(self) -> Tensor:
         return (self.high - self.low).log()
 
-    def expand(self, batch_shape, _instance=None) -> "Uniform":
-        """The same with a larger batch shape."""
-        return Uniform(self.low.expand(batch_shape), self.high.expand(batch_shape), validate_args=False)
+    def icdf(self, value: Tensor) -> Tensor:
+        """low + value (high - low)."""
+        return self.low + value * (self.high - self.low)
 
-    def _support(self):
-        return "Interval(low, high)", lambda x: (x >= self.low) & (x <= self.high)
+    @property
+    def support(self):
+        return interval(self.low, self.high)
+
+
+class Laplace(Distribution):
+    """x = loc - scale sign(u) ln(1 - |u|), u uniform on (-1, 1).   log_prob = -ln(2 scale) - |x - loc| / scale."""
+
+    has_rsample = True
+    arg_constraints = {"loc": real, "scale": positive}
+
+    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
+
+    mean = mode = property(lambda self: self.loc)
+    variance = property(lambda self: 2 * self.scale.pow(2))
+    stddev = property(lambda self: self.scale * 2**0.5)
+
+    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws: gradients reach loc and scale."""
+        u = empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(finfo(self.loc.dtype).eps - 1, 1)
+        return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """1/2 - sign(x - loc) (exp(-|x - loc| / scale) - 1) / 2."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return 0.5 - 0.5 * (value - self.loc).sign() * (-(value - self.loc).abs() / self.scale).expm1()
+
+    def icdf(self, value: Tensor) -> Tensor:
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * (-2 * term.abs()).log1p()
+
+    def entropy(self) -> Tensor:
+        return 1 + (2 * self.scale).log()
+
+
+class Cauchy(Distribution):
+    """x = loc + scale c, c standard Cauchy.   log_prob = -ln(pi scale) - ln(1 + ((x - loc) / scale)^2)."""
+
+    has_rsample = True
+    arg_constraints = {"loc": real, "scale": positive}
+
+    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
+
+    mode = property(lambda self: self.loc)
+    mean = property(lambda self: self.loc.new_full(self._extended_shape(), math.nan))
+    variance = property(lambda self: self.loc.new_full(self._extended_shape(), math.inf))
+
+    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws: gradients reach loc and scale."""
+        return self.loc + empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -math.log(math.pi) - self.scale.log() - ((value - self.loc) / self.scale).pow(2).log1p()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return ((value - self.loc) / self.scale).atan() / math.pi + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+
+    def entropy(self) -> Tensor:
+        return math.log(4 * math.pi) + self.scale.log()

@@ -2,14 +2,13 @@
 
 import math
 import numbers
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from badak.autograd import no_grad
+from badak.distributions.constraints import Constraint, is_dependent, real
 from badak.errors import ArgumentError, KindError, MissingError
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
-
-ALWAYS: tuple[str, Callable] = ("any number", lambda x: x == x)
 
 
 class Distribution:
@@ -21,7 +20,7 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    arg_constraints: dict[str, tuple[str, Callable]] = {}  # parameter: (what it must be, a test of it)
+    arg_constraints: dict[str, Constraint] = {}
     _validate_args = True
 
     def __init__(self, batch_shape=Size(), event_shape=Size(), validate_args: bool | None = None) -> None:  # noqa: B008
@@ -29,9 +28,9 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            for name, (rule, test) in self.arg_constraints.items():
-                if name in self.__dict__:
-                    self._check(self.__dict__[name], rule, test, f"parameter {name}")
+            for name, constraint in self.arg_constraints.items():
+                if name in self.__dict__ and not is_dependent(constraint):
+                    self._check(self.__dict__[name], constraint, f"parameter {name}")
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -83,9 +82,52 @@ class Distribution:
     def _extended_shape(self, sample_shape=()) -> Size:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
-    def _support(self) -> tuple[str, Callable]:
-        """(what a value must be, a test of it)."""
-        return ALWAYS
+    @property
+    def support(self) -> Constraint:
+        """What a value must be."""
+        return real
+
+    @property
+    def mode(self) -> Tensor:
+        raise MissingError(f"{type(self).__name__} has no mode", None)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """P(x <= value)."""
+        raise MissingError(f"{type(self).__name__} has no cdf", "the mean of (sample((n,)) <= value)")
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The x with cdf(x) = value."""
+        raise MissingError(f"{type(self).__name__} has no icdf", "sample((n,)).quantile(value, 0)")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values, along the first dim."""
+        raise MissingError(f"{type(self).__name__} cannot list its values", "sample()")
+
+    def expand(self, batch_shape, _instance=None) -> "Distribution":
+        """The same with a larger batch shape."""
+        made = object.__new__(type(self))
+        made.__dict__.update({name: value for name, value in self.__dict__.items() if name not in self._computed()})
+        for name, event_dim in self._expanded().items():
+            if name in made.__dict__:
+                value = made.__dict__[name]
+                made.__dict__[name] = value.expand((*batch_shape, *value.shape[value.dim() - event_dim :]))
+        made._batch_shape = Size(batch_shape)
+        return made
+
+    def _expanded(self) -> dict[str, int]:
+        """What has the batch shape in front: {name: how many dims follow}."""
+        return {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
+
+    def _computed(self) -> set[str]:
+        """What is computed from the rest when it is first asked for."""
+        return {
+            name
+            for kind in type(self).__mro__
+            for name, value in vars(kind).items()
+            if isinstance(value, cached_property)
+        } - (set(self._given))
+
+    _given: tuple[str, ...] = ()  # of what may be computed: what was given
 
     def _validate_sample(self, value: Any) -> None:
         if not isinstance(value, Tensor):
@@ -94,12 +136,13 @@ class Distribution:
         for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
             if mine != 1 and given not in (1, mine):
                 raise ArgumentError(
-                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {tuple(shape)}.", None
+                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {tuple(shape)}.",
+                    None,
                 )
-        self._check(value, *self._support(), "value argument")
+        self._check(value, self.support, "value argument")
 
-    def _check(self, value: Tensor, rule: str, test: Callable, what: str) -> None:
-        if not bool(test(value).all()):
+    def _check(self, value: Tensor, rule: Constraint, what: str) -> None:
+        if not bool(rule.check(value).all()):
             raise ArgumentError(
                 f"Expected {what} (Tensor of shape {tuple(value.shape)}) of distribution {type(self).__name__} to satisfy the "
                 f"constraint: {rule}",

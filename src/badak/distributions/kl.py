@@ -1,21 +1,39 @@
 """How far one distribution is from another."""
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
-from badak.distributions.continuous import Normal, Uniform
+from badak.distributions.continuous import Laplace, Normal, Uniform
+from badak.distributions.discrete import Geometric, OneHotCategorical, Poisson
 from badak.distributions.distribution import Distribution
-from badak.errors import MissingError
+from badak.distributions.multivariate import Independent, MultivariateNormal, mahalanobis
+from badak.distributions.positive import Beta, Dirichlet, Exponential, Gamma
+from badak.distributions.transformed import HalfNormal, LogNormal, TransformedDistribution
+from badak.distributions.transforms import summed
+from badak.errors import ArgumentError, MissingError
 from badak.nn.functional import softplus
-from badak.tensor import Tensor, where
+from badak.tensor import Tensor, digamma, lgamma, linalg, where
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
+    """Decorator: a function (p, q) is the divergence of distributions of these classes, or of those derived from them."""
+
+    def register(function: Callable) -> Callable:
+        PAIRS[type_p, type_q] = function
+        return function
+
+    return register
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """KL(p || q) = E_p[log p - log q], in nats; for two distributions of one kind."""
-    if type(p) is type(q) and type(p) in PAIRS:
-        return PAIRS[type(p)](p, q)
+    """KL(p || q) = E_p[log p - log q], in nats."""
+    fitting = [pair for pair in PAIRS if isinstance(p, pair[0]) and isinstance(q, pair[1])]
+    if fitting:
+        nearest = min(fitting, key=lambda pair: type(p).__mro__.index(pair[0]) + type(q).__mro__.index(pair[1]))
+        return PAIRS[nearest](p, q)
     raise MissingError(
         f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
         "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
@@ -49,4 +67,87 @@ def _uniform(p: Uniform, q: Uniform) -> Tensor:
     return where((q.low > p.low) | (q.high < p.high), y.new_full((), inf), y)
 
 
-PAIRS: dict[type, Any] = {Categorical: _categorical, Bernoulli: _bernoulli, Normal: _normal, Uniform: _uniform}
+def _exponential(p: Exponential, q: Exponential) -> Tensor:
+    ratio = q.rate / p.rate
+    return -ratio.log() + ratio - 1
+
+
+def _gamma(p: Gamma, q: Gamma) -> Tensor:
+    a, b = p.concentration, q.concentration
+    return b * (p.rate / q.rate).log() + lgamma(b) - lgamma(a) + (a - b) * digamma(a) + (q.rate - p.rate) * (a / p.rate)
+
+
+def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
+    a, b = p.concentration, q.concentration
+    total = a.sum(-1)
+    t = (a - b) * (digamma(a) - digamma(total).unsqueeze(-1))
+    return lgamma(total) - lgamma(b.sum(-1)) - (lgamma(a) - lgamma(b)).sum(-1) + t.sum(-1)
+
+
+def _beta(p: Beta, q: Beta) -> Tensor:
+    return _dirichlet(p._both, q._both)
+
+
+def _laplace(p: Laplace, q: Laplace) -> Tensor:
+    ratio, far = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + far / q.scale + ratio * (-far / p.scale).exp() - 1
+
+
+def _poisson(p: Poisson, q: Poisson) -> Tensor:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+def _geometric(p: Geometric, q: Geometric) -> Tensor:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise ArgumentError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed", None
+        )
+    logs = q._tril.diagonal(0, -2, -1).log().sum(-1) - p._tril.diagonal(0, -2, -1).log().sum(-1)
+    turned = linalg.solve_triangular(q._tril, p._tril, upper=False)
+    return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + mahalanobis(q._tril, q.loc - p.loc) - p.event_shape[0])
+
+
+def _independent(p: Independent, q: Independent) -> Tensor:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise MissingError(
+            "kl_divergence: two Independent of another number of dims", "the same reinterpreted_batch_ndims"
+        )
+    return summed(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+def _of_bases(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    """A transform that both share changes nothing."""
+    if (
+        [repr(t) for t in p.transforms] != [repr(t) for t in q.transforms]
+        or type(p) is not type(q)
+        or type(p) not in SHARED
+    ):
+        raise MissingError(
+            f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
+            "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
+        )
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+SHARED = (LogNormal, HalfNormal)  # whose transforms have no parameters
+PAIRS: dict[tuple[type, type], Any] = {
+    (Categorical, Categorical): _categorical,
+    (OneHotCategorical, OneHotCategorical): lambda p, q: _categorical(p._categorical, q._categorical),
+    (Bernoulli, Bernoulli): _bernoulli,
+    (Normal, Normal): _normal,
+    (Uniform, Uniform): _uniform,
+    (Exponential, Exponential): _exponential,
+    (Gamma, Gamma): _gamma,
+    (Dirichlet, Dirichlet): _dirichlet,
+    (Beta, Beta): _beta,
+    (Laplace, Laplace): _laplace,
+    (Poisson, Poisson): _poisson,
+    (Geometric, Geometric): _geometric,
+    (MultivariateNormal, MultivariateNormal): _multivariate,
+    (Independent, Independent): _independent,
+    (TransformedDistribution, TransformedDistribution): _of_bases,
+}

@@ -83,6 +83,7 @@ TABLE = {
             "uint64 uint8"
         ),
     ),
+    "tensor.drawn": Names(functions="binomial poisson"),
     "tensor.elementwise": Names(
         both=(
             "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atan2 atanh "

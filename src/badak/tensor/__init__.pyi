@@ -152,6 +152,8 @@ from badak.tensor.dtypes import uint16 as uint16
 from badak.tensor.dtypes import uint32 as uint32
 from badak.tensor.dtypes import uint64 as uint64
 from badak.tensor.dtypes import uint8 as uint8
+from badak.tensor.drawn import binomial as binomial
+from badak.tensor.drawn import poisson as poisson
 from badak.tensor.elementwise import abs as abs
 from badak.tensor.elementwise import absolute as absolute
 from badak.tensor.elementwise import acos as acos

@@ -237,3 +237,20 @@ def _zeta(s, x: Array) -> Array:
 
 # ln Gamma(2 + w) = w ((1 - EULER) + sum over k >= 2 of (-1)^k (zeta(k) - 1) w^(k-1) / k), highest power first
 _AT_TWO = tuple(float((-1) ** k * _zeta(float(k), np.array(2.0)) / k) for k in range(32, 1, -1)) + (1 - EULER,)
+
+
+@_in_double
+def gamma_slope(x: Array, a: Array) -> Array:
+    """How a draw x of the gamma distribution with concentration a moves with a, its quantile kept: dx/da = -(dP(a, x)/da) / p(x).
+
+    P(a, x) = p(x) sum over k >= 0 of t_k, t_0 = x / a, t_(k+1) = t_k x / (a + k + 1), and so dP/da = p(x) sum of
+    t_k (ln x - digamma(a + k + 1)).
+    """
+    term, total, k = x / a, np.zeros(np.broadcast(x, a).shape), 0
+    psi, log_x = digamma(a + 1), np.log(x)
+    while (np.abs(term) > 1e-17 * np.maximum(np.abs(total), 1e-300)).any() and k < 100_000:
+        total = total + term * (log_x - psi)
+        k += 1
+        psi = psi + 1 / (a + k)
+        term = term * x / (a + k)
+    return -total

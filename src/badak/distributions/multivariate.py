@@ -1,0 +1,156 @@
+"""Distributions of vectors: normal ones, and several independent numbers taken as one."""
+
+import math
+from functools import cached_property
+
+from badak.distributions import constraints
+from badak.distributions.distribution import Distribution
+from badak.distributions.transforms import summed
+from badak.errors import ArgumentError
+from badak.tensor import Size, Tensor, broadcast_shapes, linalg, randn
+
+
+class MultivariateNormal(Distribution):
+    """x = loc + L z, z standard normal, L L' the covariance.   log_prob = -(n ln(2 pi) + |L^-1 (x - loc)|^2) / 2 - sum ln L_kk.
+
+    One of covariance_matrix, precision_matrix (its inverse) and scale_tril (L) is given.
+    """
+
+    has_rsample = True
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+
+    def __init__(
+        self,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if loc.dim() < 1:
+            raise ArgumentError("loc must be at least one-dimensional.", "loc.unsqueeze(0)")
+        ways = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
+        given = {name: value for name, value in ways.items() if value is not None}
+        if len(given) != 1:
+            raise ArgumentError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.",
+                "covariance_matrix=S",
+            )
+        ((name, matrix),) = given.items()
+        if matrix.dim() < 2:
+            raise ArgumentError(
+                f"{name} must be at least two-dimensional, with optional leading batch dimensions", None
+            )
+        batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        self.__dict__[name], self._given = matrix.expand((*batch, *matrix.shape[-2:])), (name,)
+        self.loc = loc.expand((*batch, loc.shape[-1]))
+        super().__init__(batch, self.loc.shape[-1:], validate_args)
+        if name == "precision_matrix":
+            self._tril = linalg.cholesky(linalg.inv(matrix))
+        else:
+            self._tril = linalg.cholesky(matrix) if name == "covariance_matrix" else matrix
+
+    @cached_property
+    def scale_tril(self) -> Tensor:
+        return self._tril.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
+
+    @cached_property
+    def covariance_matrix(self) -> Tensor:
+        return (self._tril @ self._tril.mT).expand((*self._batch_shape, *self._event_shape, *self._event_shape))
+
+    @cached_property
+    def precision_matrix(self) -> Tensor:
+        return linalg.inv(self._tril @ self._tril.mT).expand(
+            (*self._batch_shape, *self._event_shape, *self._event_shape)
+        )
+
+    mean = mode = property(lambda self: self.loc)
+
+    @property
+    def variance(self) -> Tensor:
+        return self._tril.pow(2).sum(-1).expand((*self._batch_shape, *self._event_shape))
+
+    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """loc + L z: gradients reach both."""
+        z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + (self._tril @ z.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        n = self._event_shape[0]
+        size = mahalanobis(self._tril, value - self.loc)
+        return -0.5 * (n * math.log(2 * math.pi) + size) - self._tril.diagonal(0, -2, -1).log().sum(-1)
+
+    def entropy(self) -> Tensor:
+        half = self._tril.diagonal(0, -2, -1).log().sum(-1)
+        found = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half
+        return found.expand(self._batch_shape)
+
+
+def mahalanobis(tril: Tensor, x: Tensor) -> Tensor:
+    """|L^-1 x|^2 for each x (..., n) and L (..., n, n)."""
+    return linalg.solve_triangular(tril, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
+
+
+class Independent(Distribution):
+    """The last batch dims of a distribution as dims of one event: log_prob is summed over them."""
+
+    arg_constraints: dict = {}
+
+    def __init__(
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
+        n = reinterpreted_batch_ndims
+        if n > len(base_distribution.batch_shape):
+            raise ArgumentError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {n} vs {len(base_distribution.batch_shape)}",
+                f"reinterpreted_batch_ndims={len(base_distribution.batch_shape)}",
+            )
+        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, n
+        shape = base_distribution.batch_shape + base_distribution.event_shape
+        cut = len(base_distribution.batch_shape) - n
+        super().__init__(Size(shape[:cut]), Size(shape[cut:]), validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self):
+        n = self.reinterpreted_batch_ndims
+        return constraints.independent(self.base_dist.support, n) if n else self.base_dist.support
+
+    mean = property(lambda self: self.base_dist.mean)
+    mode = property(lambda self: self.base_dist.mode)
+    variance = property(lambda self: self.base_dist.variance)
+
+    def expand(self, batch_shape, _instance=None):
+        """The same with a larger batch shape."""
+        made = super().expand(batch_shape)
+        made.base_dist = self.base_dist.expand((*batch_shape, *self.event_shape[: self.reinterpreted_batch_ndims]))
+        return made
+
+    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws without gradient."""
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws of the base."""
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Tensor:
+        return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

@@ -1,0 +1,281 @@
+"""Distributions of a function of a random number."""
+
+import math
+from typing import Any
+
+from badak.autograd import no_grad
+from badak.distributions import constraints
+from badak.distributions.continuous import Cauchy, Normal, Uniform
+from badak.distributions.distribution import Distribution, broadcast_all
+from badak.distributions.positive import Exponential, Gamma
+from badak.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    PowerTransform,
+    Transform,
+    summed,
+)
+from badak.tensor import Size, Tensor, finfo, full_like, ones_like
+
+EULER = 0.5772156649015329
+
+
+class TransformedDistribution(Distribution):
+    """y = transforms(x), x of base_distribution.   log_prob(y) = base.log_prob(x) - sum ln |dy/dx|."""
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None) -> None:
+        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        self.base_dist = base_distribution
+        shape = base_distribution.batch_shape + base_distribution.event_shape
+        for transform in self.transforms:
+            shape = transform.forward_shape(shape)
+        dims = max(len(base_distribution.event_shape), ComposeTransform(self.transforms).event_dim)
+        cut = len(shape) - dims
+        super().__init__(Size(shape[:cut]), Size(shape[cut:]), validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self):
+        return self.transforms[-1].codomain if self.transforms else self.base_dist.support
+
+    def expand(self, batch_shape, _instance=None):
+        """The same with a larger batch shape."""
+        made = super().expand(batch_shape)
+        made.base_dist = self.base_dist.expand(batch_shape)
+        return made
+
+    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws without gradient."""
+        with no_grad():
+            return self._sent(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        """Draws: gradients reach the parameters of the base and the transforms."""
+        return self._sent(self.base_dist.rsample(sample_shape))
+
+    def _sent(self, x: Tensor) -> Tensor:
+        for transform in self.transforms:
+            x = transform(x)
+        return x
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        total: Any = 0.0
+        for transform in reversed(self.transforms):
+            x = transform._inverse(value)
+            total = total - summed(
+                transform.log_abs_det_jacobian(x, value), len(self.event_shape) - transform.event_dim
+            )
+            value = x
+        return total + summed(self.base_dist.log_prob(value), len(self.event_shape) - len(self.base_dist.event_shape))
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The base's cdf of what the transforms lead back to."""
+        for transform in reversed(self.transforms):
+            value = transform._inverse(value)
+        if self._validate_args:
+            self.base_dist._validate_sample(value)
+        sign = math.prod((t.sign for t in self.transforms), start=1)
+        return sign * (self.base_dist.cdf(value) - 0.5) + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        sign = math.prod((t.sign for t in self.transforms), start=1)
+        return self._sent(self.base_dist.icdf(sign * (value - 0.5) + 0.5))
+
+
+class LogNormal(TransformedDistribution):
+    """exp of a normal number."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
+
+    loc = property(lambda self: self.base_dist.loc)
+    scale = property(lambda self: self.base_dist.scale)
+    mean = property(lambda self: (self.loc + self.scale.pow(2) / 2).exp())
+    mode = property(lambda self: (self.loc - self.scale.square()).exp())
+    variance = property(lambda self: self.scale.pow(2).expm1() * (2 * self.loc + self.scale.pow(2)).exp())
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() + self.loc
+
+
+class _Half(TransformedDistribution):
+    """The absolute value of a symmetric number."""
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    mode = property(lambda self: self.scale * 0)
+    scale = property(lambda self: self.base_dist.scale)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        found = self.base_dist.log_prob(value) + math.log(2)
+        return found.masked_fill(~(value >= 0).expand(found.shape), -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """|x|, x of Normal(0, scale)."""
+
+    def __init__(self, scale, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args)
+
+    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
+    variance = property(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
+
+
+class HalfCauchy(_Half):
+    """|x|, x of Cauchy(0, scale)."""
+
+    def __init__(self, scale, validate_args: bool | None = None) -> None:
+        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args)
+
+    mean = property(lambda self: full_like(self.scale, math.inf))
+    variance = property(lambda self: self.base_dist.variance)
+
+
+class Gumbel(TransformedDistribution):
+    """x = loc - scale ln(-ln u).   log_prob = y - exp(y) - ln scale, y = (loc - x) / scale."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        limits = finfo(self.loc.dtype)
+        number = not isinstance(loc, Tensor) and not isinstance(scale, Tensor)
+        low, high = (
+            (limits.tiny, 1 - limits.eps)
+            if number
+            else (full_like(self.loc, limits.tiny), full_like(self.loc, 1 - limits.eps))
+        )
+        base = Uniform(low, high, validate_args=validate_args)
+        back = ExpTransform().inv
+        turned = AffineTransform(0, -ones_like(self.scale))
+        super().__init__(base, [back, turned, back, AffineTransform(self.loc, -self.scale)], validate_args)
+
+    mean = property(lambda self: self.loc + self.scale * EULER)
+    mode = property(lambda self: self.loc)
+    stddev = property(lambda self: (math.pi / math.sqrt(6)) * self.scale)
+    variance = property(lambda self: self.stddev.pow(2))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        y = (self.loc - value) / self.scale
+        return (y - y.exp()) - self.scale.log()
+
+    def entropy(self) -> Tensor:
+        return self.scale.log() + (1 + EULER)
+
+
+class Pareto(TransformedDistribution):
+    """x = scale exp(e / alpha), e exponential.   log_prob = ln alpha + alpha ln scale - (alpha + 1) ln x, x >= scale."""
+
+    arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
+
+    def __init__(self, scale, alpha, validate_args: bool | None = None) -> None:
+        self.scale, self.alpha = broadcast_all(scale, alpha)
+        base = Exponential(self.alpha, validate_args=validate_args)
+        super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
+
+    @property
+    def support(self):
+        return constraints.greater_than_eq(self.scale)
+
+    @property
+    def mean(self) -> Tensor:
+        a = self.alpha.clamp(min=1)
+        return a * self.scale / (a - 1)
+
+    mode = property(lambda self: self.scale)
+
+    @property
+    def variance(self) -> Tensor:
+        a = self.alpha.clamp(min=2)
+        return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
+
+    def entropy(self) -> Tensor:
+        return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
+
+
+class Weibull(TransformedDistribution):
+    """x = scale e^(1 / concentration), e exponential."""
+
+    arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, scale, concentration, validate_args: bool | None = None) -> None:
+        self.scale, self.concentration = broadcast_all(scale, concentration)
+        self.concentration_reciprocal = self.concentration.reciprocal()
+        base = Exponential(ones_like(self.scale), validate_args=validate_args)
+        steps = [PowerTransform(self.concentration_reciprocal), AffineTransform(0, self.scale)]
+        super().__init__(base, steps, validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.scale * (1 + self.concentration_reciprocal).lgamma().exp()
+
+    @property
+    def mode(self) -> Tensor:
+        return self.scale * ((self.concentration - 1) / self.concentration) ** self.concentration.reciprocal()
+
+    @property
+    def variance(self) -> Tensor:
+        r = self.concentration_reciprocal
+        return self.scale.pow(2) * ((1 + 2 * r).lgamma().exp() - (2 * (1 + r).lgamma()).exp())
+
+    def entropy(self) -> Tensor:
+        r = self.concentration_reciprocal
+        return EULER * (1 - r) + (self.scale * r).log() + 1
+
+
+class InverseGamma(TransformedDistribution):
+    """1 / x, x of Gamma(concentration, rate)."""
+
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, concentration, rate, validate_args: bool | None = None) -> None:
+        base = Gamma(concentration, rate, validate_args=validate_args)
+        super().__init__(base, PowerTransform(-ones_like(base.rate)), validate_args)
+
+    concentration = property(lambda self: self.base_dist.concentration)
+    rate = property(lambda self: self.base_dist.rate)
+    mode = property(lambda self: self.rate / (self.concentration + 1))
+
+    @property
+    def mean(self) -> Tensor:
+        found = self.rate / (self.concentration - 1)
+        return found.masked_fill(~(self.concentration > 1), math.inf)
+
+    @property
+    def variance(self) -> Tensor:
+        a = self.concentration
+        return (self.rate.square() / ((a - 1).square() * (a - 2))).masked_fill(~(a > 2), math.inf)
+
+    def entropy(self) -> Tensor:
+        a = self.concentration
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()

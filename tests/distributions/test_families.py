@@ -1,0 +1,259 @@
+"""Every family against PyTorch's: values, gradients, moments, shapes; draws, where they are PyTorch's, else their means."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak.kernels.plain.special import gamma_slope
+from tests.parity.compare import assert_same
+
+rng = np.random.default_rng(0)
+ROW = rng.standard_normal((3, 4))
+P = rng.uniform(0.1, 0.9, (3, 4))
+A, B = rng.uniform(0.5, 5.0, (3, 4)), rng.uniform(0.5, 5.0, (3, 4))
+TRIL = np.tril(rng.standard_normal((4, 4)) * 0.3) + np.diag(rng.uniform(0.5, 2.0, 4))
+COUNTS = np.array([4.0, 7.0, 2.0, 5.0])
+SAME_DRAWS = {  # the others take gamma, Poisson or binomial numbers, which are not PyTorch's
+    "Laplace": ("Laplace", {"loc": ROW, "scale": P}),
+    "Cauchy": ("Cauchy", {"loc": ROW, "scale": P}),
+    "Exponential": ("Exponential", {"rate": A}),
+    "LogNormal": ("LogNormal", {"loc": ROW, "scale": P}),
+    "HalfNormal": ("HalfNormal", {"scale": A}),
+    "HalfCauchy": ("HalfCauchy", {"scale": A}),
+    "Gumbel": ("Gumbel", {"loc": ROW, "scale": P}),
+    "Pareto": ("Pareto", {"scale": A, "alpha": B + 2}),
+    "Weibull": ("Weibull", {"scale": A, "concentration": B}),
+    "Geometric": ("Geometric", {"probs": P}),
+    "Geometric logits": ("Geometric", {"logits": ROW}),
+    "Multinomial": ("Multinomial", {"total_count": 7, "probs": P}),
+    "OneHotCategorical": ("OneHotCategorical", {"logits": ROW}),
+    "OneHotCategoricalStraightThrough": ("OneHotCategoricalStraightThrough", {"probs": P}),
+    "MultivariateNormal": ("MultivariateNormal", {"loc": ROW, "scale_tril": TRIL}),
+    "MultivariateNormal covariance": ("MultivariateNormal", {"loc": ROW, "covariance_matrix": TRIL @ TRIL.T}),
+    "MultivariateNormal precision": ("MultivariateNormal", {"loc": ROW[0], "precision_matrix": TRIL @ TRIL.T}),
+}
+OTHER_DRAWS = {
+    "Gamma": ("Gamma", {"concentration": A, "rate": B}),
+    "Chi2": ("Chi2", {"df": A}),
+    "Beta": ("Beta", {"concentration1": A, "concentration0": B}),
+    "Dirichlet": ("Dirichlet", {"concentration": A}),
+    "StudentT": ("StudentT", {"df": A + 3, "loc": ROW, "scale": P}),
+    "InverseGamma": ("InverseGamma", {"concentration": A + 3, "rate": B}),
+    "Poisson": ("Poisson", {"rate": A}),
+    "Binomial": ("Binomial", {"total_count": 6, "probs": P}),
+    "NegativeBinomial": ("NegativeBinomial", {"total_count": COUNTS, "probs": P}),
+}
+ALL = SAME_DRAWS | OTHER_DRAWS
+each = pytest.mark.parametrize("name, given", ALL.values(), ids=list(ALL))
+# PyTorch's trigamma has nine digits, so gradients of digamma are compared to eight
+EXACT = 60  # a handful of special functions, each of a few roundings
+NO_ENTROPY = ("Multinomial", "Poisson", "NegativeBinomial")
+
+
+def made(lib, name, given, grad=False):
+    values = {k: lib.from_numpy(v.copy()).requires_grad_(grad) if isinstance(v, np.ndarray) else v for k, v in given.items()}
+    return getattr(lib.distributions, name)(**values), [v for v in values.values() if not isinstance(v, float | int)]
+
+
+def moved(lib, x):
+    return lib.from_numpy(x.numpy().copy()) if lib is badak else x
+
+
+@pytest.mark.parametrize("name, given", SAME_DRAWS.values(), ids=list(SAME_DRAWS))
+def test_draws_and_their_gradients_are_those_of_pytorch(name, given):
+    found = []
+    for lib in (badak, torch):
+        lib.manual_seed(3)
+        distribution, leaves = made(lib, name, given, grad=True)
+        drawn = distribution.sample((5,))
+        if distribution.has_rsample:
+            x = distribution.rsample((2,))
+            (x.sin() * x.cos()).sum().backward()
+        found.append([drawn, *(leaf.grad for leaf in leaves if distribution.has_rsample)])
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-9, atol=1e-9)
+
+
+@each
+def test_log_prob_entropy_and_moments_with_their_gradients(name, given):
+    found = []
+    for lib in (badak, torch):
+        torch.manual_seed(7)
+        x = moved(lib, made(torch, name, given)[0].sample((5,)))
+        distribution, leaves = made(lib, name, given, grad=True)
+        values = [distribution.log_prob(x)] + ([] if name in NO_ENTROPY else [distribution.entropy()])
+        sum((v.clamp(-50, 50) * v.clamp(-50, 50)).sum() for v in values).backward()
+        assert tuple(distribution.batch_shape) == tuple(values[0].shape[1:])
+        moments = [distribution.mean, distribution.variance, distribution.stddev]
+        moments += [] if name == "Multinomial" else [distribution.mode]
+        found.append([*values, *moments, *(leaf.grad for leaf in leaves)])
+        assert distribution.support.check(x).all()
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=2e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["Laplace", "Cauchy", "Exponential", "LogNormal", "HalfNormal", "HalfCauchy", "Gumbel", "Pareto", "Weibull"]
+)
+def test_distribution_functions_and_quantiles(name):
+    x, p = rng.uniform(6.0, 9.0, (2, 3, 4)) - (6 if name == "Gumbel" else 0), rng.uniform(0.05, 0.95, (2, 3, 4))
+    found = [
+        (d.cdf(lib.from_numpy(x)), d.icdf(lib.from_numpy(p))) for lib in (badak, torch) for d in [made(lib, *ALL[name])[0]]
+    ]
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9)
+
+
+@each
+def test_expanding(name, given):
+    ours, theirs = (made(lib, name, given)[0] for lib in (badak, torch))
+    shape = (2, *ours.batch_shape)
+    ours, theirs = ours.expand(shape), theirs.expand(shape)
+    assert ours.batch_shape == tuple(theirs.batch_shape) and ours.event_shape == tuple(theirs.event_shape)
+    assert ours.sample((3,)).shape == tuple(theirs.sample((3,)).shape)
+    assert_same(ours.mean, theirs.mean, EXACT)
+
+
+@pytest.mark.parametrize("name, given", OTHER_DRAWS.values(), ids=list(OTHER_DRAWS))
+def test_other_draws_have_the_right_mean_and_spread(name, given):
+    badak.manual_seed(1)
+    distribution, _ = made(badak, name, given)
+    x = distribution.sample((20_000,)).numpy()
+    mean, deviation = distribution.mean.numpy(), distribution.stddev.numpy()
+    assert np.abs(x.mean(0) - mean).max() < 5 * (deviation / 141).max()
+    np.testing.assert_allclose(x.std(0), deviation, rtol=0.25)  # heavy tails: InverseGamma, StudentT
+    badak.manual_seed(1)
+    np.testing.assert_array_equal(made(badak, name, given)[0].sample((20_000,)).numpy(), x)
+
+
+def test_a_gamma_draw_moves_with_its_concentration_as_in_pytorch():
+    a = np.concatenate([rng.uniform(0.05, 2.0, 300), rng.uniform(2.0, 80.0, 300)])
+    x = rng.gamma(a)
+    expected = torch._standard_gamma_grad(torch.from_numpy(a), torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(gamma_slope(x, a), expected, rtol=2e-3)  # PyTorch's is an approximation to four digits
+    step = 1e-5  # and by differences of the quantile of one concentration, where it is a sum that ends: a = 2
+    cdf = lambda x, a: torch.special.gammainc(torch.tensor(a, dtype=torch.float64), torch.tensor(x, dtype=torch.float64)).item()  # noqa: E731
+    for x in (0.3, 1.0, 2.5, 6.0):
+        slope = -(cdf(x, 2 + step) - cdf(x, 2 - step)) / (2 * step) / (x * np.exp(-x))
+        np.testing.assert_allclose(gamma_slope(np.array(x), np.array(2.0)), slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Gamma", "Beta", "Dirichlet", "StudentT", "InverseGamma", "Chi2"])
+def test_gradients_of_gamma_draws_agree_on_average(name):
+    grads = []
+    for lib in (badak, torch):
+        lib.manual_seed(0)
+        distribution, leaves = made(lib, *ALL[name], grad=True)
+        distribution.rsample((4000,)).sqrt().nan_to_num(0.0).mean(0).sum().backward()
+        grads.append([leaf.grad.numpy() for leaf in leaves])
+    for ours, theirs in zip(*grads):
+        np.testing.assert_allclose(ours, theirs, rtol=0.35, atol=0.05)
+
+
+KL = ["Laplace", "Exponential", "LogNormal", "HalfNormal", "Geometric", "OneHotCategorical", "MultivariateNormal",
+      "MultivariateNormal covariance", "Gamma", "Chi2", "Beta", "Dirichlet", "Poisson"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KL)
+def test_divergences(name):
+    found = []
+    kind, given = ALL[name]
+    for lib in (badak, torch):
+        scaled = {k: v * 0.7 if isinstance(v, np.ndarray) else v for k, v in given.items()}
+        found.append(lib.distributions.kl_divergence(made(lib, kind, scaled)[0], made(lib, kind, given)[0]))
+    np.testing.assert_allclose(found[0].numpy(), found[1].numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_independent_and_transformed():
+    found = []
+    for lib in (badak, torch):
+        D = lib.distributions
+        base = D.Independent(D.Normal(lib.from_numpy(ROW), lib.from_numpy(P)), 1)
+        steps = [D.TanhTransform(), D.AffineTransform(1.0, 2.0), D.ExpTransform(), D.SigmoidTransform().inv.inv]
+        made = D.TransformedDistribution(base, steps)
+        lib.manual_seed(2)
+        x = made.sample((3,))
+        other = D.Independent(D.Normal(lib.from_numpy(ROW * 2), lib.from_numpy(P * 2)), 1)
+        found.append([x, made.log_prob(x), base.log_prob(x), base.entropy(), D.kl_divergence(base, other)])
+        assert tuple(made.batch_shape) == (3,) and tuple(made.event_shape) == (4,)
+        again = made.expand((2, 3))
+        assert tuple(again.batch_shape) == (2, 3) and tuple(again.sample().shape) == (2, 3, 4)
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["exp", "sigmoid", "softplus", "tanh", "power", "affine", "compose", "abs", "softmax"])
+def test_transforms_and_their_stretch(name):
+    found = []
+    for lib in (badak, torch):
+        D = lib.distributions
+        t = {
+            "exp": D.ExpTransform(), "sigmoid": D.SigmoidTransform(), "softplus": D.SoftplusTransform(), "tanh": D.TanhTransform(),
+            "power": D.PowerTransform(lib.from_numpy(B)), "affine": D.AffineTransform(1.0, -3.0), "abs": D.AbsTransform(),
+            "softmax": D.SoftmaxTransform(), "compose": D.ComposeTransform([D.AffineTransform(0.0, 0.5), D.TanhTransform()]),
+        }[name]  # fmt: skip
+        x = lib.from_numpy(P)
+        y = t(x)
+        found.append([y, t.inv(y)] + ([t.log_abs_det_jacobian(x, y)] if t.bijective else []))
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-10, atol=1e-12)
+
+
+def test_constraints_say_what_pytorchs_say():
+    values = [ROW, P, A, np.floor(A), (P > 0.5) * 1.0, P / P.sum(-1, keepdims=True), np.eye(4), TRIL]
+    values += [TRIL @ TRIL.T, -np.eye(4), TRIL.T]
+    names = "boolean real simplex one_hot real_vector positive nonnegative unit_interval".split()
+    names += ["nonnegative_integer", "positive_integer"]
+    names += "square symmetric lower_triangular lower_cholesky positive_semidefinite positive_definite".split()
+    for name in names:
+        ours, theirs = (getattr(lib.distributions.constraints, name) for lib in (badak, torch))
+        assert (ours.is_discrete, ours.event_dim) == (theirs.is_discrete, theirs.event_dim), name
+        for value in values:
+            if ours.event_dim == 2 and value.shape[0] != value.shape[1]:
+                continue
+            found, expected = ours.check(badak.from_numpy(value.copy())), theirs.check(torch.from_numpy(value.copy()))
+            np.testing.assert_array_equal(found.numpy(), expected.numpy(), err_msg=name)
+    for name in ("real", "positive", "unit_interval", "simplex"):
+        ours, theirs = (getattr(lib.distributions.constraints, name) for lib in (badak, torch))
+        assert repr(ours) == repr(theirs)
+
+
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+def test_what_is_refused(lib):
+    D, t = lib.distributions, lib.tensor
+    for call in (
+        lambda: D.Exponential(-1.0),
+        lambda: D.Gamma(1.0, 0.0),
+        lambda: D.Gamma(1.0, 1.0).log_prob(t(-1.0)),
+        lambda: D.Beta(1.0, 1.0).log_prob(t(1.5)),
+        lambda: D.Dirichlet(t(1.0)),
+        lambda: D.Dirichlet(t([1.0, 1.0])).log_prob(t([0.9, 0.9])),
+        lambda: D.Poisson(t(1.0)).log_prob(t(0.5)),
+        lambda: D.Geometric(probs=t(0.0)),
+        lambda: D.Geometric(),
+        lambda: D.Binomial(3, probs=t(0.5)).log_prob(t(4.0)),
+        lambda: D.MultivariateNormal(t([0.0, 0.0])),
+        lambda: D.MultivariateNormal(t(0.0), lib.eye(1)),
+        lambda: D.MultivariateNormal(t([0.0, 0.0]), -lib.eye(2)),
+        lambda: D.Independent(D.Normal(0.0, 1.0), 1),
+        lambda: D.OneHotCategorical(t([0.5, 0.5])).log_prob(t([1.0, 1.0])),
+        lambda: D.HalfNormal(1.0).log_prob(t(-1.0)),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(NotImplementedError):
+        D.Poisson(t(1.0)).rsample()
+    with pytest.raises(NotImplementedError):
+        D.kl_divergence(D.Poisson(t(1.0)), D.Normal(0.0, 1.0))
+
+
+def test_poisson_and_binomial_numbers_answer_wrong_input():
+    with pytest.raises(ValueError, match="expected rate to be non-negative; got -1.0\nfix: x.clamp"):
+        badak.poisson(badak.tensor([-1.0]))
+    with pytest.raises(TypeError, match="poisson: expected floats; got badak.int64\nfix: x.float()"):
+        badak.poisson(badak.tensor([1]))
+    with pytest.raises(ValueError, match="binomial: expected count >= 0; got -1.0"):
+        badak.binomial(badak.tensor([-1.0]), badak.tensor([0.5]))
+
+
