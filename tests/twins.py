@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 import badak as bk
+from tests.compare import assert_close, values
 
 
 def floats(*shape, low=None, high=None, dtype=np.float32, grad=True):
@@ -50,7 +51,7 @@ def outcome(function, args, named):
         return None, error
 
 
-def agree(ours, theirs, *args, rtol=1e-5, atol=1e-6, **named) -> None:
+def agree(ours, theirs, *args, **named) -> None:
     """ours(*args) against theirs(*the same in PyTorch): values, dtypes, shapes, gradients; or errors of a kind."""
     their_args, their_named = to_torch(args), {name: to_torch(value) for name, value in named.items()}
     y, error = outcome(ours, args, named)
@@ -62,22 +63,25 @@ def agree(ours, theirs, *args, rtol=1e-5, atol=1e-6, **named) -> None:
         assert isinstance(error, bk.errors.BadakError), f"not explained: {error!r}"
         return
     ys, expecteds = flat(y), flat(expected)
+    terms = max([x.numel() for x in flat(list(args)) if isinstance(x, bk.Tensor)], default=1)  # no sum is longer
     assert len(ys) == len(expecteds)
     for one, other in zip(ys, expecteds):
-        same(one, other, rtol, atol)
-    same_gradients(flat(list(args)), flat(list(their_args)), ys, expecteds, rtol * 10, atol * 10)
+        same(one, other, terms)
+    same_gradients(flat(list(args)), flat(list(their_args)), ys, expecteds, terms)
 
 
-def same(y, expected, rtol, atol) -> None:
+def same(y, expected, terms, kind=None) -> None:
+    """kind: the dtype in which it was computed, where that is a narrower one."""
     if not isinstance(y, bk.Tensor):
         assert y == expected
         return
-    array, other = y.detach().numpy(), expected.detach().resolve_conj().numpy()
-    assert array.dtype == other.dtype and array.shape == other.shape
-    np.testing.assert_allclose(array, other, rtol, atol)
+    assert values(y).dtype == values(expected).dtype
+    if kind is not None and kind.itemsize < values(y).dtype.itemsize and values(y).dtype.kind == kind.kind:
+        y, expected = values(y).astype(kind), values(expected).astype(kind)
+    assert_close(y, expected, terms=max(terms, 1))
 
 
-def same_gradients(inputs, their_inputs, ys, expecteds, rtol, atol) -> None:
+def same_gradients(inputs, their_inputs, ys, expecteds, terms) -> None:
     """The gradients of a random combination of the outputs."""
     rng = np.random.default_rng(5)
     pairs = [(y, t) for y, t in zip(ys, expecteds) if isinstance(t, torch.Tensor) and t.requires_grad]
@@ -100,7 +104,7 @@ def same_gradients(inputs, their_inputs, ys, expecteds, rtol, atol) -> None:
             rest = expected if dx is None else dx
             assert rest is None or not rest.detach().numpy().any()
         else:
-            same(dx, expected, rtol, atol)
+            same(dx, expected, terms, values(pairs[0][0]).dtype)
 
 
 def agree_both(name, *args, **named) -> None:

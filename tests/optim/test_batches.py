@@ -7,15 +7,17 @@ import pytest
 
 from badak import kernels, optim
 from badak.tensor import Tensor
-from tests.optim.twins import both, leaf, run, set_gradients, value
+from tests.compare import assert_close
+from tests.optim.test_updates import STEP
+from tests.optim.twins import both, leaf, run, set_gradients
 
 RULES = [("AdamW", {"lr": 0.01}), ("Adam", {"lr": 0.01, "amsgrad": True}), ("SGD", {"lr": 0.01, "momentum": 0.9})]
 each_rule = pytest.mark.parametrize("name, options", RULES, ids=str)
 
 
-def assert_agree(ours, theirs, rtol=2e-6):
+def assert_agree(ours, theirs):
     for p, q in zip(ours, theirs):
-        np.testing.assert_allclose(value(p), value(q), rtol=rtol, atol=rtol)
+        assert_close(p, q, units=6 * STEP)  # of 6 steps at most
 
 
 @each_rule
@@ -42,7 +44,7 @@ def test_parameters_of_two_dtypes_in_one_group(name, options):
     optimizer, twin = getattr(optim, name)(ours, **options), type(_)(theirs, **options)
     run(ours, optimizer, theirs, twin, range(4))
     assert_agree(singles, theirs_singles)
-    assert_agree(doubles, theirs_doubles, rtol=1e-13)
+    assert_agree(doubles, theirs_doubles)
 
 
 @each_rule

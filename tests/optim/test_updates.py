@@ -9,10 +9,10 @@ import torch
 import badak
 from badak import optim
 from badak.tensor import Tensor
+from tests.compare import assert_close
 from tests.optim.twins import both, run, value
 
-# 20 steps of a handful of roundings each; Adam's quotient m / sqrt(v) doubles them.
-RTOL = {"float32": 1e-6, "float64": 1e-13}
+STEP = 12  # units of a step: the most roundings on the way through a rule, on both sides, and what they do to the next one
 
 OPTIONS = [
     ("SGD", {"lr": 0.1}),
@@ -63,7 +63,7 @@ def test_optimizer_agrees_with_pytorch_over_20_steps(name, options, dtype):
     for step in range(20):
         run(ours, optimizer, theirs, twin, [step])
         for p, q in zip(ours, theirs):
-            np.testing.assert_allclose(value(p), value(q), rtol=RTOL[dtype], atol=RTOL[dtype])
+            assert_close(p, q, units=STEP * (step + 1))
 
 
 @pytest.mark.parametrize("name, options", OPTIONS, ids=str)
@@ -71,7 +71,7 @@ def test_groups_with_settings_of_their_own_agree_with_pytorch(name, options):
     ours, optimizer, theirs, twin = both(name, groups=True, **options)
     run(ours, optimizer, theirs, twin, range(5))
     for p, q in zip(ours, theirs):
-        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+        assert_close(p, q, units=STEP * 8)
 
 
 @pytest.mark.parametrize("name, options", OPTIONS, ids=str)
@@ -86,7 +86,7 @@ def test_state_dict_has_the_form_and_the_values_of_pytorchs(name, options):
         for key, found in mine["state"][number].items():
             expected = entries[key]
             assert value(found).dtype == value(expected).dtype and value(found).shape == tuple(expected.shape)
-            np.testing.assert_allclose(value(found), value(expected), rtol=2e-6, atol=1e-12)
+            assert_close(found, expected, units=STEP * 3)
 
 
 def fresh(name, options, params):
@@ -107,7 +107,7 @@ def test_a_state_of_pytorch_goes_on_here(name, options):
     resumed.load_state_dict(twin.state_dict())
     run(again, resumed, theirs, twin, range(4, 8))
     for p, q in zip(again, theirs):
-        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+        assert_close(p, q, units=STEP * 8)
 
 
 @pytest.mark.parametrize("name, options", OPTIONS, ids=str)
@@ -121,9 +121,9 @@ def test_our_state_goes_on_in_pytorch(name, options):
     again, resumed = fresh(name, options, theirs)
     resumed.load_state_dict(state)
     run(ours, optimizer, again, resumed, range(4, 8))
-    exact = 1e-10 if name in ("NAdam", "ASGD") else 1e-13  # PyTorch goes on with their float32 numbers as float64
+    units = 1e-10 / 2.2e-16 if name in ("NAdam", "ASGD") else STEP * 8  # PyTorch goes on with their float32 numbers as float64
     for p, q in zip(ours, again):
-        np.testing.assert_allclose(value(p), value(q), rtol=exact, atol=exact)
+        assert_close(p, q, units=units)
 
 
 @pytest.mark.parametrize("name, options", OPTIONS, ids=str)
@@ -160,9 +160,9 @@ def test_complex_parameters_change_as_pairs_of_real_ones(name, options):
         p.grad, q.grad = Tensor._of(g.copy()), torch.tensor(g)
         optimizer.step()
         twin.step()
-    np.testing.assert_allclose(p._array, value(q), rtol=1e-13)
+    assert_close(p, q, units=STEP * 5)
     for key, found in optimizer.state[p].items():
-        np.testing.assert_allclose(found._array, value(twin.state[q][key]), rtol=1e-13)
+        assert_close(found, twin.state[q][key], units=STEP * 5)
 
 
 def test_a_loaded_state_shares_no_memory_with_what_it_came_from():
@@ -197,7 +197,7 @@ def test_a_step_count_that_is_a_plain_number_is_understood():
     resumed.load_state_dict(state)
     run(again, resumed, theirs, twin, [2])
     for p, q in zip(again, theirs):
-        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+        assert_close(p, q, units=STEP * 8)
 
 
 def test_a_learning_rate_may_be_a_tensor():
@@ -208,7 +208,7 @@ def test_a_learning_rate_may_be_a_tensor():
     )
     run(ours, optimizer, theirs, twin, range(3))
     for p, q in zip(ours, theirs):
-        np.testing.assert_allclose(value(p), value(q), rtol=1e-13, atol=1e-13)
+        assert_close(p, q, units=STEP * 8)
 
 
 def test_parameters_without_gradient_stay_and_remember_nothing():
@@ -235,4 +235,4 @@ def test_non_contiguous_parameters_are_updated_in_place():
     p.grad, q.grad = Tensor._of(np.ones((4, 3))), torch.ones(4, 3, dtype=torch.float64)
     for lib, x in ((optim, p), (torch.optim, q)):
         lib.AdamW([x]).step()
-    np.testing.assert_allclose(base.T, value(q), rtol=1e-14)
+    assert_close(base.T, q, units=STEP)

@@ -342,6 +342,32 @@ def check(run: Run, state: Checkpoint) -> Checkpoint:
     return state
 
 
+@pytest.mark.parametrize("said", [{"bytes": "\ud800"}, {"bytes": 1.5}, {"sha256": 3}, {"sha256": None}, {"more": 1}])
+def test_what_state_json_says_of_a_file_is_a_size_and_a_hash(folder, said):
+    index = unseal(folder / "state.json", "")
+    index["files"]["model.safetensors"].update(said)
+    (folder / "state.json").write_bytes(seal(index))
+    with pytest.raises(FileError, match=r"state.json: damaged, .*: expected bytes and sha256 of model.safetensors\nfix: "):
+        open_model(folder, "gpt")
+
+
+@pytest.mark.parametrize("number", ["x" * 10_000, "4.4" * 1000, "\ud800", ""])
+def test_a_row_that_is_no_number_is_quoted_in_a_short_line(folder, number):
+    (folder / "metrics.csv").write_text("step,epoch\n" + number + ",1\n", errors="surrogatepass")
+    with pytest.raises(FileError, match=r"metrics.csv: not a metrics file of badak \(.*\)\nfix: ") as told:
+        Run.open(folder).rows()
+    assert len(str(told.value)) < 600 and str(told.value).count("\n") == 1
+
+
+def test_a_model_of_any_size_is_refused_before_it_is_built(folder):
+    for width in (10**9, 10**30, 10**200):
+        table = unseal(folder / "config.json", "")
+        table["model"]["d_model"] = width
+        (folder / "config.json").write_bytes(seal(table))
+        with pytest.raises(ArgumentError, match=r"a model of d_model=10+ and 1 layers has .* e?.*GB"):
+            open_model(folder, "gpt")
+
+
 def test_weights_of_another_model_are_an_error_of_two_lines(folder):
     state = checkpoint.load(folder)
     state.model["blocks.0.norm1.bias.x"] = state.model.pop("blocks.0.norm1.bias")
@@ -365,3 +391,11 @@ def test_rows_are_not_written_where_they_cannot_be(folder):
     row = Run.open(folder).rows()[0]
     with pytest.raises(FileError, match=r"cannot be written"):
         write_row(folder / "metrics.csv" / "x", row)
+
+
+def test_lines_need_a_token_that_ends_them(folder):
+    table = unseal(folder / "config.json", "")
+    table["data"]["tokens"], table["vocabulary"] = "characters", [chr(65 + i) for i in range(len(table["vocabulary"]))]
+    (folder / "config.json").write_bytes(seal(table))
+    with pytest.raises(FileError, match=r"config.json: data.lines is true, but no token ends a line\nfix: restore the file"):
+        open_model(folder, "gpt")

@@ -194,7 +194,8 @@ def _read_index(folder: Path) -> dict[str, Any]:
     if type(index.get("step")) is not int or not isinstance(index.get("state"), dict) or not isinstance(files, dict):
         raise _broken(path, "expected a step, a state and a table of files")
     for name in (MODEL, OPTIMIZER):
-        if not isinstance(files.get(name), dict) or set(files[name]) != {"bytes", "sha256"}:
+        said = files.get(name)
+        if not isinstance(said, dict) or {key: type(value) for key, value in said.items()} != {"bytes": int, "sha256": str}:
             raise _broken(path, f"expected bytes and sha256 of {name}")
     if index["step"] < 0:
         raise _broken(path, f"step {index['step']}")

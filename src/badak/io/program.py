@@ -81,7 +81,10 @@ class Program:
                 _check_attribute(cls, name)
             filler(made, attributes, self.built)
 
-        return Name(dotted, new=lambda: object.__new__(cls), build=build, value=cls)
+        def finished(made: Any) -> bool:
+            return id(made) in self.built
+
+        return Name(dotted, new=lambda: object.__new__(cls), build=build, finished=finished, value=cls)
 
 
 def fill(made: Any, state: Any) -> None:

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.errors import BadakError
-from badak.io.errors import UnsafeFileError, damaged, reason
+from badak.io.errors import UnsafeFileError, damaged, line, reason
 from badak.io.limits import Budget, Keys
 
 TABLES = (dict, OrderedDict, Counter, defaultdict)
@@ -57,7 +57,7 @@ def named(value: Any) -> bool:
 class Name:
     """A class or function that a file names: what happens where the file calls it, makes one, or gives one its state."""
 
-    __slots__ = ("name", "call", "takes", "needs", "new", "build", "value")
+    __slots__ = ("name", "call", "takes", "needs", "new", "build", "finished", "value")
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class Name:
         needs: int | None = None,
         new: Callable | None = None,
         build: Callable | None = None,
+        finished: Callable[[Any], bool] | None = None,
         value: Any = None,
     ):
         self.name = name  # "module.name"
@@ -75,6 +76,7 @@ class Name:
         self.takes = takes  # of both: the kind of each argument
         self.needs = len(takes) if needs is None else needs  # of both: how many arguments at least
         self.build = build  # build(made, state), in place
+        self.finished = finished  # finished(made): whether it has got the state that it is nothing without
         self.value = value  # what stands for the name itself where the file stores it as a value; None: refused
 
     def fits(self, args: tuple) -> bool:
@@ -107,6 +109,7 @@ class Unpickler:
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.builders: dict[int, tuple[Any, Callable]] = {}  # id of what was made: (it, how it takes its state)
+        self.unfinished: list[tuple[Any, Callable]] = []  # what was made: (it, whether it has its state)
         self.naming: dict[int, tuple[tuple, tuple | None]] = {}  # id of a tuple with names in it: (it, it as a value)
         self.keys, self.budget, self.read = Keys(), Budget(), 0
 
@@ -117,6 +120,7 @@ class Unpickler:
             for opcode, argument, position in pickletools.genops(self.file):
                 self.read = (position or 0) - begin
                 if opcode.name == "STOP":
+                    self.expect_finished()
                     return self.stored(self.stack.pop())
                 ACTIONS[opcode.name](self, argument)
         except BadakError:
@@ -126,6 +130,12 @@ class Unpickler:
         ) as error:  # fmt: skip
             raise damaged(self.where, f"at byte {begin + self.read} of its pickle ({reason(error)})") from error
         raise damaged(self.where, "its pickle has no end")
+
+    def expect_finished(self) -> None:
+        """Raise ValueError where something was made that has not got its state."""
+        for made, finished in self.unfinished:
+            if not finished(made):
+                raise ValueError(f"a {line(type(made).__name__)} without its state")
 
     def unsafe(self, what: str) -> UnsafeFileError:
         """The complaint about a pickle that wants more than data."""
@@ -204,6 +214,8 @@ class Unpickler:
             raise damaged(self.where, f"{name.name} cannot be made of what the file gives ({reason(error)})") from error
         if name.build is not None:
             self.builders[id(made)] = made, name.build
+        if name.finished is not None:
+            self.unfinished.append((made, name.finished))
         return made
 
     # the actions that change a value

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 
 from badak.errors import ArgumentError
@@ -51,4 +52,4 @@ def machine_memory() -> int | None:
 
 def gigabytes(size: int) -> str:
     """A number of bytes to read."""
-    return f"{size / 1e9:,.1f} GB" if size < 1e15 else f"{size / 1e9:.1e} GB"
+    return f"{size / 1e9:,.1f} GB" if size < 1e15 else f"{Decimal(size) / 10**9:.1e} GB"  # more than a float holds, maybe

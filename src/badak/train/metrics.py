@@ -11,6 +11,7 @@ from typing import Any
 
 from badak.errors import FileError
 from badak.io.atomic import unreadable, write_file
+from badak.io.errors import reason
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def read_rows(path: Path, measured: dict[str, Any] | None = None) -> list[Row]:
         return [_row(record) for record in csv.DictReader(io.StringIO(data.decode(), newline=""))]
     except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error) as error:
         raise FileError(
-            f"{path}: not a metrics file of badak ({error!r})", "restore it from a copy, or move it away"
+            f"{path}: not a metrics file of badak ({reason(error)})", "restore it from a copy, or move it away"
         ) from None
 
 

@@ -138,4 +138,6 @@ def open_vocabulary(run: Run) -> TextVocabulary | None:
             f"{where}: {len(vocabulary)} tokens stand under vocabulary, but model.vocab_size is {run.setup.model.vocab_size}",
             "restore the file from a copy, or train anew",
         )
+    if isinstance(run.setup, GPTSetup) and run.setup.data.lines and kind != "words" and "\n" not in vocabulary.ids:
+        raise FileError(f"{where}: data.lines is true, but no token ends a line", "restore the file from a copy, or train anew")
     return vocabulary

@@ -191,6 +191,9 @@ BODIES = {
         linear(text("_modules") + b"}" + text("a") + b"cbadak.nn.linear\nLinear\n)\x81s"),
         "one that is not finished",
     ),
+    "a model without a state": (b"cbadak.nn.linear\nLinear\n)\x81", "a Linear without its state"),
+    "a list of models without a state": (b"]cbadak.nn.linear\nLinear\n)\x81a", "a Linear without its state"),
+    "a model without a state that is thrown away": (b"cbadak.nn.linear\nLinear\n)\x810N", "a Linear without its state"),
     "a state given twice": (linear() + b"}b", "a module that is given its state twice"),
     "models as deep as Python goes": (nested(400), "modules nested deeper than 100"),
 }
