@@ -5,8 +5,10 @@ import pytest
 import torch
 
 import badak
+from badak import kernels
 from badak.errors import DTypeError, RangeError, ShapeError
 from badak.nn import functional as F
+from tests.compare import assert_close
 from tests.nn.twins import agree, normal
 
 
@@ -158,3 +160,25 @@ def test_one_hot_refuses_what_it_cannot_show():
 ])  # fmt: skip
 def test_pad(pads, mode, value):
     agree(lambda lib, x: lib.nn.functional.pad(x, pads, mode, value), normal(0, 2, 3, 4))
+
+
+@pytest.mark.parametrize("kernels_in_use", ["plain", "fast"])
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("name", ["dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"])
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_what_is_not_finite_is_dropped_as_in_pytorch(name, p, inplace, kernels_in_use):
+    shape = {"dropout1d": (4, 3, 5), "dropout2d": (4, 3, 5, 2), "dropout3d": (4, 3, 5, 2, 2)}.get(name, (40, 7))
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    x.reshape(-1)[::3], x.reshape(-1)[1::7] = np.nan, -np.inf
+    dy = np.where(np.random.default_rng(1).random(shape) < 0.3, np.nan, np.float32(2)).astype(np.float32)
+    found = []
+    for lib in (badak, torch):
+        lib.manual_seed(3)
+        leaf = lib.from_numpy(x.copy()).requires_grad_()
+        with kernels.use(kernels_in_use):
+            y = getattr(lib.nn.functional, name)(leaf * 1, p, True, inplace)
+            y.backward(lib.from_numpy(dy))
+        found.append((y, leaf.grad))
+    for mine, theirs in zip(*found):
+        assert_close(mine, theirs)
+    assert np.isnan(found[0][0].detach().numpy()).sum() >= np.isnan(x).sum()

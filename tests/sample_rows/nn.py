@@ -17,6 +17,7 @@ from badak.ops.softmax import LogSoftmax, Softmax
 from tests.samples import Sample, bools, case, complexes, ints
 
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 30.0, -30.0, 88.0, -88.0, 1e4, -1e4, np.nan])
+WILD = np.concatenate([EXTREME, [np.inf, -np.inf], EXTREME, [np.inf, -np.inf, np.nan]])
 SHAPES = [(3, 5), (2, 3, 4), (0, 4), (1,), (33,)]
 BIG = [(257, 65), (70_000,)]
 
@@ -131,7 +132,8 @@ ROWS = [
            eps=[1e-5, 1e-1], threads=[((257, 65), (65,))]),
     Sample(Dropout, lambda x, keep, p: x * keep / (1 - p),
            [((3, 4), bools(3, 4)), ((0, 4), bools(0, 4)), ((1,), bools(1)), ((2, 3, 4), bools(2, 3, 4))],
-           p=[0.0, 0.1, 0.5], threads=[((257, 65), bools(257, 65))]),
+           p=[0.0, 0.1, 0.5], threads=[((257, 65), bools(257, 65))],
+           extremes=[(WILD, bools(WILD.size, p=0.5)), (WILD[::-1].copy(), bools(WILD.size, p=0.3))]),
     Sample(Attention, attention, ATTENTION, order=pytorchs_attention,
            threads=[heads(3, 4, 2, 70, 90, 16, 16, keep=(3, 1, 70, 90), bias=(70, 90)),
                     heads(2, 2, 2, 130, 130, 32, 32, causal=0, drop=0.9, p=0.1, want_weights=True)]),

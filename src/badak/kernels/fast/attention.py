@@ -58,7 +58,7 @@ def _drop(scores, first, width, drop, b, h, raised):
     for r in range(width):
         drop_row = unit_stride(drop[b, h, first + r])
         for j in range(scores.shape[0]):
-            scores[j, r] = scores[j, r] * raised if drop_row[j] else scores.dtype.type(0)
+            scores[j, r] *= raised if drop_row[j] else scores.dtype.type(0)
 
 
 @kernel

@@ -9,11 +9,11 @@ from badak.kernels.order import turn
 
 @parallel("W1 R1 R?1 f")
 def dropout_block(task, y, x, keep, scale):
-    """y = x scale where keep, else 0."""
+    """y = x scale where keep, else 0 x: NaN and infinity are seen where they were."""
     zero = x.dtype.type(0)
     y, x, keep = block(task, y), block(task, x), block(task, keep)
     for i in range(x.size):
-        y[i] = x[i] * scale if keep[i] else zero
+        y[i] = x[i] * (scale if keep[i] else zero)
 
 
 def dropout(x, keep, p):

@@ -153,7 +153,7 @@ def _softmax(s, shift):
 
 
 def _drop(a, b, drop, p):
-    return a if drop is None else np.where(drop[b], a * (1 / (1 - p) if p < 1 else 0), 0)
+    return a if drop is None else a * (drop[b] * a.dtype.type(1 / (1 - p) if p < 1 else 0))  # NaN stays where it was
 
 
 def _add_bias_gradient(dbias, b, ds):
