@@ -145,10 +145,15 @@ class Run:
         values = self._rng().standard_normal(shape).astype(np.float32).astype(self.way.dtype)
         if self.way.nudge:
             values *= 1 + np.finfo(self.way.dtype).eps * self._local.nudges.integers(-2, 3, shape)
-        return self.lib.from_numpy(np.array(values, self.way.dtype))
+        return self._given(np.array(values, self.way.dtype))
 
     def _ints(self, n, *shape):
-        return self.lib.from_numpy(np.array(self._rng().integers(0, n, shape)))
+        return self._given(np.array(self._rng().integers(0, n, shape)))
+
+    def _given(self, array: np.ndarray):
+        """The array as a tensor. PyTorch's has memory of its own: its `resize_` frees NumPy's, which kills the process later."""
+        x = self.lib.from_numpy(array)
+        return x.clone() if self.way.torch else x
 
     def _watch(self, function, *args):
         """Call, and write down what came of it."""
