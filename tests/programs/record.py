@@ -39,6 +39,7 @@ def seen(x) -> Seen:
     shape = tuple(x.shape)
     strides = tuple(0 if 0 in shape or size == 1 else step for size, step in zip(shape, x.stride()))
     dtype = str(x.dtype).rpartition(".")[2]
+    values = values.clone()  # memory that NumPy has seen is not resized, but PyTorch writes to it as if it were
     return Seen(np.array(values.numpy(), order="C"), strides, dtype, bool(x.requires_grad), bool(x.is_leaf))
 
 

@@ -151,7 +151,7 @@ class Run:
         return self._given(np.array(self._rng().integers(0, n, shape)))
 
     def _given(self, array: np.ndarray):
-        """The array as a tensor. PyTorch's has memory of its own: its `resize_` frees NumPy's, which kills the process later."""
+        """The array as a tensor. PyTorch's has memory of its own: after a failed `resize_` of NumPy's it writes past the end."""
         x = self.lib.from_numpy(array)
         return x.clone() if self.way.torch else x
 
