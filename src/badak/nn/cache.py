@@ -29,7 +29,7 @@ class KeyValueCache:
     Raises RangeError beyond the room and the layers, and for tokens counted as read that a layer has not kept; ShapeError and
     DTypeError for keys and values unlike those kept; GraphError where a gradient is wanted.
 
-    PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding", section 2.3.
+    PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", section 2.4.
     """
 
     def __init__(self, layers: int, room: int):

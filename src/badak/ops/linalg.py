@@ -2,7 +2,8 @@
 
 A (..., n, n) or (..., m, n); leading axes are a stack of matrices. X^T is the transpose of the last two axes, for complex
 numbers conjugated.
-Source of the gradients: Giles 2008, "An extended collection of matrix derivative results"; Seeger et al. 2017 for QR and SVD.
+Source of the gradients: Giles 2008, "An extended collection of matrix derivative results"; Seeger et al. 2017 for QR;
+Townsend 2016, "Differentiating the singular value decomposition".
 """
 
 import numpy as np

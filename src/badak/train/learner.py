@@ -4,6 +4,7 @@ from typing import Any
 
 from badak.errors import BadakError, StateError
 from badak.io.checkpoint import Checkpoint
+from badak.io.errors import line
 from badak.nn import Module
 from badak.nn.utils import clip_grad_norm_
 from badak.optim import SGD, Adam, AdamW, Optimizer
@@ -81,7 +82,7 @@ class Learner:
         except Exception as error:  # a sound file can hold any nonsense, and every part answers in its own way
             what = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
             raise StateError(
-                f"{run.folder}: the saved state is not one of this experiment: {' '.join(what.split())[:300]}",
+                f"{run.folder}: the saved state is not one of this experiment: {line(' '.join(what.split()), 300)}",
                 "restore the folder from a copy, or start a new run",
             ) from error
         return saved

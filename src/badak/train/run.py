@@ -25,6 +25,7 @@ from badak.errors import ArgumentError, FileError, StateError, command
 from badak.io import checkpoint
 from badak.io.atomic import remove_leftovers, write_file
 from badak.io.config import from_dict, to_dict
+from badak.io.errors import line
 from badak.io.lock import locked
 from badak.io.sealed import seal, unseal
 from badak.nn import Module
@@ -142,7 +143,7 @@ class Run:
         try:
             model.load_state_dict(weights)
         except StateError as error:  # whose lines name every key
-            what = " ".join(error.cause.split())[:300]
+            what = line(" ".join(error.cause.split()), 300)
             raise StateError(
                 f"{self.folder / checkpoint.MODEL}: not the weights of the model in {CONFIG}: {what}",
                 "restore the folder from a copy, or train anew",
