@@ -54,10 +54,11 @@ In a notebook, `import badak.as_torch` as the first line does the same. In code 
   order in which modules draw, DataLoader shuffling. A lecture's training script prints PyTorch's losses, and then
   writes PyTorch's 500 characters.
 - **Files**: `torch.load` reads `.pt` files of tensors, state_dicts and plain values; `torch.save` writes what PyTorch
-  reads with `weights_only=True`.
+  reads with `weights_only=True`. Each record is checked by its CRC; with `mmap=True` the numbers are not, since they are
+  mapped and not read.
 - **Feature tests**: `hasattr(F, "scaled_dot_product_attention")`, `"fused" in signature(AdamW).parameters`,
   `torch.__version__ >= "2.0"`, `torch.cuda.is_available()`; an `import` inside `try` fails if badak lacks the name,
-  so that the program does its other thing.
+  so that the program takes its other path.
 - **einops**, unmodified: its functions with badak's tensors everywhere, its layers under `badak run`.
 
 {facts}
