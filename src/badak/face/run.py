@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 
 from badak.errors import BadakError, FileError
-from badak.naming import stand_in_for_torch
+from badak.naming.finder import stand_in_for_torch
 
 PROGRAM = "BADAK_RUN_PROGRAM"  # the environment variable that tells processes started afresh which script runs
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -67,8 +67,9 @@ class Expand(Op):
     @staticmethod
     def forward(save, x, shape):
         save.shape = x.shape
-        if math.prod(shape) == x.size:  # nothing is stretched, so that it can be written to
-            return x[(None,) * (len(shape) - x.ndim) + (...,)]
+        before = len(shape) - x.ndim
+        if tuple(shape[before:]) == x.shape and math.prod(shape[:before]) == 1:  # nothing is stretched: it can be written to
+            return x[(None,) * before + (...,)]
         return np.broadcast_to(x, shape)
 
     @staticmethod
