@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 import badak
 from badak.errors import ArgumentError, BadakWarning, DTypeError, RangeError, ShapeError
 from badak.nn import functional as F
+from tests.compare import assert_close
 from tests.nn.twins import agree, normal
 
 REDUCTIONS = pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
@@ -263,3 +265,27 @@ def test_an_unknown_reduction_is_refused():
         F.mse_loss(badak.ones(2), badak.ones(2), reduction="average")
     with pytest.raises(ValueError, match="'average' is not a valid value for reduction"):
         F.l1_loss(badak.ones(2), badak.ones(2), reduction="average")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum", "batchmean"])
+@pytest.mark.parametrize("shapes", [((5, 2, 6), (1, 5, 2, 6)), ((2, 6), (5, 2, 6)), ((5, 1), (5, 3)), ((3,), (4, 3)), ((), (3,))])
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div"])
+def test_a_target_that_stretches_the_input_counts_as_in_pytorch(name, shapes, reduction):
+    """What a reduction divides by is a matter of the input as it was given."""
+    rng = np.random.default_rng(0)
+    arrays, found = [rng.standard_normal(shape) for shape in shapes], []
+    for lib in (torch, badak):
+        x, target = (lib.from_numpy(np.array(a)) for a in arrays)
+        x.requires_grad_()
+        try:
+            y = getattr(lib.nn.functional, name)(x, target.sigmoid(), reduction=reduction)
+            y.sum().backward()
+            found.append((y.detach().numpy(), x.grad.numpy()))
+        except Exception:
+            found.append(None)
+    if found[0] is None or found[1] is None:
+        assert found[0] is found[1] or (reduction == "batchmean" and name != "kl_div")
+        return
+    for mine, expected in zip(found[1], found[0]):
+        assert_close(mine, expected, terms=60)

@@ -140,7 +140,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("kl_div", input, target)
     if reduction == "batchmean":
-        rows = x.shape[0] if x.dim() else 1
+        rows = input.shape[0] if input.dim() else 1  # of the input as it was given: a target may stretch it
         return apply(KLDiv, x, target, log_target=log_target, reduction="sum") / rows
     return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
 
