@@ -34,6 +34,7 @@ from badak.face.devices import mps as mps
 from badak.face import multiprocessing as multiprocessing
 from badak.face import onnx as onnx
 from badak.face import profiler as profiler
+from badak.face import testing as testing
 from badak.face import types as types
 from badak.face import version as version
 from badak.face.func import vmap as vmap

@@ -191,7 +191,7 @@ TABLE = {
         ),
         functions="bucketize searchsorted",
     ),
-    "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage untyped_storage"),
+    "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage to_dense untyped_storage"),
     "tensor.special": Names(
         both="digamma erfc erfinv lgamma logit mvlgamma polygamma sinc xlogy",
         in_place_both="erfc_ logit_ sinc_ xlogy_",

@@ -80,6 +80,7 @@ PLACES = {
     "badak.onnx": "badak.face.onnx",
     "badak.profiler": "badak.face.profiler",
     "badak.storage": "badak.tensor.storage",
+    "badak.testing": "badak.face.testing",
     "badak.torch_version": "badak.naming.version",
     "badak.types": "badak.face.types",
     "badak.utils._pytree": "badak.face.pytree",

@@ -933,6 +933,8 @@ class Methods:
         """repeat, with 1 for leading dims that are left out."""
     def to(self, *args, **options) -> Tensor:
         """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU."""
+    def to_dense(self, dtype: Any = None, *, masked_grad: _bool | None = None) -> Tensor:
+        """input, which is dense; in another dtype where one is given."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out=None) -> Any:
         """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""
     def trace(self) -> Tensor:
