@@ -19,7 +19,8 @@ for a, b in (
     (x, x), (x, x + 1e-7), (x, x + torch.tensor([0.0, 0.0, 1.0])), (x, x.double()), (x, x[:2]), (x, [1.0, 2.0]),
     (x.long(), x.long()), (x.long(), torch.tensor([1, 2, 4])), (torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1, 2], [5, 9]])),
     (1, 1), (1.0, 1.5), ([x, x], [x, x * 2]), ({"a": x}, {"a": x}), ({"a": x}, {"b": x}), ({"a": [x, 1]}, {"a": [x, 2]}),
-    ([x], [x, x]), (None, None), (True, True), (True, False), (x.half(), x.half() + 0.001), (torch.tensor(1.0), torch.tensor(2.0)),
+    ([x], [x, x]), (None, None), (True, True), (True, False),
+    (x.half(), x.half() + 0.001), (torch.tensor(1.0), torch.tensor(2.0)),
     (torch.tensor([float("nan")]), torch.tensor([float("nan")])), (torch.tensor([float("inf"), 1]), torch.tensor([float("inf"), 1])),
 ):  # fmt: skip
     said(a, b)
