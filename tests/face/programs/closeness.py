@@ -21,7 +21,8 @@ for a, b in (
     (1, 1), (1.0, 1.5), ([x, x], [x, x * 2]), ({"a": x}, {"a": x}), ({"a": x}, {"b": x}), ({"a": [x, 1]}, {"a": [x, 2]}),
     ([x], [x, x]), (None, None), (True, True), (True, False),
     (x.half(), x.half() + 0.001), (torch.tensor(1.0), torch.tensor(2.0)),
-    (torch.tensor([float("nan")]), torch.tensor([float("nan")])), (torch.tensor([float("inf"), 1]), torch.tensor([float("inf"), 1])),
+    (torch.tensor([float("nan")]), torch.tensor([float("nan")])),
+    (torch.tensor([float("inf"), 1]), torch.tensor([float("inf"), 1])),
 ):  # fmt: skip
     said(a, b)
 said(torch.tensor([float("nan")]), torch.tensor([float("nan")]), equal_nan=True)
