@@ -368,6 +368,17 @@ def test_a_model_of_any_size_is_refused_before_it_is_built(folder):
             open_model(folder, "gpt")
 
 
+@pytest.mark.parametrize("layers, width", [(100_000, 8), (1, 8_000)])
+@pytest.mark.parametrize("read", [lambda folder: open_model(folder, "gpt"), resume])
+def test_a_model_larger_than_its_weights_is_refused_before_it_is_built(folder, layers, width, read):
+    table = unseal(folder / "config.json", "")
+    table["model"].update(layers=layers, d_model=width)
+    (folder / "config.json").write_bytes(seal(table))
+    cause = r"model.safetensors: [\d,]+ bytes, too few for the model in config.json\nfix: |needs .* GB"
+    with pytest.raises(BadakError, match=cause):
+        read(folder)
+
+
 def test_weights_of_another_model_are_an_error_of_two_lines(folder):
     state = checkpoint.load(folder)
     state.model["blocks.0.norm1.bias.x"] = state.model.pop("blocks.0.norm1.bias")

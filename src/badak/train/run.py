@@ -150,6 +150,13 @@ class Run:
             ) from error
         model.eval()
 
+    def expect_weights(self, count: int) -> None:
+        """Raise FileError where the saved file is too small for so many numbers: a model of any size could be asked for."""
+        path = self.folder / checkpoint.MODEL
+        size = max((one.stat().st_size for one in (path, path.with_name(path.name + ".new")) if one.is_file()), default=None)
+        if size is not None and size < 4 * count:
+            raise FileError(f"{path}: {size:,} bytes, too few for the model in {CONFIG}", RESTORE)
+
     def _check_origin(self, origin: Any) -> None:
         where, history = self.folder / checkpoint.INDEX, origin.get("history") if isinstance(origin, dict) else None
         if not isinstance(history, dict) or set(history) != set(_NONE_YET) or type(history["bytes"]) is not int:

@@ -17,7 +17,7 @@ from badak.nn import Module
 from badak.tensor.random import manual_seed
 from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
-from badak.train.memory import expect_memory
+from badak.train.memory import expect_memory, weights_of
 from badak.train.pictures import Pictures
 from badak.train.run import CHANGING, CONFIG, Run
 from badak.train.setups import ClassifySetup, GPTSetup, Setup, change
@@ -66,6 +66,7 @@ def resume(
     step = read_step(run.folder)
     if step == 0:
         log(f"{folder}: nothing was saved yet, it starts from the beginning")
+    run.expect_weights(weights_of(setup))
     experiment = build(setup, log)
     if experiment.setup != setup:
         raise StateError(
@@ -117,6 +118,7 @@ def open_model(folder: str | Path, experiment: str) -> Trained:
         )
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)
+    run.expect_weights(weights_of(run.setup))
     model = MODELS[experiment](run.setup.model)
     run.load_weights(model)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
