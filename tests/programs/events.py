@@ -91,8 +91,9 @@ def event(g: Drawing, steps: Steps) -> str:
     kinds += [(CACHE, "c", steps.caches)] * 6 if steps.caches else []
     texts, letter, names = g.one(*kinds)
     text = g.one(*texts).format(**{letter: g.one(*names)})
-    if "add_param_group" in text and "lr_scheduler" in str(g.program):
-        g.only_badak = True  # the schedule's step is an error in both; PyTorch has by then set some of the rates
+    if "add_param_group" in text and any(word in str(g.program) for word in ("lr_scheduler", "Adagrad")):
+        # a schedule's step is then an error in both, but PyTorch has set some of the rates; its Adagrad has no state for them
+        g.only_badak = True
     return text
 
 
