@@ -20,6 +20,7 @@ CALLS = {  # op_db calls these in a way of its own; by label or name
     "einsum": lambda operands, equation: badak.einsum(equation, *operands),
     "where": lambda x, condition, *other: badak.where(condition, x, *other),
     "nn.functional.embedding": lambda weight, ids, **named: badak.nn.functional.embedding(ids, weight, **named),
+    "nn.functional.embedding_bag": lambda weight, ids, **named: badak.nn.functional.embedding_bag(ids, weight, **named),
     "H": lambda x: x.H, "T": lambda x: x.T, "mT": lambda x: x.mT, "mH": lambda x: x.mH,
     "zero_": lambda x: x.clone().zero_(),
     "normal/number_mean": lambda std, mean, *args, **named: badak.normal(mean, std, *args, **named),

@@ -37,6 +37,8 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "get_device": [[X()]], "to": [[X(), badak.float64]],
     "gcd_": [[I(), I()]], "lcm_": [[I(), I()]], "ldexp_": [[X(), I()[:, :1]]], "xlogy_": [[X(), X()]],
     **{f"nn.functional.lp_pool{n}d": [[badak.rand(1, 2, *[4] * n), 2, 2]] for n in (1, 2, 3)},
+    **{f"{name}_window": [[8]] for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")},
+    "nn.functional.triplet_margin_with_distance_loss": [[X(), X(), X()]],
     "binomial": [[badak.tensor([4.0]), badak.tensor([0.5])]], "poisson": [[X().abs()]],
     "fix": [[X()]], "negative": [[X()]],
     "nn.functional.fold": [[badak.randn(1, 4, 4), (3, 3), (2, 2)]],

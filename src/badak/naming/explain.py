@@ -63,7 +63,7 @@ def numpy_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict
     known = called.parameters
     words = {name: _NUMPY_WORDS.get(name, name) for name in kwargs if name not in known}
     theirs = {words.get(name, name): value for name, value in kwargs.items()}
-    if not words or len(theirs) < len(kwargs):
+    if theirs.keys() == kwargs.keys() or len(theirs) < len(kwargs):
         return None
     try:
         called.bind(*args, **theirs)

@@ -192,6 +192,10 @@ TABLE = {
         functions="bucketize searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage to_dense untyped_storage"),
+    "tensor.signal": Names(
+        both="istft stft",
+        functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    ),
     "tensor.special": Names(
         both="digamma erfc erfinv lgamma logit mvlgamma polygamma sinc xlogy",
         in_place_both="erfc_ logit_ sinc_ xlogy_",

@@ -112,8 +112,6 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "classes": "the Python class: compiled operators cannot be called",
     "Tensor.cuda": 'x.to("cpu")',
     "cuda.CUDAGraph": "call the function: there is no GPU whose launches could be recorded",
-    "hamming_window": "torch.from_numpy(numpy.hamming(n))",
-    "hann_window": "torch.from_numpy(numpy.hanning(n))",
 }
 ASK = "see docs/coming-from-pytorch.md, and ask for it in an issue that shows the line"
 

@@ -86,6 +86,56 @@ class Embedding(Module):
         return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *changed])
 
 
+class EmbeddingBag(Module):
+    """The sum, mean or max of the rows of each bag of ids: see nn.functional.embedding_bag."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
+        self.padding_idx = _row(padding_idx, num_embeddings)
+        if _weight is not None:
+            _check_table(_weight, num_embeddings, embedding_dim)
+        table = empty(num_embeddings, embedding_dim, device=device, dtype=dtype) if _weight is None else _weight
+        self.weight = Parameter(table)
+        if _weight is None:
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        return F.embedding_bag(
+            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+            per_sample_weights, self.include_last_offset, self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        defaults = {"max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False}
+        changed = [f"{name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value]
+        rest = [] if self.padding_idx is None else [f"padding_idx={self.padding_idx}"]
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *changed, f"mode={self.mode!r}", *rest])
+
+
 def _row(padding_idx: int | None, rows: int) -> int | None:
     """`padding_idx` counted from the start."""
     if padding_idx is None:

@@ -413,6 +413,13 @@ from badak.tensor.sort import bucketize as bucketize
 from badak.tensor.sort import searchsorted as searchsorted
 from badak.tensor.storage import TypedStorage as TypedStorage
 from badak.tensor.storage import UntypedStorage as UntypedStorage
+from badak.tensor.signal import istft as istft
+from badak.tensor.signal import stft as stft
+from badak.tensor.signal import bartlett_window as bartlett_window
+from badak.tensor.signal import blackman_window as blackman_window
+from badak.tensor.signal import hamming_window as hamming_window
+from badak.tensor.signal import hann_window as hann_window
+from badak.tensor.signal import kaiser_window as kaiser_window
 from badak.tensor.special import digamma as digamma
 from badak.tensor.special import erfc as erfc
 from badak.tensor.special import erfinv as erfinv

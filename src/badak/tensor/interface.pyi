@@ -558,6 +558,8 @@ class Methods:
         """Where x is +inf."""
     def isreal(self) -> Tensor:
         """Where the imaginary part is 0: everywhere, of real numbers."""
+    def istft(self, n_fft: _int, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False) -> Tensor:
+        """The signal whose stft this is: frames transformed back, windowed, added up, over the sum of squared windows."""
     def kron(self, other) -> Tensor:
         """The Kronecker product: every entry of input times the whole of other."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
@@ -889,6 +891,8 @@ class Methods:
         """squeeze, in place."""
     def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
         """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
+    def stft(self, n_fft: _int, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None) -> Tensor:
+        """y[f, t] = sum_k window[k] x[t hop + k] exp(-2 pi i k f / n_fft), x (T,) or (B, T) -> (B, n_fft / 2 + 1, frames)."""
     def storage(self) -> Any:
         """The memory that input sees, as numbers of its dtype."""
     def sub(self, other, *, alpha=1, out=None) -> Tensor:

@@ -53,6 +53,12 @@ from badak.nn.functional.dropout import dropout2d as dropout2d
 from badak.nn.functional.dropout import dropout3d as dropout3d
 from badak.nn.functional.embedding import embedding as embedding
 from badak.nn.functional.embedding import one_hot as one_hot
+from badak.nn.functional.embedding_bag import embedding_bag as embedding_bag
+from badak.nn.functional.likelihood import gaussian_nll_loss as gaussian_nll_loss
+from badak.nn.functional.likelihood import multi_margin_loss as multi_margin_loss
+from badak.nn.functional.likelihood import multilabel_soft_margin_loss as multilabel_soft_margin_loss
+from badak.nn.functional.likelihood import poisson_nll_loss as poisson_nll_loss
+from badak.nn.functional.likelihood import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from badak.nn.functional.linear import bilinear as bilinear
 from badak.nn.functional.linear import linear as linear
 from badak.nn.functional.loss import binary_cross_entropy as binary_cross_entropy

@@ -1,0 +1,62 @@
+"""Sums, means and maxima of rows of a table."""
+
+import numpy as np
+
+from badak.errors import ArgumentError
+from badak.graph import effects
+from badak.nn.functional._common import tensor
+from badak.nn.functional.embedding import embedding
+from badak.tensor import Tensor
+
+
+def embedding_bag(
+    input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
+    per_sample_weights=None, include_last_offset=False, padding_idx=None,
+) -> Tensor:  # fmt: skip
+    """The sum, mean or max of the rows weight[ids] of each bag: ids (B, N), or (T,) with bags from each of `offsets` on.
+
+    per_sample_weights, of ids' shape, multiply the rows of a sum. The row padding_idx counts nowhere. An empty bag gives zeros.
+    """
+    ids = tensor(input, "embedding_bag")
+    if mode not in ("sum", "mean", "max"):
+        raise ArgumentError(f"embedding_bag: mode has to be one of sum, mean or max; got {mode!r}", 'mode="mean"')
+    if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != ids.shape):
+        raise ArgumentError(
+            "embedding_bag: per_sample_weights is only supported for mode='sum', and has input's shape; "
+            f"got mode={mode!r}, {tuple(per_sample_weights.shape)}",
+            'mode="sum"',
+        )
+    if ids.dim() not in (1, 2) or (offsets is None) != (ids.dim() == 2):
+        raise ArgumentError(
+            f"embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {tuple(ids.shape)}",
+            "ids.flatten(), offsets",
+        )
+    if padding_idx is not None:
+        padding_idx %= weight.shape[0]
+    rows = embedding(ids.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    bags, count = _bags(ids, offsets, include_last_offset)
+    keep = rows.new_ones(rows.shape[:1]) if padding_idx is None else (ids.reshape(-1) != padding_idx).to(rows.dtype)
+    if mode == "max":
+        rows, bags = (rows, bags) if padding_idx is None else (rows[keep != 0], bags[keep != 0])
+        at = bags.unsqueeze(-1).expand(rows.shape)
+        return rows.new_zeros((count, rows.shape[1])).scatter_reduce(0, at, rows, "amax", include_self=False)
+    weights = keep if per_sample_weights is None else keep * per_sample_weights.reshape(-1)
+    total = rows.new_zeros((count, rows.shape[1])).index_add(0, bags, rows * weights.unsqueeze(-1))
+    if mode == "sum":
+        return total
+    return total / rows.new_zeros(count).index_add(0, bags, keep).clamp(min=1).unsqueeze(-1)
+
+
+def _bags(ids: Tensor, offsets, include_last: bool) -> tuple[Tensor, int]:
+    """(the bag of each id, how many bags there are)."""
+    if offsets is None:
+        return Tensor._of(np.repeat(np.arange(ids.shape[0]), ids.shape[1])), ids.shape[0]
+    effects.read("embedding_bag, for where bags begin")
+    starts = offsets._array
+    starts = starts[:-1] if include_last else starts
+    if starts.size and (starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > ids.shape[0]):
+        raise ArgumentError(
+            f"embedding_bag: offsets[0] has to be 0, and offsets to rise up to {ids.shape[0]}; got {starts.tolist()[:8]}",
+            "offsets from 0",
+        )
+    return Tensor._of(np.searchsorted(starts, np.arange(ids.shape[0]), "right") - 1), int(starts.size)

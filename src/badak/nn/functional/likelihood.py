@@ -1,0 +1,106 @@
+"""Losses that are negative log-likelihoods of numbers and counts, and margins between classes."""
+
+import math
+
+from badak.autograd import no_grad
+from badak.errors import ArgumentError, ShapeError
+from badak.graph import effects
+from badak.nn.functional._common import reduction_of, tensor
+from badak.nn.functional.activation import logsigmoid
+from badak.nn.functional.loss import _reduced, pairwise_distance
+from badak.tensor import Tensor
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean") -> Tensor:
+    """(ln v + (x - target)^2 / v) / 2, v = max(var, eps); full adds ln(2 pi) / 2.
+
+    var: a number, or a tensor of x's shape, of x's shape with a last axis of 1, or without the last axis. What max does to var
+    leaves its gradient as it is.
+    """
+    x = tensor(input, "gaussian_nll_loss")
+    v = x.new_full(x.shape, var) if isinstance(var, int | float) else tensor(var, "gaussian_nll_loss", "var")
+    _not_below_zero(v)
+    if v.shape != x.shape:
+        differ = sum(n for m, n in zip(x.shape, v.shape) if m != n)
+        if x.shape[:-1] == v.shape:
+            v = v.unsqueeze(-1)
+        elif x.dim() != v.dim() or differ != 1:
+            raise ShapeError(
+                f"gaussian_nll_loss: var is of incorrect size: {tuple(v.shape)} for input {tuple(x.shape)}",
+                "var of input's shape",
+            )
+    v = v.clone()
+    with no_grad():
+        v.clamp_(min=eps)
+    loss = 0.5 * (v.log() + (x - target) ** 2 / v)
+    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, "gaussian_nll_loss")
+
+
+@effects.check
+def _not_below_zero(v: Tensor) -> None:
+    if v._array.size and v._array.min() < 0:
+        raise ArgumentError("gaussian_nll_loss: var has negative entry/entries", "var.exp() of what a layer predicts")
+
+
+def poisson_nll_loss(
+    input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
+) -> Tensor:
+    """exp(x) - target x, x the logarithm of the rate; without log_input x - target ln(x + eps).
+
+    full adds Stirling's target ln target - target + ln(2 pi target) / 2 where target > 1.
+    """
+    reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "poisson_nll_loss")
+    loss = x.exp() - target * x if log_input else x - target * (x + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return _reduced(loss, reduction, "poisson_nll_loss")
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
+    """The mean over classes of -(target ln sigmoid(x) + (1 - target) ln sigmoid(-x))."""
+    reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_soft_margin_loss")
+    loss = -(target * logsigmoid(x) + (1 - target) * logsigmoid(-x))
+    loss = loss if weight is None else loss * weight
+    return _reduced(loss.sum(-1) / x.size(-1), reduction, "multilabel_soft_margin_loss")
+
+
+def multi_margin_loss(
+    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+) -> Tensor:
+    """The mean over classes k other than t = target of max(0, margin - x_t + x_k)^p, times weight_t; x (N, V) or (V,)."""
+    reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multi_margin_loss")
+    x = x if x.dim() else x.reshape(1)
+    if p not in (1, 2):
+        raise ArgumentError(f"multi_margin_loss: only p == 1 and p == 2 supported; got {p}", "p=1")
+    if x.dim() not in (1, 2) or target.shape != x.shape[:-1] and target.numel() != math.prod(x.shape[:-1]):
+        raise ShapeError(
+            f"multi_margin_loss: expected x (N, V) and target (N,); got {tuple(x.shape)} and {tuple(target.shape)}",
+            None,
+        )
+    at = target.reshape(x.shape[:-1]).unsqueeze(-1)
+    loss = (margin - x.gather(-1, at) + x).clamp(min=0)
+    loss = loss if p == 1 else loss * loss
+    loss = loss if weight is None else loss * weight[at]
+    loss = loss.scatter(-1, at, 0.0).sum(-1) / x.size(-1)
+    return _reduced(loss, reduction, "multi_margin_loss")
+
+
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+) -> Tensor:
+    """triplet_margin_loss with a distance of one's own; pairwise_distance unless given."""
+    if not margin > 0:
+        raise ArgumentError(
+            f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}", "margin=1.0"
+        )
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise ShapeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs",
+            None,
+        )
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    far = far.minimum(distance(positive, negative)) if swap else far
+    return _reduced((margin + near - far).clamp(min=0), reduction, "triplet_margin_with_distance_loss")

@@ -1,0 +1,130 @@
+"""Windows, and Fourier transforms of the windowed pieces of a signal."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.tensor import dtypes, fft
+from badak.tensor.complex import view_as_real
+from badak.tensor.create import ones
+from badak.tensor.pad import pad
+from badak.tensor.tensor import Tensor
+
+
+def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
+    """The public function of a window: `values(n, *settings)` gives it symmetric, and periodic is a longer one without its last."""
+
+    def function(window_length, periodic=True, *settings, dtype=None, layout=None, device=None, requires_grad=False,
+                 pin_memory=False, **named) -> Tensor:  # fmt: skip
+        dtypes.check_device(device)
+        kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+        if not kind.is_floating_point:
+            raise DTypeError(f"{name} expects floating point dtypes, got: {kind}", "dtype=badak.float32")
+        n = int(window_length)
+        if n < 0:
+            raise ArgumentError(
+                f"{name} requires non-negative window_length, got window_length={n}", "window_length=400"
+            )
+        made = np.ones(n) if n < 2 else values(n + 1, *settings, **named)[:-1] if periodic else values(n, *settings, **named)
+        y = Tensor._of(np.asarray(made, kind.numpy))
+        return y.requires_grad_() if requires_grad else y
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _hamming(n: int, alpha: float = 0.54, beta: float = 0.46):
+    return alpha - beta * np.cos(2 * np.pi * np.arange(n) / (n - 1))
+
+
+hann_window = _window(
+    "hann_window", np.hanning, "(1 - cos(2 pi k / n)) / 2, k = 0 .. n - 1; periodic=False: over n - 1."
+)
+hamming_window = _window("hamming_window", _hamming, "alpha - beta cos(2 pi k / n), alpha = 0.54, beta = 0.46.")
+blackman_window = _window("blackman_window", np.blackman, "0.42 - 0.5 cos(2 pi k / n) + 0.08 cos(4 pi k / n).")
+bartlett_window = _window("bartlett_window", np.bartlett, "1 - |2 k / n - 1|.")
+kaiser_window = _window(
+    "kaiser_window", lambda n, beta=12.0: np.kaiser(n, beta), "I0(beta sqrt(1 - (2 k / n - 1)^2)) / I0(beta)."
+)
+
+
+def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
+         onesided=None, return_complex=None, align_to_window=None) -> Tensor:  # fmt: skip
+    """y[f, t] = sum_k window[k] x[t hop + k] exp(-2 pi i k f / n_fft), x (T,) or (B, T) -> (B, n_fft / 2 + 1, frames).
+
+    hop_length: n_fft / 4. center: x padded by n_fft / 2 at both ends, so that frame t is around x[t hop]. normalized: over
+    sqrt(n_fft). return_complex=False: real and imaginary parts along a last dim. A shorter
+    window stands in the middle of n_fft. onesided=False: all n_fft frequencies.
+    """
+    hop, length = hop_length or n_fft // 4, win_length or n_fft
+    if input.dim() not in (1, 2):
+        raise ShapeError(f"stft: expected a 1D or 2D tensor; got shape {tuple(input.shape)}", "x.flatten(0, -2)")
+    if n_fft < 1 or hop < 1 or not 0 < length <= n_fft or (window is not None and tuple(window.shape) != (length,)):
+        shape = None if window is None else tuple(window.shape)
+        raise ArgumentError(
+            f"stft: expected n_fft > 0, hop_length > 0, 0 < win_length <= n_fft and a window of that length; got n_fft={n_fft}, "
+            f"hop_length={hop}, win_length={length}, window {shape}",
+            "window=hann_window(win_length)",
+        )
+    x = input.unsqueeze(0) if input.dim() == 1 else input
+    if center:
+        x = pad(x.unsqueeze(1), (n_fft // 2, n_fft // 2), pad_mode).squeeze(1)
+    if x.size(-1) < n_fft:
+        raise ShapeError(
+            f"stft: expected at least n_fft={n_fft} values; got {x.size(-1)}", "a longer signal, or a smaller n_fft"
+        )
+    frames = x.unfold(-1, n_fft, hop)
+    if window is not None:
+        frames = frames * _middle(window, n_fft)
+    one_sided = not (x.is_complex() or (window is not None and window.is_complex())) if onesided is None else onesided
+    norm = "ortho" if normalized else "backward"
+    y = (
+        fft.rfft(frames, norm=norm) if one_sided and not frames.is_complex() else fft.fft(frames, norm=norm)
+    ).transpose(-1, -2)
+    y = y.squeeze(0) if input.dim() == 1 else y
+    return view_as_real(y) if return_complex is False else y
+
+
+def istft(input, n_fft: int, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None,
+          length=None, return_complex=False) -> Tensor:  # fmt: skip
+    """The signal whose stft this is: frames transformed back, windowed, added up, over the sum of squared windows.
+
+    Raises ArgumentError where that sum is 0 somewhere inside. length: how many values are wanted.
+    """
+    hop, size = hop_length or n_fft // 4, win_length or n_fft
+    y = input.unsqueeze(0) if input.dim() == 2 else input
+    if y.dim() != 3 or not y.is_complex():
+        raise ShapeError(
+            f"istft: expected a complex tensor (B, frequencies, frames); got {input.dtype} {tuple(input.shape)}",
+            "what stft gave",
+        )
+    w = _middle(ones(size, dtype=y.dtype.to_real()) if window is None else window, n_fft)
+    norm, frames = "ortho" if normalized else "backward", y.transpose(-1, -2)
+    if return_complex:
+        x = fft.ifft(frames, norm=norm) * w
+    else:
+        x = fft.irfft(frames[..., : n_fft // 2 + 1], n=n_fft, norm=norm) * w
+    count = x.size(1)
+    at = np.arange(count)[:, None] * hop + np.arange(n_fft)
+    places, total = Tensor._of(at.reshape(-1)), (count - 1) * hop + n_fft
+    signal = x.new_zeros((x.size(0), total)).index_add(1, places, x.flatten(1))
+    envelope = w.new_zeros(total).index_add(0, places, (w * w).expand(count, n_fft).reshape(-1))
+    start = n_fft // 2 if center else 0
+    end = total - start if length is None else min(start + length, total)
+    if end > start and float(envelope[start:end].detach().abs().min()) <= 1e-11:
+        raise ArgumentError(
+            "istft: window overlap add min: 0: the windows leave gaps", "a smaller hop_length, or another window"
+        )
+    signal = signal[:, start:end] / envelope[start:end]
+    if length is not None and length > end - start:
+        signal = pad(signal, (0, length - (end - start)))
+    return signal.squeeze(0) if input.dim() == 2 else signal
+
+
+def _middle(window: Tensor, n: int) -> Tensor:
+    """The window with zeros around it, n long."""
+    left = math.floor((n - window.size(0)) / 2)
+    return window if window.size(0) == n else pad(window, (left, n - window.size(0) - left))

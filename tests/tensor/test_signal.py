@@ -1,0 +1,60 @@
+"""Windows, Fourier transforms of pieces and back, bags of rows, losses: what PyTorch's samples do not show."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak import nn
+
+
+@pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hann", "kaiser"])
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 400])
+@pytest.mark.parametrize("periodic", [True, False])
+def test_windows_are_pytorchs(name, length, periodic):
+    ours, theirs = (
+        getattr(lib, f"{name}_window")(length, periodic, dtype=lib.float64).numpy() for lib in (badak, torch)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_a_signal_comes_back():
+    x = badak.from_numpy(np.random.default_rng(0).standard_normal((2, 4000)))
+    window = badak.hann_window(400, dtype=badak.float64)
+    y = badak.stft(x, 400, 160, window=window, return_complex=True)
+    assert y.shape == (2, 201, 26)
+    back = badak.istft(y, 400, 160, window=window, length=4000)
+    np.testing.assert_allclose(back.numpy(), x.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda: badak.hann_window(-1), "hann_window requires non-negative window_length, got window_length=-1\nfix: "),
+        (lambda: badak.hann_window(3, dtype=badak.int64), "hann_window expects floating point dtypes, got: badak.int64\nfix: "),
+        (lambda: badak.stft(badak.ones(9), 4, window=badak.ones(5)), "stft: expected n_fft > 0, hop_length > 0, 0 < win_length"),
+        (lambda: badak.stft(badak.ones(3), 8, center=False), "stft: expected at least n_fft=8 values; got 3\nfix: "),
+        (lambda: badak.istft(badak.ones(3, 3), 4), "istft: expected a complex tensor (B, frequencies, frames); got badak.float32"),
+        (lambda: nn.functional.embedding_bag(badak.tensor([0, 1]), badak.ones(2, 2)), "embedding_bag: expected ids (B, N)"),
+        (lambda: nn.functional.gaussian_nll_loss(badak.ones(2), badak.ones(2), -badak.ones(2)), "gaussian_nll_loss: var"),
+        (lambda: nn.functional.multi_margin_loss(badak.ones(2, 2), badak.tensor([0, 1]), p=3), "multi_margin_loss: only p == 1"),
+    ],
+)
+def test_what_has_no_meaning_is_named(call, text):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call()
+    assert str(caught.value).startswith(text) and "\nfix: " in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_the_layer_of_bags_is_pytorchs(mode):
+    found = []
+    for lib in (badak, torch):
+        lib.manual_seed(0)
+        layer = lib.nn.EmbeddingBag(6, 3, mode=mode, padding_idx=1)
+        y = layer(lib.tensor([0, 1, 2, 5, 5, 4]), lib.tensor([0, 2, 2]))
+        y.square().sum().backward()
+        found.append((y.detach().numpy(), layer.weight.grad.numpy(), repr(layer)))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-6)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
+    assert found[0][2] == found[1][2]
