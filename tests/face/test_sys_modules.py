@@ -23,3 +23,14 @@ def test_loaded_modules_have_pytorchs_names_too(tmp_path, badak_run):
     *names, drawn = done.out.splitlines()
     assert all(line.endswith(" True") for line in names) and len(names) == 6
     assert drawn == "[(12, 4)]"
+
+
+def test_types_are_named_as_pytorchs(tmp_path, badak_run):
+    (tmp_path / "names.py").write_text(
+        "import pickle, torch\nx = torch.ones(2)\nprint(type(x), type(x.shape), type(x.dtype), type(x.device))\n"
+        "print(b'torch' in pickle.dumps(x), pickle.loads(pickle.dumps(x)), pickle.loads(pickle.dumps(x.shape)))\n"
+    )
+    done = badak_run(tmp_path / "names.py")
+    assert done.code == 0, done.err
+    names = "<class 'torch.Tensor'> <class 'torch.Size'> <class 'torch.dtype'> <class 'torch.device'>"
+    assert done.out == f"{names}\nFalse tensor([1., 1.]) torch.Size([2])\n"

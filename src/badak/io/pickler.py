@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from badak.io.errors import UnpicklableError
+from badak.io.storage import UNTYPED
 from badak.tensor import Tensor, dtypes
 
 BATCH = 1000  # items between two marks
 MODULES = {"builtins": "__builtin__", "copyreg": "copy_reg"}  # protocol 2 is Python 2's
 REBUILD = "torch._utils._rebuild_tensor_v2"
+REBUILD_UNTYPED = "torch._utils._rebuild_tensor_v3"  # with the dtype, which such a storage does not say
 # Tensor classes of rooms above this one: class -> PyTorch's function that rebuilds it from (tensor, requires_grad, hooks).
 WRAPPED: dict[type, str] = {}
 # Of rooms above this one: class -> what makes an instance of it impossible to load, as (what it does, fix); None: nothing.
@@ -202,13 +204,16 @@ class Pickler:
         if wrapper is not None:
             self._name(wrapper)
             self.text += b"("
-        self._name(REBUILD)
+        untyped = storage == UNTYPED
+        self._name(REBUILD_UNTYPED if untyped else REBUILD)
         self.text += b"((" + b"X\x07\x00\x00\x00storage"
         self._name(f"torch.{storage}")
         self._each(key, "cpu", count)
         self.text += b"tQ"
         self._each(offset, tuple(value._array.shape), stride, wrapper is None and value.requires_grad)
         self._called("collections.OrderedDict")
+        if untyped:
+            self.save(value.dtype)
         self.text += b"tR"
         if wrapper is not None:
             self.save(value.requires_grad)

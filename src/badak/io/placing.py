@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.io.storage import NAMES
+from badak.io.storage import NAMES, UNTYPED
 from badak.tensor import Tensor
 
 
@@ -39,7 +39,7 @@ class Placing:
         if span is None:
             span = self.spans[token] = _Span(array, start, stop)
         span.start, span.stop = min(span.start, start), max(span.stop, stop)
-        return "", NAMES[tensor.dtype], 0, 0, ()
+        return "", NAMES.get(tensor.dtype, UNTYPED), 0, 0, ()
 
     def place(self, tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
         """Second look: (key, class of storage, its numbers, offset, stride) of a tensor that has been seen."""
@@ -54,7 +54,8 @@ class Placing:
         strides = tuple(step // width for step in array.strides)
         if not array.size:  # NumPy's are all 0
             strides = tuple(math.prod(max(n, 1) for n in array.shape[at + 1 :]) for at in range(array.ndim))
-        return span.key, NAMES[tensor.dtype], (span.stop - span.start) // width, offset, strides
+        storage, size = NAMES.get(tensor.dtype, UNTYPED), span.stop - span.start
+        return span.key, storage, size if storage == UNTYPED else size // width, offset, strides
 
     def storages(self) -> Iterator[tuple[str, Callable[[Any], object], int]]:
         """(key, fill(file), bytes) of each storage, in the order of the keys."""

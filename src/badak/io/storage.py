@@ -25,6 +25,7 @@ CLASSES = {
     "ComplexDoubleStorage": dtypes.complex128,
 }
 NAMES = {dtype: name for name, dtype in CLASSES.items()}
+UNTYPED = "storage.UntypedStorage"  # of bytes: what PyTorch names for the dtypes that have no class
 MAX_DIMS = 64
 
 

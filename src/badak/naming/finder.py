@@ -23,6 +23,7 @@ from badak.naming.missing import Missing
 from badak.naming.table import PLACES, is_module, is_pytorch, place, pytorch_place, reach
 from badak.naming.version import version
 
+_SHOWN = ("Tensor", "Size", "dtype", "device", "finfo", "iinfo")
 _ROOM = os.path.dirname(__file__)
 
 
@@ -134,7 +135,9 @@ def stand_in_for_torch() -> None:
         raise StateError("torch is imported already, so badak cannot stand in for it", "import badak.as_torch first")
     sys.meta_path.insert(0, TorchFinder())
     sys.meta_path.append(BadakFinder())
-    importlib.import_module("torch")
+    torch = importlib.import_module("torch")
+    for shown in _SHOWN:  # str(type(x)) begins as libraries that work with several frameworks expect it
+        getattr(torch, shown).__module__ = "torch"
     for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
         dotted = name.removeprefix("badak.")
         if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):

@@ -110,7 +110,8 @@ class Tensor(Values):
             raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
         if self._meta is not None:
             return _rebuild_meta, (type(self), self._meta.shape, self.dtype, self._meta.strides, self._requires_grad)
-        return _rebuild, (type(self), self._array, self._requires_grad)
+        kind = None if type(self) is Tensor else type(self)  # its own name depends on the program
+        return _rebuild, (kind, self._array, self._requires_grad)
 
     if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 
