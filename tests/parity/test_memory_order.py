@@ -20,6 +20,7 @@ COLUMNS = "PyTorch leaves what LAPACK made column by column"
 IMAGES = "windows are read in rows; PyTorch keeps images channels-last where they come so"
 SORTED = "values are sorted row by row, in row-major copies"
 BY_ROWS = {
+    "stft": "of signals that are no rows PyTorch leaves the axis along which frames were cut where it lay",
     "fft.*": "PyTorch leaves the axis that was transformed innermost",
     "linalg.*": COLUMNS,
     "cholesky": COLUMNS,

@@ -84,6 +84,7 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     y = (
         fft.rfft(frames, norm=norm) if one_sided and not frames.is_complex() else fft.fft(frames, norm=norm)
     ).transpose(-1, -2)
+    y = y if input.is_contiguous() else y.contiguous()  # PyTorch's lies as the frames do; the order of signals in rows is kept
     y = y.squeeze(0) if input.dim() == 1 else y
     return view_as_real(y) if return_complex is False else y
 
