@@ -10,6 +10,7 @@ import torch
 import badak
 from tests.parity.compare import DEEP, assert_same, assert_same_run, assert_same_state, copy_state, draw, twins
 from tests.parity.face_layers import FACE
+from tests.parity.window_layers import MORE
 from tests.samples import ints, uniform
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -88,7 +89,7 @@ LAYERS = [
     ("CosineSimilarity", (), {"dim": 0}, [(4, 6), (4, 6)]),
     ("HuberLoss", ("sum", 0.3), {}, [(4, 6), (4, 6)]),
 ]
-LAYERS = [row for row in LAYERS + FACE if hasattr(badak.nn, row[0])]
+LAYERS = [row for row in LAYERS + FACE + MORE if hasattr(badak.nn, row[0])]
 
 TRANSFORMER = {"nhead": 2, "dim_feedforward": 12}
 FAMILY = [
