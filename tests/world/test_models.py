@@ -46,7 +46,7 @@ def test_a_few_models_do_what_they_do_with_pytorch():
 @pytest.mark.slow
 def test_all_models_do_what_they_do_with_pytorch():
     names = [name for name in MODELS if name not in SHORT]
-    assert set(told(recorded(names))) == set(MISSING)
+    assert set(told(recorded(names))) <= set(MISSING)
 
 
 def test_the_page_tells_of_every_model():
