@@ -281,6 +281,58 @@ def test_a_checkpoint_changes_no_number():
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
+def nested(framework):
+    """Gradients, asked for by name, of parameters within a checkpoint within a checkpoint."""
+    framework.manual_seed(1)
+    checkpoint = lambda function, x: framework.utils.checkpoint.checkpoint(function, x, use_reentrant=False)  # noqa: E731
+    inner, outer = framework.nn.Linear(3, 3), framework.nn.Linear(3, 3)
+    x = framework.ones(2, 3, requires_grad=True)
+    y = checkpoint(lambda a: outer(checkpoint(lambda b: inner(b).sin() * b, a).tanh()), x)
+    found = framework.autograd.grad(y.sum(), [x, *inner.parameters(), *outer.parameters()])
+    return [g.numpy() for g in found]
+
+
+def test_gradients_by_name_see_through_checkpoints_within_checkpoints():
+    for a, b in zip(nested(badak), nested(torch), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_checkpoint_holds_is_its_arguments_alone():
+    import weakref
+
+    held = []
+
+    def function(x):
+        y = (x * 2).exp()
+        held.append(weakref.ref(y._array))
+        return y * y
+
+    y = badak.utils.checkpoint.checkpoint(function, badak.ones(3, requires_grad=True))
+    assert held[0]() is None
+    y.sum().backward()
+    assert len(held) == 2
+
+
+def test_a_function_that_does_something_else_the_second_time_is_named():
+    calls = []
+
+    def function(x):
+        calls.append(None)
+        return x.sin() if len(calls) == 1 else x.cos()
+
+    y = badak.utils.checkpoint.checkpoint(function, badak.ones(3, requires_grad=True))
+    with pytest.raises(badak.errors.GraphError, match="other operations when it was computed again: cos in the place of sin\nfix: "):
+        y.sum().backward()
+
+
+def test_an_argument_that_was_written_to_after_a_checkpoint_is_noticed():
+    x = badak.ones(3, requires_grad=True) * 1
+    y = badak.utils.checkpoint.checkpoint(lambda a: a.exp() * a, x)
+    x.mul_(2)
+    with pytest.raises(badak.errors.GraphError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
 def test_a_checkpoint_works_where_only_parameters_want_gradients():
     layer = nn.Linear(2, 2)
     badak.utils.checkpoint.checkpoint(layer, badak.ones(1, 2), use_reentrant=False).sum().backward()

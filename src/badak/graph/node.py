@@ -10,6 +10,11 @@ from badak.graph.modes import anywhere, modes
 _order = count()
 
 
+def now() -> int:
+    """A number between the `order` of what was made before and of what will be."""
+    return next(_order)
+
+
 class Version:
     """Counts the in-place changes of one piece of memory; a tensor and its views share one."""
 
