@@ -117,7 +117,12 @@ DIFFERENT = [  # what, PyTorch, badak, why
     ),
     ("an error's text", "one sentence", "that mistake, then what was found, and the fix", "see Better"),
     ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are computed in float32"),
-    ("`backward(create_graph=True)`", "second derivatives", "an error that says so", "the graph knows arrays"),
+    (
+        "`create_graph=True` through `nn.LSTM`, `GRU`, `RNN`, `linalg.svd`, hooks of modules",
+        "second derivatives",
+        "an error that names the operation",
+        "their backward is one kernel, or hands out arrays",
+    ),
     ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "kernels are compiled; calls without gradient are replayed"),
     ("`torch.compile(step)`", "graphs, broken at `backward()`", "the whole step is replayed", "see [compile](compile.md)"),
     ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
