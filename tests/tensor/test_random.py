@@ -451,3 +451,19 @@ def test_a_recorded_draw_has_the_gradients_of_an_eager_one(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is not replayed says so
         assert program(lambda f: f) == program(badak.compile)
+
+
+@pytest.mark.parametrize("name", ["uniform_", "normal_", "exponential_", "random_", "cauchy_", "log_normal_"])
+def test_a_refused_draw_draws_nothing(name):
+    badak.manual_seed(0)
+    with pytest.raises(badak.errors.GraphError, match=f"{name}: unsupported operation: more than one element"):
+        getattr(badak.zeros(1, 3).expand(4, 3), name)()
+    with pytest.raises(badak.errors.GraphError, match="leaf Variable that requires grad"):
+        getattr(badak.zeros(3, requires_grad=True), name)()
+    after = badak.rand(3)
+    badak.manual_seed(0)
+    assert badak.equal(after, badak.rand(3))
+
+
+def test_resized_memory_holds_zeros():
+    assert badak.ones(2).resize_(2, 2).tolist() == [[1, 1], [0, 0]]

@@ -23,6 +23,7 @@ from badak.tensor import Tensor
 from badak.tensor.dtypes import default_dtype
 
 SHARED = "an argument shares memory with what it changes"
+ALSO_NAMED = "an argument has a second name by which the step changes more than its values"
 _recorded: weakref.WeakSet = weakref.WeakSet()  # plans that hold memory
 
 
@@ -43,7 +44,7 @@ class Plan:
         self.bytes = 0
         self.guards: list = []
         self._away: set = set()  # ids of modules that are in another mode than when they were met
-        self._scouted: tuple | None = None  # what memory the first call read, and what it wrote
+        self._scouted: tuple | None = None  # what memory the first call read and wrote; whether it redefined a tensor
         self.written: dict = {}  # id: owner of memory that it writes besides its arguments
         self._given: dict = {}  # id of a leaf: the .grad that every replay gives it
         self._plain: dict = {}  # id of an argument: its numbers when the first recording began
@@ -108,7 +109,7 @@ class Plan:
             result = self.function(*found.args, **found.kwargs)
         own = {id(owner_of(x._array)) for x in found.tensors}
         read, written = scout.memory()
-        self._scouted = {key: owner for key, owner in read.items() if key not in own}, written
+        self._scouted = {key: owner for key, owner in read.items() if key not in own}, written, scout.redefines
         self._depend_on(scout.modules.values())
         again = Arguments(found.args, found.kwargs)
         if found.trouble:
@@ -128,13 +129,16 @@ class Plan:
             if any(memory is None for memory in self._memory):
                 self.refuse("an argument is scattered over much memory")
                 return self.function(*found.args, **found.kwargs)
-        read, written = self._scouted  # type: ignore[misc]
+        read, written, redefines = self._scouted  # type: ignore[misc]
         if any(id(owner_of(x._array)) in written for x in found.tensors):
             self.waits = SHARED
             return self.function(*found.args, **found.kwargs)
         self.waits = ""
         met = [*read.values(), *(self._first[2].values() if self._first else ())]
         surroundings = Surroundings([self.function, found.objects, *filter(_is_array, met)], found.tensors)
+        if redefines and surroundings.meets_argument:  # the step is given twins of its arguments, which would stay as they are
+            self.waits = ALSO_NAMED
+            return self.function(*found.args, **found.kwargs)
         before = [x._array.tobytes() for x in found.tensors]
         for memory, x in zip(self._memory, found.tensors):
             memory[...] = x._array

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak import kernels
+from badak.errors import GraphError
 from badak.graph import effects
 from badak.graph.effects import Observer
 from badak.replay.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
@@ -286,6 +287,11 @@ class Recorder(Observer):
         self.refuse(f"{type(module).__name__} goes from training to evaluation, or back, while it runs")
 
     def redefined(self, thing, how: str) -> None:
+        if self.surroundings.is_argument(thing):
+            raise GraphError(
+                f"compile: {how}: it is an argument of this call, too, whose twin the step works with",
+                "give the step x.clone(), or do not compile a step that does this",
+            )
         if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
             self.refuse(f"it changes more than values: {how}")
 

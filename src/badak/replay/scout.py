@@ -8,6 +8,7 @@ from badak.graph import effects
 from badak.graph.effects import Observer
 from badak.replay.origins import owner_of
 from badak.replay.surroundings import Surroundings
+from badak.tensor import Tensor
 
 
 class Scout(Observer):
@@ -19,6 +20,7 @@ class Scout(Observer):
         self.modules: dict = {}
         self._read: dict = {}  # id: a weak reference to the owner
         self._written: dict = {}
+        self.redefines = False  # whether a tensor became another one than before
 
     def __enter__(self) -> "Scout":
         effects.watch(self)
@@ -40,6 +42,9 @@ class Scout(Observer):
 
     def met(self, module) -> None:
         self.modules[id(module)] = module
+
+    def redefined(self, thing, how: str) -> None:
+        self.redefines = self.redefines or isinstance(thing, Tensor)
 
     def memory(self) -> tuple[dict, dict]:
         """({id: owner} of what was read, {id: owner} of what was written), of what is still there."""

@@ -69,6 +69,8 @@ class Surroundings:
 
     def __init__(self, roots, arguments=()):
         self._seen: dict = {id(x): x for x in arguments}
+        self._arguments = set(self._seen)
+        self.meets_argument = False  # whether one of them can be reached from the roots as well
         self._containers: dict = {}  # id: (where, container, what it held)
         self._memory: dict = {}  # id: (where, array, digest)
         self._walk([("", root) for root in roots])
@@ -78,6 +80,10 @@ class Surroundings:
         array = memory_of(array)
         if id(array) not in self._memory and array.dtype.hasobject is False:
             self._memory[id(array)] = where, array, digest(array)
+
+    def is_argument(self, thing) -> bool:
+        """Whether it is one of the caller's arguments."""
+        return id(thing) in self._arguments
 
     def memory(self) -> dict:
         """id: array, of all memory that was found."""
@@ -124,6 +130,7 @@ class Surroundings:
         while pending and len(self._containers) < _MOST:
             where, thing = pending.popleft()
             if isinstance(thing, _ENDS) or id(thing) in self._seen:
+                self.meets_argument = self.meets_argument or id(thing) in self._arguments
                 continue
             self._seen[id(thing)] = thing
             if isinstance(thing, np.ndarray):

@@ -150,11 +150,11 @@ def swap_shape(function, name: str):
 
 
 def resize_(input, *size, memory_format=None) -> Tensor:
-    """Another shape, with as many of the values as fit and whatever lay in memory after them."""
+    """Another shape, with as many of the values as fit and 0 after them."""
     if input.requires_grad:
         raise GraphError("cannot resize variables that require grad", "x.detach().clone().resize_(...)")
     wanted = shape.sizes(size)
-    grown = np.empty(wanted, input._array.dtype)
+    grown = np.zeros(wanted, input._array.dtype)
     kept = min(grown.size, input._array.size)
     grown.reshape(-1)[:kept] = input._array.reshape(-1)[:kept]
     effects.redefined(input, "resize_ of a tensor")

@@ -27,7 +27,7 @@ from badak.tensor.generator import (
     seed,
     set_rng_state,
 )
-from badak.tensor.inplace import write_
+from badak.tensor.inplace import read_only, refuse_leaf, write_
 from badak.tensor.nowhere import unfilled
 from badak.tensor.tensor import Tensor
 
@@ -259,6 +259,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 def _fill(x: Tensor, draw, where) -> Tensor:
     if unfilled.on:
         return x
+    if not x._array.flags.writeable:  # what refuses does so before a number is drawn
+        raise read_only(where)
+    if modes.grad and x.requires_grad:
+        refuse_leaf(x)
     return write_(x, _drawn(draw_like(x._array, draw), x), where)
 
 
