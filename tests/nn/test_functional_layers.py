@@ -182,3 +182,11 @@ def test_what_is_not_finite_is_dropped_as_in_pytorch(name, p, inplace, kernels_i
     for mine, theirs in zip(*found):
         assert_close(mine, theirs)
     assert np.isnan(found[0][0].detach().numpy()).sum() >= np.isnan(x).sum()
+
+
+@pytest.mark.parametrize("ids", [[-1, 0], [5, 0]])
+def test_embedding_with_max_norm_refuses_ids_before_it_shortens_rows(ids):
+    table = badak.full((5, 3), 9.0)
+    with pytest.raises(badak.errors.RangeError, match="Embedding has 5 rows"):
+        F.embedding(badak.tensor(ids), table, max_norm=1.0)
+    assert bool((table == 9).all())

@@ -24,7 +24,9 @@ def any_shape(g: Drawing, shape):
         (g.one(*ACTIVATIONS), "{f}({h})", shape),
         (g.one(*ACTIVATIONS), "{f}({h})", shape),
         (f"nn.Sequential(nn.Linear({C}, {n}), {g.one(*ACTIVATIONS)}, nn.Linear({n}, {C}))", "{h} + {f}({h})", shape),
-        (f"nn.Bilinear({C}, {C}, {n})", "{f}({h}, {h})", (*shape[:-1], n)),
+        (f"nn.Bilinear({C}, {C}, {n})", "{f}({h}, {h})", (*shape[:-1], n))
+        if C <= 64  # C^2 n weights
+        else (f"nn.Linear({C}, {n})", "{f}({h})", (*shape[:-1], n)),
         (f"nn.Linear({C}, {2 * n})", "F.glu({f}({h}))", (*shape[:-1], n)),
         (f"nn.utils.parametrize.register_parametrization(nn.Linear({C}, {n}), 'weight', nn.Tanh())", "{f}({h})", (*shape[:-1], n)),
         (f"nn.Linear({C}, {C})", "torch.utils.checkpoint.checkpoint({f}, {h}, use_reentrant=False)", shape),

@@ -18,12 +18,7 @@ class Embedding(Op):
 
     @staticmethod
     def forward(save, w, ids, padding_idx=None, scale_grad_by_freq=False):
-        if w.ndim != 2:
-            raise ShapeError(f"embedding: 'weight' must be 2-D, (V, C); got weight={w.shape}", "a table of V rows of C")
-        if ids.dtype.kind not in "iu":
-            raise DTypeError(f"embedding: expected ids of dtype int64 or int32; got {ids.dtype}", "ids.long()")
-        if not within(ids, w.shape[0]):
-            raise _out_of_range(ids, w.shape[0])
+        check(w, ids)
         save.ids, save.rows = ids, w.shape[0]
         save.padding_idx, save.scale_grad_by_freq = padding_idx, scale_grad_by_freq
         return kernels.of(w).embedding(w, ids)
@@ -34,6 +29,16 @@ class Embedding(Op):
             kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq),
             None,
         )
+
+
+def check(w, ids) -> None:
+    """Raise where these are no table and no ids of its rows."""
+    if w.ndim != 2:
+        raise ShapeError(f"embedding: 'weight' must be 2-D, (V, C); got weight={w.shape}", "a table of V rows of C")
+    if ids.dtype.kind not in "iu":
+        raise DTypeError(f"embedding: expected ids of dtype int64 or int32; got {ids.dtype}", "ids.long()")
+    if not within(ids, w.shape[0]):
+        raise _out_of_range(ids, w.shape[0])
 
 
 def _out_of_range(ids, rows: int) -> RangeError:

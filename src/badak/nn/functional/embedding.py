@@ -7,7 +7,7 @@ from badak.errors import ArgumentError, DTypeError, RangeError
 from badak.graph import effects
 from badak.kernels.order import row_major
 from badak.nn.functional._common import tensor
-from badak.ops.embedding import Embedding
+from badak.ops.embedding import Embedding, check
 from badak.tensor import Tensor, apply
 from badak.tensor.inplace import changed_
 
@@ -37,6 +37,7 @@ def embedding(
 @effects.writes
 def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are used down to max_norm where they are longer."""
+    check(weight._array, ids._array)
     table, used = weight._array, np.unique(ids._array)
     norms = np.linalg.norm(table[used], norm_type, axis=-1)
     long = norms > max_norm
