@@ -20,7 +20,7 @@ from tests.samples import DIFFERENTIABLE, Call, Sample, rows
 
 pytestmark = pytest.mark.slow
 
-ROWS = rows()
+ROWS = [row for row in rows() if row.op.__name__ != "AsStrided"]  # which looks at memory itself, however its input lies in it
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
 
 

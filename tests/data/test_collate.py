@@ -98,7 +98,7 @@ def test_new_kinds_of_examples_can_be_registered():
         ([object()], KindError, "must contain tensors, numpy arrays, numbers, dicts or lists"),
         ([None], KindError, "NoneType"),
         ([np.array(["a"])], KindError, "<U1"),
-        ([np.zeros(2, np.uint16)], DTypeError, "uint16"),
+        ([np.zeros(2, "M8[s]")], DTypeError, "datetime64"),
     ],
 )
 def test_batches_that_cannot_be_made_are_named(batch, error, text):

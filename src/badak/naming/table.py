@@ -97,8 +97,6 @@ PLACES = {
 }
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
-    "func.hessian": "torch.func.jacrev for first derivatives",
-    "func.jacfwd": "torch.func.jacrev: the same numbers, found backwards",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "onnx": "save the weights as safetensors and export them with PyTorch",
     "export": "save the weights as safetensors and export them with PyTorch",
