@@ -804,7 +804,7 @@ class Methods:
     def reshape_as(self, other) -> Tensor:
         """reshape(other.shape)."""
     def resize_(self, *size, memory_format=None) -> Tensor:
-        """Another shape, with as many of the values as fit and whatever lay in memory after them."""
+        """Another shape, with as many of the values as fit and 0 after them."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: a conjugate is computed at once here."""
     def resolve_neg(self) -> Tensor:
