@@ -29,6 +29,8 @@ fast_kernels()
 
 from badak.kernels.fast.threads import team as teams  # noqa: E402
 
+pytestmark = pytest.mark.slow  # left to make test
+
 WORDS = ["_BUSY", "_OPEN", "_INSIDE", "_SLEEPING", "_WAITING", "_QUIT", "_WORKER", "_RECORD", "_JOB", "_DONE"]
 STEPS = {"_post": "post", "_wait": "wait", "swap_if": "atomic_swap", "relaxed_swap": "relaxed_swap"} | {
     f"{order}_{what}": f"{order}_{what}"

@@ -9,6 +9,8 @@ from badak import nn
 from badak.errors import NoDataError
 from badak.naming import public
 
+pytestmark = pytest.mark.slow  # left to make test
+
 # Sizes that depend on values, and values that go to Python: these have no answer without data.
 REFUSED = {
     "allclose argwhere bincount equal histc is_nonzero isin masked_select nonzero unique unique_consecutive item tolist",
