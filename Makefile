@@ -8,6 +8,8 @@ JOBS ?= auto
 .PHONY: check test bench format lint
 
 lint:
+	@$(PYTHON) -c "import ruff, mypy, importlinter" 2>/dev/null || { \
+		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
 	$(PYTHON) -m ruff check src tests tools
 	$(PYTHON) -m mypy
 	lint-imports --no-cache

@@ -92,6 +92,8 @@ def hessian(
 
 def _run(where: str, func, inputs, create_graph: bool):
     """The tensors to differentiate by, the outputs, and whether these came as a tuple."""
+    if not callable(func):
+        raise ArgumentError(f"{where}: expected a function; got {type(func).__name__}", f"{where}(function, inputs)")
     given = _as_tuple(where, inputs)
     leaves = [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given]
     made = func(*leaves)

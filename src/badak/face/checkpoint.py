@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from badak.autograd import enable_grad, is_grad_enabled
-from badak.errors import GraphError
+from badak.errors import GraphError, KindError
 from badak.face.pytree import tree_flatten
 from badak.graph import Node, Saved, effects, node
 from badak.tensor import Tensor
@@ -104,6 +104,8 @@ def checkpoint(
     The numbers and gradients are those of the plain call, dropout included unless preserve_rng_state=False. `use_reentrant`
     chooses between two ways to them in PyTorch; here there is one, which does all that the second does.
     """
+    if not callable(function):
+        raise KindError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
     if not is_grad_enabled():
         return function(*args, **kwargs)
     effects.hooked("a checkpoint computes its block again")

@@ -112,13 +112,15 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
 
 
 def _check_argnums(argnums: Any, args: tuple) -> None:
-    """Complain of a number that no argument has."""
+    """Complain of a number that no argument has, and of an argument without a tensor."""
     for number in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= number < len(args):
             raise RangeError(
                 f"grad: expected argnums below {len(args)}, the positional arguments; got {number}",
                 "argnums counts from 0",
             )
+        if not any(isinstance(x, Tensor) for x in tree_flatten(args[number])[0]):
+            raise ArgumentError(f"expected a tensor to differentiate by; got {type(args[number]).__name__}", "badak.tensor(data)")
 
 
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
@@ -149,6 +151,8 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
     with enable_grad():
         made = func(*tree_unflatten(leaves, spec))
         outputs, outer = tree_flatten(made[0] if has_aux else made)
+        if not all(isinstance(y, Tensor) for y in outputs):
+            raise ArgumentError("jvp: expected a function that gives tensors", "badak.tensor(data)")
         again = _depends_on_others(outputs, leaves)
         slopes = _along(outputs, leaves, tree_flatten(tangents)[0], again)
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)

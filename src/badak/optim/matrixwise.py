@@ -50,11 +50,11 @@ class Matrixwise(Optimizer):
 
     def _shapes(self, p: Tensor) -> dict[str, tuple[int, ...]]:
         """What is remembered of p: {name: its shape}."""
-        raise NotImplementedError
+        raise AssertionError("a subclass says what it remembers")
 
     def _update(self, p: Any, g: Any, memory: dict[str, Any], group: dict[str, Any]) -> None:
         """Change the array p by its gradient g, and the tensors in `memory`."""
-        raise NotImplementedError
+        raise AssertionError("a subclass defines its update")
 
     def _check_loaded(self, state: dict[Any, Any], groups: list[dict[str, Any]]) -> None:
         owner = type(self).__name__

@@ -18,7 +18,7 @@ from badak.ops.matmul import MatMul
 from badak.ops.rearrange import RepeatInterleave
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.windows import Fold, Unfold
-from badak.tensor.higher.array import Recorded, run, zeros
+from badak.tensor.higher.array import NotRecordable, Recorded, run, zeros
 
 # ---------------------------------------------------------------- as they are
 
@@ -29,7 +29,7 @@ kl_div_backward = plain.kl_div_backward
 
 
 def __getattr__(name: str):
-    raise NotImplementedError(f"the kernel {name}")
+    raise NotRecordable(f"the kernel {name}")
 
 
 # ---------------------------------------------------------------- products, rows, windows

@@ -80,7 +80,7 @@ def _gradients(node: Node, gradients) -> tuple:
         made = made if type(made) is tuple else (made,)
         if any(getattr(getattr(dx, "dtype", None), "kind", "O") not in "fcV" for dx in made if dx is not None):
             raise NotRecordable("a result that is no array")
-    except (NotRecordable, NotImplementedError, TypeError, ValueError, AttributeError) as error:
+    except (NotRecordable, TypeError, ValueError, AttributeError) as error:
         raise _no_second_derivative(node, error) from None
     return tuple(None if dx is None else tensor_of(dx) for dx in made)
 
