@@ -56,6 +56,15 @@ def test_three_steps_are_pytorchs(make, shape, way):
     np.testing.assert_array_equal(fresh(badak.ones(*shape)).detach().numpy(), ours(badak.ones(*shape)).detach().numpy())
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_layer_on_the_meta_device_is_normalised(way):
+    """How a model is built into which a checkpoint is loaded."""
+    with warnings.catch_warnings(), badak.device("meta"):
+        warnings.simplefilter("ignore")
+        layer = WAYS[way](badak, badak.nn.Linear(3, 4))
+    assert layer.weight.shape == (4, 3) and {p.device.type for p in layer.state_dict().values()} == {"meta"}
+
+
 def test_the_older_names_are_read_by_the_parametrization():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

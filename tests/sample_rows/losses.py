@@ -1,8 +1,10 @@
 """Rows of the losses. Means of no rows are tested elsewhere: PyTorch's are NaN, badak's 0."""
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 
+from badak.ops.ctc import CTC
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from tests.samples import Draw, Sample, case, ints, uniform
 
@@ -37,6 +39,27 @@ def kl_div(x, target, log_target, reduction):
     loss = F.kl_div(x, target, log_target=log_target, reduction="none")  # its own "mean" warns
     return {"none": loss, "sum": loss.sum(), "mean": loss.mean()}[reduction]
 
+
+def ctc(logp, targets, steps, lengths, blank, zero_infinity):
+    """PyTorch's, whose gradient is larger than the derivative by exp(logp) at every step that counts."""
+    loss = F.ctc_loss(logp, targets, steps, lengths, blank, "none", zero_infinity)
+    there_is_a_way = F.ctc_loss(logp.detach(), targets, steps, lengths, blank, "none").isfinite()
+    counted = (torch.arange(len(logp))[:, None] < steps) & there_is_a_way
+    extra = (logp.exp().sum(-1) * counted).sum(0)
+    return loss - (extra - extra.detach())
+
+
+def log_chances(*shape: int) -> Draw:
+    return Draw(lambda rng: np.log(rng.dirichlet(np.ones(shape[-1]), shape[:-1])))
+
+
+WAYS = [
+    case(log_chances(6, 2, V), np.array([[1, 2, 2], [3, 1, 4]]), np.array([6, 5]), np.array([3, 2])),
+    case(log_chances(6, 3, V), np.array([2, 2, 1, 3, 4]), np.array([6, 6, 4]), np.array([3, 0, 2])),
+    case(log_chances(4, 2, V), np.array([[2, 2, 2], [1, 3, 3]]), np.array([4, 4]), np.array([3, 1]), zero_infinity=True),
+    case(log_chances(6, 2, V), np.array([[0, 1], [1, 3]]), np.array([6, 4]), np.array([2, 2]), blank=2),
+    case(np.zeros((1, 1, 1)), np.zeros((1, 0), np.int64), np.array([1]), np.array([0])),
+]
 
 CLASSES = [
     case((7, V), LABELS, None),
@@ -82,4 +105,5 @@ ROWS = [
            threads=[((257, 65), uniform(0, 1, 257, 65), None, None)],
            extremes=[case(np.array([1e4, -1e4, 1e4, -1e4, 40.0]), np.array([1.0, 0.0, 0.0, 1.0, 1.0]), None, None)]),
     Sample(BCEWithLogits, bce, [((0, 4), (0, 4), None, None)], reduction=["sum", "none"]),
+    Sample(CTC, ctc, WAYS, blank=0, zero_infinity=False, slack=4),
 ]  # fmt: skip

@@ -64,6 +64,13 @@ def test_a_function_gives_the_same_shape_without_data(name):
         assert badak.equal(state, badak.get_rng_state())
 
 
+@pytest.mark.parametrize("name", "T mT H mH real imag".split())
+def test_an_attribute_that_computes_gives_the_same_shape_without_data(name):
+    for x in (badak.ones(2, 3), badak.ones(2, 3, dtype=badak.complex64)):
+        if name != "imag" or x.is_complex():
+            assert about(getattr(without(x), name)) == about(getattr(x, name))
+
+
 def test_functions_that_need_values_are_refused_in_two_lines():
     x = badak.empty(2, 3, device="meta")
     for use in (

@@ -46,6 +46,7 @@ from badak.nn.functional.conv import conv3d as conv3d
 from badak.nn.functional.conv import conv_transpose1d as conv_transpose1d
 from badak.nn.functional.conv import conv_transpose2d as conv_transpose2d
 from badak.nn.functional.conv import conv_transpose3d as conv_transpose3d
+from badak.nn.functional.ctc import ctc_loss as ctc_loss
 from badak.nn.functional.dropout import alpha_dropout as alpha_dropout
 from badak.nn.functional.dropout import dropout as dropout
 from badak.nn.functional.dropout import dropout1d as dropout1d

@@ -5,8 +5,8 @@ from badak.errors import ArgumentError, RangeError
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.utils import parametrize
-from badak.tensor import Tensor, empty
-from badak.tensor.linalg.norms import vector_norm
+from badak.tensor import Tensor
+from badak.tensor.linalg import vector_norm
 
 
 def length(v: Tensor, dim: int) -> Tensor:
@@ -62,7 +62,7 @@ class _SpectralNorm(Module):
         if weight.dim() > 1:
             rows, columns = self._matrix(weight).shape
             for vector, size in (("_u", rows), ("_v", columns)):
-                drawn = empty(size, dtype=weight.dtype).normal_(0, 1)
+                drawn = weight.new_empty(size).normal_(0, 1)
                 self.register_buffer(vector, normalize(drawn, dim=0, eps=eps))
             with no_grad():
                 self._move(self._matrix(weight), 15)

@@ -1,0 +1,77 @@
+"""The loss of labels whose places in time are not known."""
+
+from badak.errors import DTypeError, KindError, RangeError, ShapeError
+from badak.graph import effects
+from badak.nn.functional._common import tensor
+from badak.nn.functional.loss import _reduced
+from badak.ops.ctc import CTC, check
+from badak.tensor import Tensor, apply, float32, int64
+from badak.tensor import tensor as made_of
+
+
+def ctc_loss(
+    log_probs, targets, input_lengths, target_lengths, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+) -> Tensor:
+    """-ln of the probability of all ways to spell each row of targets, in nats.
+
+        loss[n]             = -ln sum over ways of prod over t of p[t, n, label of the way at t]
+        dlog_probs[t, n, c] = -dloss[n] P(the way of row n is at label c at step t)
+
+    A way names a label or `blank` at each step; equal neighbours count once, blanks are left out. log_probs (T, N, C) from
+    log_softmax, or (T, C) for one row; targets (N, S), or all one behind the other; input_lengths and target_lengths (N,): how much
+    of T and S counts. "mean" divides each loss by its number of labels (at least 1), then takes the mean of the batch. What cannot be
+    spelled in its steps has an infinite loss and a gradient of NaN, or 0 both with `zero_infinity`. Computed in float64.
+
+    Parity: PyTorch gives log_probs the gradient of the scores below a log_softmax, that is, p dloss more than the derivative; log_softmax
+    takes just that off again (it subtracts p times the sum, which is 0 there and -dloss here). So whatever lies below a log_softmax has
+    the same gradient, and log_probs itself has its true one here.
+    Source: Graves et al. 2006, "Connectionist temporal classification".
+    """
+    x = tensor(log_probs, "ctc_loss", "log_probs")
+    if not x.is_floating_point():
+        raise DTypeError(f"ctc_loss: expected floating log_probs; got {x.dtype}", "logits.log_softmax(-1)")
+    if x.dim() not in (2, 3):
+        raise ShapeError(f"ctc_loss: expected log_probs (T, N, C) or (T, C); got {tuple(x.shape)}", None)
+    targets = _ints(targets, "targets")
+    lone = x.dim() == 2
+    steps, lengths = _ints(input_lengths, "input_lengths"), _ints(target_lengths, "target_lengths")
+    if lone:
+        x, steps, lengths = x.unsqueeze(1), steps.reshape(-1), lengths.reshape(-1)
+    if targets.dim() not in (1, 2):
+        raise ShapeError(f"ctc_loss: expected targets (N, S) or in one row; got {tuple(targets.shape)}", None)
+    if targets.dim() == 2 and targets.shape[0] != x.shape[1]:
+        raise ShapeError(
+            f"ctc_loss: expected targets (N, S) with N = {x.shape[1]} as in log_probs; got {tuple(targets.shape)}",
+            "log_probs (T, N, C): time first, then batch",
+        )
+    for name, count in (("input_lengths", steps), ("target_lengths", lengths)):
+        if count.shape != (x.shape[1],):
+            raise ShapeError(
+                f"ctc_loss: {name} must be of size batch_size; got {tuple(count.shape)} for a batch of {x.shape[1]}",
+                f"one number for each of the {x.shape[1]} rows",
+            )
+    if not 0 <= blank < x.shape[2]:
+        raise RangeError(f"ctc_loss: blank must be in label range 0 .. {x.shape[2] - 1}; got {blank}", "blank=0")
+    _check(x, targets, steps, lengths, blank)
+    wide = x.to(float32) if x.dtype.itemsize == 2 else x
+    loss = apply(CTC, wide, targets, steps, lengths, blank=blank, zero_infinity=bool(zero_infinity)).to(x.dtype)
+    if reduction == "mean":
+        loss = loss / lengths.clamp(min=1).to(x.dtype)
+    y = _reduced(loss, reduction, "ctc_loss")
+    return y.squeeze(0) if lone and reduction == "none" else y
+
+
+def _ints(x, name: str) -> Tensor:
+    """x, a tensor or numbers, as int64."""
+    if not isinstance(x, Tensor):
+        if not isinstance(x, int | list | tuple):
+            raise KindError(f"ctc_loss: expected {name} as Tensor or numbers; got {type(x).__name__}", None)
+        x = made_of(x, dtype=int64)
+    if x.is_floating_point() or x.is_complex():
+        raise DTypeError(f"ctc_loss: {name} must be integral; got {x.dtype}", f"{name}.long()")
+    return x.to(int64)
+
+
+@effects.check
+def _check(x: Tensor, targets: Tensor, steps: Tensor, lengths: Tensor, blank: int) -> None:
+    check(x._array, targets._array, steps._array, lengths._array, blank)

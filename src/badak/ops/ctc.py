@@ -1,0 +1,74 @@
+"""Connectionist temporal classification."""
+
+import numpy as np
+
+from badak.errors import RangeError, ShapeError
+from badak.graph import Op
+from badak.kernels.plain import ctc
+from badak.ops._check import position
+
+
+class CTC(Op):
+    """loss[n] = -ln of the probability of all ways to spell targets[n] in steps[n] steps.
+
+    dlogp[t, n, c] = -dloss[n] times the probability, among these ways, of being at label c at step t.
+
+    logp (T, N, C); targets int (N, S), or all in one row one behind the other; steps and lengths int (N,): how many of the T steps
+    and of the S labels count. Infinite where there is no way, and its gradient NaN; both 0 with `zero_infinity`.
+    """
+
+    name = "ctc_loss"
+    fresh = True
+
+    @staticmethod
+    def forward(save, logp, targets, steps, lengths, blank=0, zero_infinity=False):
+        rows = _padded(targets, lengths, len(steps), blank)
+        save.places, save.jumps = ctc.spelled(rows, lengths, blank)
+        loss, save.alpha = ctc.forward(logp, save.places, save.jumps, steps, lengths)
+        save.logp, save.steps, save.lengths, save.loss, save.zero_infinity = logp, steps, lengths, loss, zero_infinity
+        return (np.where(np.isinf(loss), 0.0, loss) if zero_infinity else loss).astype(logp.dtype)
+
+    @staticmethod
+    def backward(saved, dy):
+        dlogp = ctc.backward(
+            dy, saved.logp, saved.loss, saved.alpha, saved.places, saved.jumps, saved.steps, saved.lengths
+        )
+        if saved.zero_infinity:
+            dlogp[:, np.isinf(saved.loss)] = 0
+        return dlogp, None, None, None
+
+
+def _padded(targets, lengths, batch: int, blank: int):
+    """Targets in one row as (N, S)."""
+    if targets.ndim == 2:
+        return targets
+    rows = np.full((batch, lengths.max(initial=0)), blank, np.int64)
+    rows[np.arange(rows.shape[1]) < lengths[:, None]] = targets[: lengths.sum()]
+    return rows
+
+
+def check(logp, targets, steps, lengths, blank: int) -> None:
+    """Raise unless the lengths and labels are among those that there are."""
+    most = targets.shape[1] if targets.ndim == 2 else targets.size
+    for name, count, limit in (("input_lengths", steps, len(logp)), ("target_lengths", lengths, most)):
+        wrong = (count < 0) | (count > limit)
+        if wrong.any():
+            raise RangeError(
+                f"ctc_loss: Expected {name} to have value at most {limit}, but got value {count[wrong][0]}",
+                f"{name} of 0 .. {limit}",
+            )
+    if targets.ndim == 1 and targets.size != lengths.sum():
+        raise ShapeError(
+            f"ctc_loss: targets in one row must be of size sum(target_lengths) = {lengths.sum()}; got {targets.size}",
+            "targets (N, S), or sum(target_lengths) of them",
+        )
+    classes, counted = logp.shape[2], True
+    if targets.ndim == 2:
+        counted = np.arange(most) < lengths[:, None]
+    wrong = counted & ((targets < 0) | (targets >= classes))
+    if wrong.any():
+        raise RangeError(
+            f"ctc_loss: targets{position(wrong)} = {targets[wrong][0]}, but log_probs has {classes} classes "
+            f"(valid 0..{classes - 1})",
+            f"labels from 0 to {classes - 1}, or more classes in the last layer",
+        )
