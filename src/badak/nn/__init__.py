@@ -68,10 +68,10 @@ from badak.nn.linear import NonDynamicallyQuantizableLinear as NonDynamicallyQua
 from badak.nn.linear import Unflatten as Unflatten
 from badak.nn.loss import BCELoss as BCELoss
 from badak.nn.loss import BCEWithLogitsLoss as BCEWithLogitsLoss
-from badak.nn.loss import CTCLoss as CTCLoss
 from badak.nn.loss import CosineEmbeddingLoss as CosineEmbeddingLoss
 from badak.nn.loss import CosineSimilarity as CosineSimilarity
 from badak.nn.loss import CrossEntropyLoss as CrossEntropyLoss
+from badak.nn.loss import CTCLoss as CTCLoss
 from badak.nn.loss import GaussianNLLLoss as GaussianNLLLoss
 from badak.nn.loss import HingeEmbeddingLoss as HingeEmbeddingLoss
 from badak.nn.loss import HuberLoss as HuberLoss

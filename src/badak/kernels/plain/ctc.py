@@ -46,7 +46,9 @@ def forward(logp: Array, places: Array, jumps: Array, steps: Array, lengths: Arr
 
 
 @quiet
-def backward(dloss: Array, logp: Array, loss: Array, alpha: Array, places: Array, jumps: Array, steps: Array, lengths: Array) -> Array:
+def backward(
+    dloss: Array, logp: Array, loss: Array, alpha: Array, places: Array, jumps: Array, steps: Array, lengths: Array
+) -> Array:
     """dlogp[t, n, c] = -dloss[n] sum over s with l'[s] = c of exp(alpha + beta - log p + loss): NaN where the loss is infinite."""
     here = _at_places(logp, places)
     count, size = places.shape

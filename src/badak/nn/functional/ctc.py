@@ -17,14 +17,14 @@ def ctc_loss(
         loss[n]             = -ln sum over ways of prod over t of p[t, n, label of the way at t]
         dlog_probs[t, n, c] = -dloss[n] P(the way of row n is at label c at step t)
 
-    A way names a label or `blank` at each step; equal neighbours count once, blanks are left out. log_probs (T, N, C) from
-    log_softmax, or (T, C) for one row; targets (N, S), or all one behind the other; input_lengths and target_lengths (N,): how much
-    of T and S counts. "mean" divides each loss by its number of labels (at least 1), then takes the mean of the batch. What cannot be
-    spelled in its steps has an infinite loss and a gradient of NaN, or 0 both with `zero_infinity`. Computed in float64.
+    A way names a label or `blank` at each step; equal neighbours count once, blanks are left out. log_probs (T, N, C)
+    from log_softmax, or (T, C) for one row; targets (N, S), or all one behind the other; input_lengths and
+    target_lengths (N,): how much of T and S counts. "mean" divides each loss by its number of labels (at least 1), then
+    takes the mean of the batch. What cannot be spelled in its steps has an infinite loss and a gradient of NaN, or 0
+    both with `zero_infinity`. Computed in float64.
 
-    Parity: PyTorch gives log_probs the gradient of the scores below a log_softmax, that is, p dloss more than the derivative; log_softmax
-    takes just that off again (it subtracts p times the sum, which is 0 there and -dloss here). So whatever lies below a log_softmax has
-    the same gradient, and log_probs itself has its true one here.
+    Parity: PyTorch gives log_probs p dloss more than this derivative, at every step that counts. log_softmax takes off
+    p times the sum of what comes, which is -dloss here and 0 there: what lies below a log_softmax has the same gradient.
     Source: Graves et al. 2006, "Connectionist temporal classification".
     """
     x = tensor(log_probs, "ctc_loss", "log_probs")
