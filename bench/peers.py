@@ -7,8 +7,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from badak.measure.worker import serve
-
 TRAIN = ("W1", "W1b", "W2", "W3", "W4", "W5", "W6", "W7")
 WRITE = ("I1", "I2")
 SMALL = TRAIN[:-1]
@@ -73,6 +71,7 @@ def prepare(package: str) -> None:
 
 def main(label: str) -> None:
     """Serve the work of one library."""
+    from badak.measure.worker import serve
     from bench.workloads import Workload
 
     (library,) = [each for each in LIBRARIES if each.label == label]

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench import places, table  # noqa: E402
+from bench import places, table, world_table  # noqa: E402
 
 PAGE = ROOT / "docs" / "performance.md"
 
@@ -53,7 +53,14 @@ def start_table(documents: list[dict]) -> str:
     return "\n".join(lines)
 
 
-TABLES: dict[str, Callable[[list[dict]], str]] = {"bench": bench_tables, "memory": memory_table, "start": start_table}
+def world_tables(documents: list[dict]) -> str:
+    """A table for each processor."""
+    return "\n\n".join(f"### {processor(each)}\n\n{world_table.markdown(each)}" for each in documents)
+
+
+TABLES: dict[str, Callable[[list[dict]], str]] = {
+    "bench": bench_tables, "world": world_tables, "memory": memory_table, "start": start_table,
+}  # fmt: skip
 
 
 def page() -> str:
