@@ -19,6 +19,8 @@ NAMESPACES = """torch torch.Tensor torch.amp torch.autograd torch.autograd.funct
     torch.onnx torch.optim torch.optim.lr_scheduler torch.optim.swa_utils torch.profiler torch.random torch.serialization
     torch.sparse torch.special torch.testing torch.utils torch.utils.benchmark torch.utils.checkpoint torch.utils.data
     torch.utils.data.distributed torch.utils.dlpack torch.utils.tensorboard torch.xpu""".split()
+HOMES = """torch torch.amp torch.autograd torch.distributions torch.nn torch.optim torch.optim.lr_scheduler torch.optim.swa_utils
+    torch.utils.data""".split()  # whose classes say, under badak run, where PyTorch defines them
 FOREIGN = {
     "typing",
     "typing_extensions",
@@ -53,6 +55,17 @@ def names_of(thing: object) -> list[str]:
     return sorted(name for name in {*offered, *found} if not name.startswith("_"))
 
 
+def homes(space: str) -> list[str]:
+    """A line for each module that defines public classes of a namespace: `torch.nn < torch.nn.modules.linear: Linear ...`."""
+    found: dict[str, list[str]] = {}
+    for name, value in sorted(vars(importlib.import_module(space)).items()):
+        module = getattr(value, "__module__", "")
+        if isinstance(value, type) and name == value.__name__ and name[0] != "_" and "._" not in module:
+            if module.startswith(f"{space}."):
+                found.setdefault(module, []).append(name)
+    return [f"{space} < {module}: {' '.join(names)}" for module, names in sorted(found.items())]
+
+
 def modules() -> list[str]:
     """The modules of the first level, and the public ones of the second."""
     import torch
@@ -73,6 +86,7 @@ def page() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         lines = [f"{dotted}: {' '.join(names_of(thing_at(dotted)))}" for dotted in NAMESPACES]
+        lines += [line for space in HOMES for line in homes(space)]
     release = torch.__version__.partition("+")[0]
     return "\n".join(
         [f"# PyTorch {release}; written by tools/pytorch_names.py", f"modules: {' '.join(modules())}", *lines, ""]

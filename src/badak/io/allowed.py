@@ -24,6 +24,7 @@ from badak.io.limits import KEYS, Keys
 from badak.io.program import fill
 from badak.io.storage import CLASSES, Storage
 from badak.io.unpickler import Name, Vouched, anything, derived, exactly, named
+from badak.naming.homes import home
 from badak.tensor import Tensor, dtypes
 
 MAX_ITEMS = 2**31  # of a range
@@ -298,4 +299,4 @@ def name_of(thing: Any) -> tuple[str, Any]:
         return thing[1], thing[0]
     if not hasattr(thing, "__qualname__"):
         raise KindError(f"add_safe_globals: expected classes or functions; got {thing!r}", "add_safe_globals([MyClass])")
-    return f"{thing.__module__}.{thing.__qualname__}", thing
+    return f"{home(thing)}.{thing.__qualname__}", thing

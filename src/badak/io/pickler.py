@@ -14,6 +14,7 @@ from typing import Any
 
 from badak.io.errors import UnpicklableError
 from badak.io.storage import UNTYPED
+from badak.naming.homes import home
 from badak.tensor import Tensor, dtypes
 
 BATCH = 1000  # items between two marks
@@ -224,7 +225,7 @@ class Pickler:
     # everything else
 
     def _name_of(self, value: Any) -> None:
-        module, name = value.__module__, value.__qualname__
+        module, name = value.__module__ and home(value), value.__qualname__
         if "<" in name:
             raise self._refused(
                 f"is {'a lambda' if 'lambda' in name else 'defined inside a function'} ({name})",

@@ -24,6 +24,7 @@ from typing import Any
 
 from badak.io.errors import line, shown
 from badak.io.unpickler import Name, anything
+from badak.naming.homes import home
 
 RUNNING = {"__new__", "__setstate__", "__del__", "__getattribute__", "__class__"}  # a class with one of these is refused,
 CALLED = {"__call__"}  # and with this one, unless badak trusts its base: it could pose as an activation
@@ -129,13 +130,13 @@ def _subclasses(base: type) -> dict[str, type]:
         cls = waiting.pop()
         waiting += type.__subclasses__(cls)
         if _stands(cls):
-            found[f"{cls.__module__}.{cls.__qualname__}"] = cls
+            found[f"{home(cls)}.{cls.__qualname__}"] = cls
     return found
 
 
 def _stands(cls: type) -> bool:
     """Whether a class can be found in its module under its name."""
-    module = sys.modules.get(cls.__module__) if type(cls.__module__) is str else None
+    module = sys.modules.get(home(cls)) if type(cls.__module__) is str else None
     return isinstance(module, types.ModuleType) and vars(module).get(cls.__qualname__) is cls
 
 
@@ -149,7 +150,7 @@ def _own(module: str, name: str) -> Any:
         return "the program has not imported it"
     if type(cls) not in (type, abc.ABCMeta, enum.EnumMeta):
         return "it is no plain class"
-    if cls.__module__ != module or cls.__qualname__ != name:
+    if home(cls) != module or cls.__qualname__ != name:
         return "that is not its own name"
     if module.split(".")[0] == "badak" and module != "badak.__main__":
         return cls if "__dataclass_fields__" in vars(cls) else "it is not for files"

@@ -2,7 +2,8 @@
 
 `table.py` is the list of PyTorch's names (pytorch.txt), of the places in badak, and of what to use instead; `missing.py` the
 answer to a name that badak does not have; `explain.py` what a public call says that fails unforeseen; `door.py` the
-`__getattr__` of a package; `finder.py` what `import` asks, once asked for; `version.py` the version that a program sees.
+`__getattr__` of a package; `homes.py` which module a class shows;
+`finder.py` what `import` asks, once asked for; `version.py` the version that a program sees.
 """
 
 from badak.naming.door import door as door
@@ -11,6 +12,7 @@ from badak.naming.explain import guard_classes as guard_classes
 from badak.naming.explain import guard_names as guard_names
 from badak.naming.explain import guarded as guarded
 from badak.naming.explain import guarded_operator as guarded_operator
+from badak.naming.homes import home as home
 from badak.naming.missing import Missing as Missing
 from badak.naming.missing import MissingName as MissingName
 from badak.naming.missing import absent as absent

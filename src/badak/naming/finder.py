@@ -19,11 +19,11 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from badak.errors import StateError, package
+from badak.naming.homes import show_as_torch
 from badak.naming.missing import Missing
 from badak.naming.table import PLACES, is_module, is_pytorch, place, pytorch_place, reach
 from badak.naming.version import version
 
-_SHOWN = ("Tensor", "Size", "dtype", "device", "finfo", "iinfo")
 _ROOM = os.path.dirname(__file__)
 
 
@@ -135,10 +135,9 @@ def stand_in_for_torch() -> None:
         raise StateError("torch is imported already, so badak cannot stand in for it", "import badak.as_torch first")
     sys.meta_path.insert(0, TorchFinder())
     sys.meta_path.append(BadakFinder())
-    torch = importlib.import_module("torch")
-    for shown in _SHOWN:  # str(type(x)) begins as libraries that work with several frameworks expect it
-        getattr(torch, shown).__module__ = "torch"
+    importlib.import_module("torch")
     for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
         dotted = name.removeprefix("badak.")
         if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):
             importlib.import_module(f"torch.{dotted}")
+    show_as_torch()

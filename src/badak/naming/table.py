@@ -60,7 +60,9 @@ PLACES = {
     "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
     "badak.nn.modules.container": "badak.nn",
     "badak.nn.modules.conv": "badak.nn.conv",
+    "badak.nn.modules.distance": "badak.nn",
     "badak.nn.modules.dropout": "badak.nn",
+    "badak.nn.modules.flatten": "badak.nn",
     "badak.nn.modules.fold": "badak.nn",
     "badak.nn.modules.instancenorm": "badak.nn",
     "badak.nn.modules.linear": "badak.nn.linear",
@@ -146,6 +148,12 @@ def is_pytorch(dotted: str) -> bool:
 def names_of(space: str) -> frozenset[str]:
     """PyTorch's names in torch.<space>."""
     return _lists().get(f"torch.{space}".rstrip("."), frozenset())
+
+
+def defining_modules(space: str) -> dict[str, str]:
+    """The module that defines a class of PyTorch's namespace, for those that say another one than the namespace itself."""
+    heads = [head for head in _lists() if head.startswith(f"{space} < ")]
+    return {name: head.partition(" < ")[2] for head in heads for name in _lists()[head]}
 
 
 def instead(dotted: str) -> str | None:

@@ -17,6 +17,7 @@ from badak.errors import ArgumentError, KindError, MissingError, NoDataError
 from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.naming.explain import FOREIGN, explain
+from badak.naming.homes import home
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
@@ -68,14 +69,14 @@ class Module(Moving, State, Hooks):
         try:
             return self.forward(*args, **kwargs)
         except FOREIGN as error:
-            if type(error) is NoDataError and type(self).__module__.startswith("badak."):
+            if type(error) is NoDataError and home(type(self)).startswith("badak."):
                 return meta.forward(self, args, kwargs, error)
             self._explain(error, args, kwargs)
             raise
 
     def _explain(self, error: BaseException, args, kwargs) -> None:
         """Say in two lines why the forward of one of our own layers failed, where no check foresaw it."""
-        if type(self).__module__.startswith("badak."):
+        if home(type(self)).startswith("badak."):
             explain(error, self.forward, type(self).__name__, args, kwargs, "badak.nn")
 
     def forward(self, *input) -> object:

@@ -25,6 +25,12 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
         pass  # __new__ has done it; Tensor's own __init__ would make another array
 
+    def __deepcopy__(self, memo):
+        """A parameter of the same values: as in PyTorch without .grad, and without what a program has set on this one."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+        return memo[id(self)]
+
     def __repr__(self, **options) -> str:
         return f"Parameter containing:\n{format_tensor(self)}"
 

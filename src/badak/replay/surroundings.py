@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak.graph import Node, Version
+from badak.naming.homes import home
 from badak.tensor import Tensor
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
@@ -55,7 +56,7 @@ def named_globals(code: types.CodeType) -> frozenset[str]:
 
 def is_ours(thing) -> bool:
     """Whether a class or a function stands in badak, or in a library that it rests on."""
-    return is_known(getattr(thing, "__module__", None) or "")
+    return is_known(home(thing))
 
 
 def is_known(module: str) -> bool:

@@ -91,7 +91,8 @@ class About(Methods):
         return (self._array.ctypes.data - memory.ctypes.data) // self._array.itemsize
 
     def data_ptr(self) -> int:
-        return self._array.ctypes.data
+        """The address of the first value; 0 on the meta device."""
+        return self._array.ctypes.data if self._meta is None else 0
 
     def is_contiguous(self, memory_format=None) -> bool:
         return self._array.flags.c_contiguous

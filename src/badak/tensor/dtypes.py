@@ -316,4 +316,4 @@ class iinfo:  # noqa: N801
         self.min, self.max, self.bits, self.dtype = int(limits.min), int(limits.max), limits.bits, str(limits.dtype)
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

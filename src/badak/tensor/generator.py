@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from badak.errors import KindError, RangeError
+from badak.errors import KindError, RangeError, package
 from badak.tensor import dtypes
 from badak.tensor._sampling import STATE_BYTES, Source
 from badak.tensor.tensor import Tensor
@@ -67,7 +67,7 @@ class Generator(Source):
         return copy
 
     def __repr__(self) -> str:
-        return f"<badak.Generator device='cpu' seed={self._seed}>"
+        return f"<{package()}.Generator device='cpu' seed={self._seed}>"
 
     def __reduce__(self):
         return _from_state, (self.state(),)

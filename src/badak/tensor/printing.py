@@ -13,6 +13,10 @@ from badak.tensor.dtypes import bool_, default_dtype, int64
 
 _PREFIX = "tensor("
 _SHOWN_AS = {
+    "ReLU": "Relu",
+    "GELU": "Gelu",
+    "MSE": "MseLoss",
+    "LayerNorm": "NativeLayerNorm",
     "Scale": "Mul",
     "Shift": "Add",
     "SubFrom": "Rsub",
@@ -111,7 +115,7 @@ def _row(array: np.ndarray, indent: int, summarise: bool, write) -> str:
         words = [write(v) for v in values[:edge]] + [" ..."] + [write(v) for v in values[-edge:]]
     else:
         words = [write(v) for v in values]
-    per_line = max(1, (OPTIONS.linewidth - indent) // (len(write(values[0])) + 2)) if values else 1
+    per_line = max(1, (OPTIONS.linewidth - indent) // (write.width + 2))
     lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
@@ -132,9 +136,13 @@ def _block(array: np.ndarray, indent: int, summarise: bool, write) -> str:
 
 def _complex_writer(values: np.ndarray):
     real, imaginary = Formatter(values.real), Formatter(np.abs(values.imag))
-    return lambda z: (
-        f"{real(z.real)}{'-' if math.copysign(1, z.imag) < 0 else '+'}{imaginary(z.imag if z.imag >= 0 else -z.imag).lstrip()}j"
-    )
+
+    def write(z: complex) -> str:
+        sign = "-" if math.copysign(1, z.imag) < 0 else "+"
+        return f"{real(z.real)}{sign}{imaginary(z.imag if z.imag >= 0 else -z.imag).lstrip()}j"
+
+    write.width = real.width + imaginary.width + 1  # type: ignore[attr-defined]
+    return write
 
 
 def format_tensor(x) -> str:

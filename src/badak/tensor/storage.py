@@ -5,11 +5,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from badak.errors import FileError, KindError, MissingError, RangeError
+from badak.errors import FileError, KindError, MissingError, RangeError, package
 from badak.graph import effects
 from badak.tensor import dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
+
+
+class _Part(np.ndarray):
+    """The bytes of a slice of a storage: a storage of its own, although the memory goes on beyond it."""
 
 
 class UntypedStorage:
@@ -63,7 +67,7 @@ class UntypedStorage:
         if isinstance(key, slice):
             if key.step not in (None, 1):
                 raise RangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
-            return UntypedStorage._of(self._bytes[key])
+            return UntypedStorage._of(self._bytes[key].view(_Part))
         if not -len(self) <= key < len(self):
             raise RangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
         return int(self._bytes[key])
@@ -130,7 +134,37 @@ class UntypedStorage:
 
     def __repr__(self) -> str:
         shown = "".join(f" {byte}\n" for byte in self._bytes[:1000].tolist())
-        return f"{shown}[{type(self).__module__}.UntypedStorage(device=cpu) of size {len(self)}]"
+        return f"{shown}[{_shown()}.UntypedStorage(device=cpu) of size {len(self)}]"
+
+
+class MetaStorage(UntypedStorage):
+    """The storage of a tensor on the meta device: so many bytes, and none of them."""
+
+    def __init__(self, nbytes: int):
+        self._nbytes = nbytes
+
+    def nbytes(self) -> int:
+        """How many bytes there would be."""
+        return self._nbytes
+
+    size = __len__ = nbytes
+
+    def data_ptr(self) -> int:
+        """0."""
+        return 0
+
+    _cdata = property(data_ptr)
+
+    @property
+    def device(self) -> Device:
+        """The meta device."""
+        return dtypes.META
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise dtypes.on_meta() if name == "_bytes" else AttributeError(name)
+
+    def __repr__(self) -> str:
+        return f"...\n[{_shown()}.UntypedStorage(device=meta) of size {len(self)}]"
 
 
 class TypedStorage:
@@ -188,13 +222,17 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist())
-        return f"{shown}[TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        return f"{shown}[{_shown()}.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+
+
+def _shown() -> str:
+    return f"{package()}.storage"
 
 
 def memory_of(array: np.ndarray) -> np.ndarray:
     """All bytes of the memory that an array sees a part of."""
     owner = array
-    while isinstance(owner.base, np.ndarray):
+    while isinstance(owner.base, np.ndarray) and not isinstance(owner, _Part):
         owner = owner.base
     dense = owner.ravel("K")
     if not np.may_share_memory(dense, owner) or not owner.size:  # gaps: a part of memory that is not NumPy's
@@ -204,8 +242,16 @@ def memory_of(array: np.ndarray) -> np.ndarray:
     return dense.view(np.uint8)
 
 
+def _reach(array: np.ndarray) -> int:
+    """Bytes from the first to the last entry of an array."""
+    low, high = np.lib.array_utils.byte_bounds(array)
+    return high - low if array.size else 0
+
+
 def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
+    if input._meta is not None:
+        return MetaStorage(_reach(input._meta))
     effects.read("the storage of a tensor")
     return UntypedStorage._of(memory_of(input._array))
 

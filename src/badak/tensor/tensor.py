@@ -7,6 +7,7 @@ whether a gradient is wanted. Each family of functions has a file of its own, an
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,8 @@ from badak.errors import GraphError
 from badak.graph import Leaf, Node, Version
 from badak.naming import absent_attribute
 from badak.tensor import dtypes
+from badak.tensor.attributes import Attributes
+from badak.tensor.interface import Methods
 from badak.tensor.nowhere import description
 from badak.tensor.values import Values
 
@@ -93,25 +96,31 @@ class Tensor(Values):
         if id(self) in memo:
             return memo[id(self)]
         if self._meta is None:
-            twin = Tensor._of(self._array.copy(), type(self))
+            twin = Tensor._of(self._array.copy("K"), type(self))
         else:
             twin = Tensor._like_meta(self._meta, type(self))
         twin._requires_grad = self._requires_grad
         if self._grad is not None:
-            twin._grad = Tensor._of(self._grad._array.copy())
-        for name, value in self.__dict__.items():
-            if not name.startswith("_"):
-                setattr(twin, name, value)
+            twin._grad = Tensor._of(self._grad._array.copy("K"))
         memo[id(self)] = twin
+        vars(twin).update(deepcopy(dict(vars(self)), memo))
         return twin
 
     def __reduce_ex__(self, protocol):
         if self._node is not None:
             raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
         if self._meta is not None:
-            return _rebuild_meta, (type(self), self._meta.shape, self.dtype, self._meta.strides, self._requires_grad)
+            made = (type(self), self._meta.shape, self.dtype, self._meta.strides, self._requires_grad)
+            return _rebuild_meta, made, dict(vars(self)) or None
         kind = None if type(self) is Tensor else type(self)  # its own name depends on the program
-        return _rebuild, (kind, self._array, self._requires_grad)
+        return _rebuild, (kind, self._array, self._requires_grad), dict(vars(self)) or None
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+
+    @property
+    def __dict__(self):  # type: ignore[override]
+        return Attributes(_held(self), _STATE)
 
     if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 
@@ -120,6 +129,10 @@ class Tensor(Values):
             if name == "_array":
                 raise dtypes.on_meta()
             raise absent_attribute("Tensor", name, self)
+
+
+_STATE = frozenset(Tensor.__annotations__)  # by name, what vars(tensor) keeps to itself
+_held = vars(Methods)["__dict__"].__get__  # all attributes of a tensor
 
 
 def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from typing import Any, NoReturn
 
+from badak.naming.homes import home
 from badak.optim.settings import shown
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
@@ -43,7 +44,7 @@ def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",
     for name in needed:
         if name in own and name not in loaded:
             refuse(schedule, f"{name!r} is missing")
-    ours = type(schedule).__module__.startswith("badak.")
+    ours = home(type(schedule)).startswith("badak.")
     for name, value in loaded.items():
         if not isinstance(name, str) or name == "optimizer" or callable(getattr(type(schedule), name, None)):
             refuse(schedule, f"{str(name)[:40]!r} is not part of a state")

@@ -1,0 +1,32 @@
+"""vars(tensor): what a program has set on a tensor, without the state that makes it one."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+
+class Attributes(dict):
+    """The attributes that are no part of a tensor's own state. What is written here the tensor has."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: dict[str, Any], state: frozenset[str]):
+        super().__init__({name: value for name, value in held.items() if name not in state})
+        self._held = held
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        self._held[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        del self._held[name]
+
+    def __ior__(self, other: Any) -> "Attributes":  # type: ignore[misc, override]
+        self.update(other)
+        return self
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    update, setdefault = MutableMapping.update, MutableMapping.setdefault  # type: ignore[assignment]
+    pop, popitem, clear = MutableMapping.pop, MutableMapping.popitem, MutableMapping.clear  # type: ignore[assignment]
