@@ -128,3 +128,18 @@ def test_keys_that_make_no_sense():
         bk.zeros(3, 4)[0] = bk.ones(3)
     with pytest.raises(KindError, match="does not support deleting"):
         del x[0]
+
+
+PLACES = [((2,), 1), ((2, 2), (1, 1)), ((), ()), ((), Ellipsis), ((2, 2), slice(0, 1))]
+
+
+@pytest.mark.parametrize("dtype", "complex64 complex128 bfloat16 float16 float32 float64 int64 bool uint8 int16".split())
+@pytest.mark.parametrize("given", [(), (1,), (1, 1)])
+def test_a_tensor_of_one_value_goes_to_a_single_place(dtype, given):
+    for shape, key in PLACES:
+        both = []
+        for library in (bk, torch):
+            x = library.zeros(shape, dtype=getattr(library, dtype))
+            x[key] = library.ones(given, dtype=x.dtype)
+            both.append(x.tolist())
+        assert both[0] == both[1]

@@ -107,14 +107,14 @@ def _replace(x: Tensor, key, values) -> None:
     except IndexError:
         _check(x, key)
         raise
-    except ValueError as problem:
-        part = x._array[key]
+    except (ValueError, TypeError) as problem:  # TypeError: an array of one value for a single place, in some dtypes
+        part = np.asarray(x._array[key])
         shape = np.shape(values)
         while len(shape) > part.ndim and shape[0] == 1:
             values, shape = np.asarray(values)[0], shape[1:]
         try:
             x._array[key] = values
-        except ValueError:
+        except (ValueError, TypeError):
             raise ShapeError(
                 f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
                 f"{list(part.shape)}",

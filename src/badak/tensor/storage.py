@@ -12,10 +12,6 @@ from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
 
 
-class _Part(np.ndarray):
-    """The bytes of a slice of a storage: a storage of its own, although the memory goes on beyond it."""
-
-
 class UntypedStorage:
     """Bytes in memory. UntypedStorage(n) makes n of them, an iterable gives their values; see also from_file, from_buffer."""
 
@@ -67,7 +63,7 @@ class UntypedStorage:
         if isinstance(key, slice):
             if key.step not in (None, 1):
                 raise RangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
-            return UntypedStorage._of(self._bytes[key].view(_Part))
+            return UntypedStorage._of(np.asarray(self._bytes[key].data))  # where `memory_of` is to stop
         if not -len(self) <= key < len(self):
             raise RangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
         return int(self._bytes[key])
@@ -232,7 +228,7 @@ def _shown() -> str:
 def memory_of(array: np.ndarray) -> np.ndarray:
     """All bytes of the memory that an array sees a part of."""
     owner = array
-    while isinstance(owner.base, np.ndarray) and not isinstance(owner, _Part):
+    while isinstance(owner.base, np.ndarray):
         owner = owner.base
     dense = owner.ravel("K")
     if not np.may_share_memory(dense, owner) or not owner.size:  # gaps: a part of memory that is not NumPy's

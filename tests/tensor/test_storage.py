@@ -1,0 +1,39 @@
+"""Storages beside PyTorch's: how much memory a tensor sees, where it begins, and who sees the same."""
+
+import pytest
+import torch
+
+import badak
+
+
+def sizes(library):
+    """Bytes, and places seen from the first byte, of storages, of slices of them, and of tensors that see these."""
+    m = library.arange(10.0)
+    whole = m.untyped_storage()
+    part = whole[8:24]
+    n = library.empty([], dtype=m.dtype).set_(source=part)
+    inner = n.untyped_storage()[4:8]
+    told = [(s.nbytes(), s.data_ptr() - whole.data_ptr()) for s in (whole, part, n.untyped_storage(), inner, whole[:])]
+    n[1] = 7.0
+    views = [x.untyped_storage().nbytes() for x in (m[2:], m[::3], n[1:], n.view(2, 2).t())]
+    return told, views, m.tolist(), n.tolist(), n.storage_offset(), len(whole[3:3])
+
+
+def test_slices_of_storages_are_storages_of_their_own():
+    assert sizes(badak) == sizes(torch)
+
+
+@pytest.mark.parametrize("make", ["zeros(2, 3)", "zeros(0)", "zeros(2, 3, dtype=torch.int64)", "zeros(4, 4).t()"])
+def test_the_storage_of_a_tensor_on_the_meta_device_has_a_size_and_no_place(make):
+    told = []
+    for library in (badak, torch):
+        with library.device("meta"):
+            x = eval(make.replace("torch.", "library."), {"library": library, "zeros": library.zeros})
+        s = x.untyped_storage()
+        told.append((s.nbytes(), len(s), s.data_ptr(), x.data_ptr(), str(s.device)))
+    assert told[0] == told[1]
+
+
+def test_bytes_of_the_meta_device_are_not_there():
+    with pytest.raises(badak.errors.NoDataError, match="a shape and a dtype, and no values\nfix: "):
+        badak.zeros(2, device="meta").untyped_storage().tolist()
