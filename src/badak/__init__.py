@@ -26,8 +26,10 @@ from badak.tensor import linalg as linalg
 from badak.tensor import random as random
 from badak.tensor import returns as return_types  # noqa: F401
 from badak.tensor import special as special
+from badak.tensor.foreach import FUNCTIONS as _foreach
 
 newaxis = None
 globals().update(_public.functions())
+globals().update(_foreach)
 __getattr__ = _door(__name__)  # what PyTorch has elsewhere, and words for what badak has not; __version__ is there too
 _guard_names(globals(), __name__)

@@ -526,6 +526,12 @@ from badak.nn.functional import rms_norm as rms_norm
 from badak.nn.functional import selu as selu
 from badak.nn.functional import threshold as threshold
 from badak.nn.functional import triplet_margin_loss as triplet_margin_loss
+from badak.nn.functional.grid_sample import affine_grid_generator as affine_grid_generator
+from badak.nn.functional.grid_sample import grid_sampler as grid_sampler
+from badak.nn.functional.grid_sample import grid_sampler_2d as grid_sampler_2d
+from badak.nn.functional.grid_sample import grid_sampler_3d as grid_sampler_3d
+from badak.nn.functional.ctc import numbered_ctc_loss as _ctc_loss_
+ctc_loss = _ctc_loss_
 from badak.face import autocast as autocast
 from badak.face import get_autocast_dtype as get_autocast_dtype
 from badak.face import is_autocast_enabled as is_autocast_enabled

@@ -346,3 +346,41 @@ def test_a_small_model_learns_a_sum():
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     assert loss.item() < 0.01
+
+
+def test_names_beside_the_base_are_what_optimizers_of_other_packages_import():
+    from badak.optim.optimizer import (
+        ParamsT,
+        _default_to_fused_or_foreach,
+        _get_value,
+        _use_grad_for_differentiable,
+        _view_as_real,
+        register_optimizer_step_post_hook,
+        register_optimizer_step_pre_hook,
+    )
+
+    class Halving(badak.optim.Optimizer):
+        def __init__(self, params: ParamsT):
+            super().__init__(params, {})
+
+        @_use_grad_for_differentiable
+        def step(self):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    p.mul_(0.5)
+
+    p, seen = badak.nn.Parameter(badak.ones(2)), []
+    p.grad = badak.ones(2)
+    hooks = [
+        register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: seen.append("before")),
+        register_optimizer_step_post_hook(lambda optimizer, args, kwargs: seen.append("after")),
+    ]
+    Halving([p]).step()
+    for hook in hooks:
+        hook.remove()
+    Halving([p]).step()
+    assert p.tolist() == [0.25, 0.25] and seen == ["before", "after"]
+    assert _default_to_fused_or_foreach([p], False) == (False, False) and _get_value(badak.tensor(2.0)) == 2.0
+    lists = [badak.ones(2, dtype=badak.complex64)], [badak.zeros(2, dtype=badak.complex64)]
+    _view_as_real(*lists)
+    assert [x.shape for (x,) in lists] == [(2, 2), (2, 2)]

@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 import pytest
+import torch
 
 import badak as bk
 from badak.errors import ArgumentError, DTypeError, KindError, ShapeError
@@ -169,3 +170,12 @@ def test_in_place_change_of_a_product_is_legal_and_right():
     y += 1.0
     y.sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), w.detach().numpy())
+
+
+def test_whole_numbers_to_negative_powers_in_a_tensor_lose_their_fractions():
+    for call in (
+        lambda lib: lib.tensor([0, 1, -1, 2, -2]) ** lib.tensor([-1, -2, -3, -1, -2]),
+        lambda lib: lib.pow(2, lib.tensor([-1, 1])),
+        lambda lib: lib.tensor([[2], [3]]) ** lib.tensor([2, -1, 0]),
+    ):
+        assert call(bk).tolist() == call(torch).tolist()

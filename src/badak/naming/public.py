@@ -227,6 +227,8 @@ TABLE = {
             "threshold triplet_margin_loss"
         ),
     ),
+    "nn.functional.grid_sample": Names(functions="affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d"),
+    "nn.functional.ctc": Names(functions="ctc_loss=numbered_ctc_loss"),
     "face": Names(
         functions=(
             "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "

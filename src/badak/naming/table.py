@@ -99,6 +99,7 @@ PLACES = {
 }
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
+    "optim.SparseAdam": "optim.Adam: the gradients of embeddings are dense here",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "onnx": "save the weights as safetensors and export them with PyTorch",
     "export": "save the weights as safetensors and export them with PyTorch",

@@ -19,6 +19,14 @@ def power(x, c):
     return x**c
 
 
+def _of_arrays(a, b):
+    """a^b; whole numbers to negative powers are 1 / a^-b without its fraction, 0 also for a = 0, as in PyTorch."""
+    if b.dtype.kind != "i" or not b.size or b.min() >= 0:
+        return kernels.of(b).power(a, b)
+    below = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0)).astype(b.dtype)
+    return np.where(b < 0, below, kernels.of(b).power(a, np.maximum(b, 0)))
+
+
 class PowBy(Op):
     """y = x^c;   dx = dy c x^(c-1), 0 where c = 0."""
 
@@ -50,7 +58,7 @@ class PowOf(Op):
     @by_rows
     def forward(save, x, c):
         save.x, save.c = x, c
-        save.y = y = kernels.of(x).power(x.dtype.type(c), x)
+        save.y = y = _of_arrays(x.dtype.type(c), x)
         return y
 
     @staticmethod
@@ -70,7 +78,7 @@ class Pow(Op):
     @elementwise
     def forward(save, a, b):
         save.a, save.b = a, b
-        save.y = y = kernels.of(a).power(a, b)
+        save.y = y = _of_arrays(a, b)
         return y
 
     @staticmethod

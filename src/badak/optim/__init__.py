@@ -3,6 +3,7 @@
 from badak.naming import door as _door
 from badak.naming import guard_classes as _guard_classes
 from badak.optim import lr_scheduler as lr_scheduler
+from badak.optim import swa_utils as swa_utils
 from badak.optim.adadelta import Adadelta as Adadelta
 from badak.optim.adafactor import Adafactor as Adafactor
 from badak.optim.adagrad import Adagrad as Adagrad

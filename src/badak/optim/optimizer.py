@@ -24,6 +24,30 @@ import numpy as np
 from badak.errors import ArgumentError, MissingError, warn_once
 from badak.graph import effects, modes
 from badak.graph.hooks import RemovableHandle, function
+from badak.optim import private
+from badak.optim.private import ParamsT as ParamsT
+from badak.optim.private import _capturable_doc as _capturable_doc
+from badak.optim.private import _default_to_fused_or_foreach as _default_to_fused_or_foreach
+from badak.optim.private import _device_dtype_check_for_fused as _device_dtype_check_for_fused
+from badak.optim.private import _differentiable_doc as _differentiable_doc
+from badak.optim.private import _disable_dynamo_if_unsupported as _disable_dynamo_if_unsupported
+from badak.optim.private import _dispatch_sqrt as _dispatch_sqrt
+from badak.optim.private import _foreach_doc as _foreach_doc
+from badak.optim.private import _fused_doc as _fused_doc
+from badak.optim.private import _get_capturable_supported_devices as _get_capturable_supported_devices
+from badak.optim.private import _get_foreach_kernels_supported_devices as _get_foreach_kernels_supported_devices
+from badak.optim.private import _get_fused_kernels_supported_devices as _get_fused_kernels_supported_devices
+from badak.optim.private import _get_scalar_dtype as _get_scalar_dtype
+from badak.optim.private import _get_value as _get_value
+from badak.optim.private import _maximize_doc as _maximize_doc
+from badak.optim.private import _params_doc as _params_doc
+from badak.optim.private import _params_t as _params_t
+from badak.optim.private import _stack_if_compiling as _stack_if_compiling
+from badak.optim.private import _to_scalar as _to_scalar
+from badak.optim.private import _use_grad_for_differentiable as _use_grad_for_differentiable
+from badak.optim.private import _view_as_real as _view_as_real
+from badak.optim.private import register_optimizer_step_post_hook as register_optimizer_step_post_hook
+from badak.optim.private import register_optimizer_step_pre_hook as register_optimizer_step_pre_hook
 from badak.optim.settings import group_of, groups_of
 from badak.optim.settings import required as required
 from badak.optim.state import load_groups, load_state, pack
@@ -228,12 +252,12 @@ def _watched(step: Callable) -> Callable:
             return step(self, *args, **kwargs)
         self._stepping = self._opt_called = True
         try:
-            for hook in self._hooked("step pre"):
+            for hook in [*private.before.values(), *self._hooked("step pre")]:
                 args, kwargs = _replaced(hook(self, args, kwargs), args, kwargs)
             if not args and not kwargs and "param_groups" in self.__dict__:
                 self._warn_without_gradient()
             result = step(self, *args, **kwargs)
-            for hook in self._hooked("step post"):
+            for hook in [*self._hooked("step post"), *private.after.values()]:
                 hook(self, args, kwargs)
             return result
         finally:

@@ -55,6 +55,8 @@ from badak.nn.functional.dropout import dropout3d as dropout3d
 from badak.nn.functional.embedding import embedding as embedding
 from badak.nn.functional.embedding import one_hot as one_hot
 from badak.nn.functional.embedding_bag import embedding_bag as embedding_bag
+from badak.nn.functional.grid_sample import affine_grid as affine_grid
+from badak.nn.functional.grid_sample import grid_sample as grid_sample
 from badak.nn.functional.likelihood import gaussian_nll_loss as gaussian_nll_loss
 from badak.nn.functional.likelihood import multi_margin_loss as multi_margin_loss
 from badak.nn.functional.likelihood import multilabel_soft_margin_loss as multilabel_soft_margin_loss
