@@ -138,7 +138,7 @@ ROWS = [
     Sample(
         c.Cast, lambda x, dtype: x.to(getattr(torch, dtype.name)), SHAPES, dtype=[np.dtype(bool), np.dtype(np.int64)]
     ),
-    Sample(c.Clone, lambda x, contiguous=False: x.clone(), [*SHAPES, ()]),
+    Sample(c.Clone, lambda x, order=None: x.clone(), [*SHAPES, ()]),
     # for r < 0 PyTorch's dr has the wrong sign
     Sample(z.Polar, torch.polar, [((3,), (3,)), ((1,), (1,)), ((0,), (0,)), ((3,), ()), ((2, 1), (3,))], domain=(0.2, 2.0)),
     Sample(z.Angle, torch.angle, [(3, 4), (0,), ()], extremes=[EXTREME]),

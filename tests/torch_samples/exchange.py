@@ -50,7 +50,7 @@ _FUNCTIONS = (torch.nn.functional.gelu, torch.nn.functional.relu)
 def _tensor(x):
     if x.layout != torch.strided or x.is_quantized or str(x.dtype).startswith(_ABSENT):
         raise NotOurs(f"{x.layout} {x.dtype}")
-    y = badak.from_numpy(values(x).copy())
+    y = badak.from_numpy(values(x).copy("K"))
     if x.dtype == torch.bfloat16:
         y = y.to(badak.bfloat16)
     return y.requires_grad_() if x.requires_grad else y
@@ -106,6 +106,14 @@ def _close(x: np.ndarray, y: np.ndarray, place: str, terms: int, eps: float | No
         worst = np.max(np.where(same, 0, off / allowed))
     wrong = np.count_nonzero(~same)
     assert not wrong, f"{place}: {wrong} of {x.size} values differ, by up to {worst:.3g} times what rounding explains"
+
+
+def agree_in_memory(theirs, ours) -> None:
+    """Raise AssertionError unless the results lie in the same order in memory; axes of size 1 have none."""
+    for i, (x, y) in enumerate(zip(flat(theirs), flat(ours))):
+        if isinstance(x, torch.Tensor) and x.numel():
+            one, two = ([step for step, n in zip(z.stride(), z.shape) if n > 1] for z in (x, y))
+            assert one == two, f"strides[{i}]: {tuple(y.stride())} instead of {x.stride()}"
 
 
 def gradients(outputs, leaves, library, seed: int) -> list | None:

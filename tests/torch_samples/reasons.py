@@ -28,6 +28,9 @@ class Reason(NamedTuple):
 NO_GRADIENT = "refused: the gradient of a matrix that is not symmetric is not there"
 REAL_ONLY = "refused: real numbers only"
 TIES = "which of equal values is named is not promised"
+# What lies in memory as LAPACK, an FFT or a sort has left it in PyTorch; here it is row-major, of which every view exists.
+LIBRARIES = ("fft.", "linalg.", "cholesky", "qr", "svd", "quantile")
+ONE = "an axis of size 1 has no order in memory; PyTorch remembers what it was in"
 HERMITIAN = "the same for symmetric changes of A, and it is given as their mean; PyTorch's is not symmetric"
 CANCELS = "the gradient is a difference of nearly equal terms: what rounding leaves of it is larger than it is"
 SERIES = "PyTorch's trigamma stops its series at a relative error of 1e-9"
@@ -66,6 +69,7 @@ OPS = [
     Reason("nn.functional.normalize", "gradient 0", CANCELS),
     Reason("nn.functional.rms_norm", "expected a floating dtype; got badak.complex128", REAL_ONLY),
     Reason("nn.functional.scaled_dot_product_attention", "gradient 0", CANCELS),
+    *[Reason(f"nn.functional.max_unpool2d{variant}", "strides", ONE) for variant in ("", "/grad")],
     Reason("normal/in_place", "normal_: expected a floating-point tensor", REAL_ONLY),
     Reason("randn", "expected a floating-point dtype", REAL_ONLY),
     Reason("randn_like", "expected a floating-point dtype", REAL_ONLY),
@@ -78,6 +82,20 @@ OPTIMIZERS = [
     Reason("Muon", "{'lr': tensor(0.0010)} (float64)", "PyTorch multiplies a rate that is a float32 tensor in float32"),
     Reason("LBFGS", "times what rounding explains", "near the minimum it divides by differences of gradients, which are rounding"),
 ]
+ROUNDED = "what is left of a gradient of 0 differs"
+NO_COMPLEX32 = "complex32 is not there"
+HALVES = [  # float16 and bfloat16
+    *[reason for reason in OPS if reason.name in ("as_strided/partial_views", "as_strided_scatter", "topk", "mode")],
+    *[reason for reason in OPS if reason.name == "nn.functional.triplet_margin_with_distance_loss"],
+    *[reason for reason in OPS if reason.name.startswith(("nn.functional.batch_norm", "nn.functional.max_unpool2d"))],
+    *[Reason(name, "result[", TIES) for name in ("sort", "argsort")],
+    Reason("msort", "gradient 0", TIES),
+    Reason("complex", "got badak.float16", NO_COMPLEX32),
+    Reason("view_as_complex", "float16", NO_COMPLEX32),
+    Reason("cov", "gradient 1", ROUNDED),
+    Reason("nn.functional.rms_norm", "gradient 0", ROUNDED),
+]
+HALF_MODULES = [reason for reason in MODULES if reason.name == "TransformerEncoder"]
 
 
 def unexplained(table: list[Reason], name: str, wrong: list[str]) -> list[str]:

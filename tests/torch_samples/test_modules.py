@@ -66,12 +66,16 @@ def run(info, sample, dtype: str, training: bool) -> bool:
     return True
 
 
+def samples(info, dtype: str, training: bool) -> list:
+    kind = getattr(torch, dtype)
+    every = list(info.module_inputs_func(info, device="cpu", dtype=kind, requires_grad=True, training=training))
+    return every[:: -(-len(every) // MOST)] if every else []
+
+
 def compare(info, dtype: str) -> tuple[int, list[str]]:
     good, wrong = 0, []
     for training in (True, False):
-        kind = getattr(torch, dtype)
-        every = list(info.module_inputs_func(info, device="cpu", dtype=kind, requires_grad=True, training=training))
-        for sample in every[:: -(-len(every) // MOST)] if every else []:
+        for sample in samples(info, dtype, training):
             try:
                 good += run(info, sample, dtype, training)
             except (BadakError, AssertionError) as problem:

@@ -10,7 +10,7 @@ import torch
 import badak
 from badak.errors import BadakError, MissingError
 from tests.torch_samples import reasons
-from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, flat
+from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, agree_in_memory, flat
 
 PARTS = 8  # so that several processes share the work
 MOST = 20  # samples of a name and dtype, spread over all that there are
@@ -55,13 +55,13 @@ def of_badak(op):
     return found if callable(found) else None
 
 
-def samples(op, dtype: str) -> list:
+def samples(op, dtype: str, most: int = MOST) -> list:
     kind = getattr(torch, dtype)
     if kind not in op.supported_dtypes("cpu"):
         return []
     wants = op.supports_autograd and (kind.is_floating_point or kind.is_complex)
     every = list(op.sample_inputs("cpu", kind, requires_grad=wants))
-    return every[:: -(-len(every) // MOST)] if every else []
+    return every[:: -(-len(every) // most)] if every else []
 
 
 def run(op, function, sample) -> bool:
@@ -82,6 +82,8 @@ def run(op, function, sample) -> bool:
     part = sample.output_process_fn_grad or (lambda y: y)  # what is determined: not the signs of singular vectors
     theirs, ours = part(theirs), part(ours)
     agree(theirs, ours, "result", terms)
+    if not op.name.startswith(reasons.LIBRARIES):
+        agree_in_memory(theirs, ours)
     leaves = exchange.leaves
     if leaves:
         if any(getattr(y, "grad_fn", None) is not None for y in flat(theirs)):

@@ -37,6 +37,7 @@ class Op:
     by_kernels = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
+    moves = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
     name = "op"
 
     def __init_subclass__(cls) -> None:

@@ -21,7 +21,6 @@ import numpy as np
 
 from badak.errors import ArgumentError
 from badak.interrupt import uninterrupted
-from badak.kernels import half
 from badak.kernels import plain as plain
 
 __all__ = ["LARGE", "active", "info", "of", "plain", "use"]
@@ -41,7 +40,7 @@ def of(array: Any) -> ModuleType:
     """
     if type(array) is np.ndarray and array.dtype.char in "fd":
         return _active or _decide()
-    return getattr(array, "kernels", None) or (half if half.is_half(array) else plain)
+    return getattr(array, "kernels", None) or plain
 
 
 def active() -> ModuleType:

@@ -1,21 +1,11 @@
-"""The plain kernels for floats of 16 and 8 bits: computed in float32, results rounded to the small type once.
+"""Floats of 16 and 8 bits: what they are, and how numbers become such floats. `tensor/apply.py` computes in float32 for them."""
 
-Statistics that a forward hands to its backward stay float32.
-"""
-
-from functools import wraps
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from badak.kernels import plain
-
 _NO_INFINITY, _POWERS = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e8m0fnu)
-_COMPUTED = (
-    "dropout gelu gelu_backward layer_norm layer_norm_backward linear linear_backward matmul relu relu_backward rms_norm "
-    "rms_norm_backward sigmoid sigmoid_backward silu silu_backward tanh tanh_backward"
-).split()
 
 
 def is_half(array: Any) -> bool:
@@ -35,21 +25,3 @@ def converted(x: np.ndarray, kind: np.dtype) -> np.ndarray:
     if kind == _POWERS:
         return np.maximum(np.abs(x.astype(np.float32)), np.float32(2.0**-127)).astype(kind)
     return x.astype(kind)
-
-
-def _rounded(kernel):
-    every = kernel.__name__.endswith("_backward")  # all results are gradients
-
-    @wraps(kernel)
-    def half(*arguments):
-        kind = next(a.dtype for a in arguments if is_half(a))
-        found = kernel(*[a.astype(np.float32) if is_half(a) else a for a in arguments])
-        if type(found) is not tuple:
-            return found.astype(kind)
-        return tuple(y.astype(kind) if y is not None and (every or not i) else y for i, y in enumerate(found))
-
-    return half
-
-
-globals().update({name: value for name, value in vars(plain).items() if not name.startswith("_")})
-globals().update({name: _rounded(getattr(plain, name)) for name in _COMPUTED})

@@ -104,6 +104,13 @@ def row_major(y: Array) -> Array:
     return y if y.flags.c_contiguous else y.copy()
 
 
+def channels_innermost(x: Array) -> np.ndarray:
+    """A copy of the images x (N, C, ...) in whose memory the channels of a pixel lie side by side."""
+    y = np.moveaxis(np.empty((x.shape[0], *x.shape[2:], x.shape[1]), x.dtype), -1, 1)
+    y[...] = x
+    return y
+
+
 def joined(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:
     """An empty array for images side by side or padded: channels-last where every one of xs is, else row-major."""
     if len(shape) in (4, 5) and all(map(channels_last, xs)):

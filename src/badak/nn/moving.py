@@ -11,6 +11,7 @@ from badak.tensor import bfloat16 as bfloat16_
 from badak.tensor import device as device_type
 from badak.tensor import dtype as dtype_type
 from badak.tensor.dtypes import check_device
+from badak.tensor.layouts import channels_last, channels_last_3d
 
 
 class Moving(Tree):
@@ -38,14 +39,19 @@ class Moving(Tree):
     def to(self, *args, **kwargs):
         """Move to a device, a floating dtype, or both: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`.
 
-        Changes the module itself and returns it. Integer and bool buffers keep their dtype.
+        Changes the module itself and returns it. Integer and bool buffers keep their dtype. memory_format lays out what has 4
+        dims (channels_last) or 5 (channels_last_3d) anew.
         """
+        order, rank = kwargs.get("memory_format"), 0
+        if order is not None:
+            rank = {channels_last: 4, channels_last_3d: 5}.get(order, 0)
         device, dtype = _read_target(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise DTypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
 
         def move(t: Tensor) -> Tensor:
-            return t.to(device=device, dtype=dtype if t.is_floating_point() or t.is_complex() else None)
+            kind = dtype if t.is_floating_point() or t.is_complex() else None
+            return t.to(device=device, dtype=kind, memory_format=order if t.dim() == rank else None)
 
         return self._apply(move)
 
@@ -92,7 +98,7 @@ def _is_meta(device) -> bool:
 
 
 def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None, memory_format=None):
-    """(device, dtype) of the arguments of `to`. non_blocking and memory_format mean nothing on a CPU."""
+    """(device, dtype) of the arguments of `to`. non_blocking means nothing on a CPU."""
     for value in args[:2]:
         if isinstance(value, Tensor):
             tensor = value

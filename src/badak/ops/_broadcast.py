@@ -1,14 +1,31 @@
 """What broadcasting does to shapes, and its reverse for gradients."""
 
 import math
+from functools import wraps
+
+import numpy as np
 
 from badak import kernels
 from badak.errors import ShapeError
+from badak.kernels import half
 from badak.kernels.plain._arrays import by_rows as by_rows
 from badak.kernels.plain._arrays import elementwise as elementwise
 from badak.kernels.plain._arrays import (
     quiet as quiet,  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
 )
+
+
+def summing(backward):
+    """A backward that adds numbers up: those of 16 bits in float32, rounded once."""
+
+    @wraps(backward)
+    def wide(saved, dy):
+        if not half.is_half(dy):
+            return backward(saved, dy)
+        dxs = backward(saved, dy.astype(np.float32))
+        return tuple(dx if dx is None else dx.astype(dy.dtype) for dx in dxs) if type(dxs) is tuple else dxs.astype(dy.dtype)
+
+    return wide
 
 
 def unbroadcast(dy, shape):
@@ -20,6 +37,8 @@ def unbroadcast(dy, shape):
         size = math.prod(shape)
         return kernels.of(dy).column_sum(dy.reshape(dy.size // size, size)).reshape(shape)
     axes = tuple(range(extra)) + tuple(extra + i for i, n in enumerate(shape) if n == 1 and dy.shape[extra + i] != 1)
+    if half.is_half(dy):
+        return dy.sum(axis=axes, keepdims=True, dtype=np.float32).astype(dy.dtype).reshape(shape)
     return dy.sum(axis=axes, keepdims=True, dtype=dy.dtype).reshape(shape)
 
 

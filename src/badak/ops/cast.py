@@ -2,13 +2,14 @@
 
 from badak.graph import Op
 from badak.kernels.half import converted
-from badak.kernels.order import copied
+from badak.kernels.order import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
 
 
 class Cast(Op):
     """y = x in another dtype;   dx = dy in x's."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -24,11 +25,13 @@ class Cast(Op):
 
 
 class Clone(Op):
-    """y = x in memory of its own, in row-major order where `contiguous`;   dx = dy."""
+    """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy."""
+
+    moves = True
 
     @staticmethod
-    def forward(save, x, contiguous=False):
-        return x.copy() if contiguous else copied(x)
+    def forward(save, x, order=None):
+        return copied(x) if order is None else x.copy() if order == "rows" else channels_innermost(x)
 
     @staticmethod
     def backward(saved, dy):

@@ -55,6 +55,7 @@ class Angle(Op):
 class Real(Op):
     """y = Re x;   dx = dy + 0i."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -69,6 +70,7 @@ class Real(Op):
 class Imag(Op):
     """y = Im x;   dx = i dy."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -96,6 +98,7 @@ class Conj(Op):
 class ViewAsReal(Op):
     """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -110,6 +113,7 @@ class ViewAsReal(Op):
 class ViewAsComplex(Op):
     """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
 
+    moves = True
     view = True
 
     @staticmethod

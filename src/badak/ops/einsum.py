@@ -40,7 +40,7 @@ def contract(ta, a, tb, b, ty):
     right = b.transpose([tb.index(c) for c in batch + summed + columns])
     left = left.reshape(*extent(batch), many(rows), many(summed))
     right = right.reshape(*extent(batch), many(summed), many(columns))
-    product = kernels.of(a).matmul(left, right) if a.dtype.kind == "f" and a.dtype.itemsize >= 4 else row_major(left @ right)
+    product = kernels.of(a).matmul(left, right) if a.dtype.kind == "f" else row_major(left @ right)
     made = batch + rows + columns
     return product.reshape(extent(made)).transpose([made.index(c) for c in ty])
 

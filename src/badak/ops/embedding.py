@@ -3,6 +3,7 @@
 from badak import kernels
 from badak.errors import DTypeError, RangeError, ShapeError
 from badak.graph import Op
+from badak.ops._broadcast import summing
 from badak.ops._check import position, within
 
 
@@ -13,6 +14,7 @@ class Embedding(Op):
     divided by the number of its places.
     """
 
+    moves = True
     fresh = True
     by_kernels = True
 
@@ -24,6 +26,7 @@ class Embedding(Op):
         return kernels.of(w).embedding(w, ids)
 
     @staticmethod
+    @summing
     def backward(saved, dy):
         return (
             kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq),

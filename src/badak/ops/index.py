@@ -8,7 +8,7 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.kernels.order import copied, laid, row_major
-from badak.ops._broadcast import by_rows, quiet, unbroadcast
+from badak.ops._broadcast import by_rows, quiet, summing, unbroadcast
 
 
 def add_rows(shape, dim, index, dy):
@@ -73,6 +73,7 @@ def _dims(part):
 class Select(Op):
     """y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere."""
 
+    moves = True
     view = True
     fresh = True
 
@@ -92,6 +93,7 @@ class Select(Op):
 class Index(Op):
     """y = x[key] for a key that holds arrays;   dx = the sum of dy over the places that picked the same entry."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -100,6 +102,7 @@ class Index(Op):
         return picked(x, key if type(key) is tuple else (key,))
 
     @staticmethod
+    @summing
     def backward(saved, dy):
         key, shape = saved.key, saved.shape
         first = key[0] if type(key) is tuple and len(key) == 1 else key
@@ -165,6 +168,7 @@ class Gather(Op):
 class TakeAlong(Op):
     """As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -187,6 +191,8 @@ def _part(src, index):
 
 class Scatter(Op):
     """y = x with y[.., index[i], ..] = src[i] along `dim`;   dx = dy, 0 where replaced;   dsrc = dy there."""
+
+    moves = True
 
     @staticmethod
     def forward(save, x, index, src, dim):
@@ -212,6 +218,7 @@ class Scatter(Op):
 class ScatterFill(Op):
     """y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -283,6 +290,8 @@ class IndexAdd(Op):
 class IndexCopy(Op):
     """y = x with slice index[k] along `dim` = src[k];   dx = dy, 0 there;   dsrc[k] = dy[index[k]]."""
 
+    moves = True
+
     @staticmethod
     def forward(save, x, index, src, dim):
         save.index, save.dim = index, dim
@@ -302,6 +311,7 @@ class IndexCopy(Op):
 class IndexFill(Op):
     """y = x with the slices `index` along `dim` = c;   dx = dy, 0 there."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -321,6 +331,7 @@ class IndexFill(Op):
 class MaskedSelect(Op):
     """y = the entries of x where mask, flat;   dx = dy there, 0 elsewhere."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -339,6 +350,8 @@ class MaskedSelect(Op):
 
 class MaskedScatter(Op):
     """y = x with the entries where mask = the first entries of src;   dx = dy, 0 there;   dsrc = dy there."""
+
+    moves = True
 
     @staticmethod
     def forward(save, x, mask, src):

@@ -7,6 +7,7 @@ from badak.graph import Op
 class Cat(Op):
     """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
 
+    moves = True
     by_kernels = True
 
     @staticmethod
@@ -25,6 +26,8 @@ class Cat(Op):
 
 class Stack(Op):
     """y[k] = x_k along a new `axis`;   dx_k = dy[k]."""
+
+    moves = True
 
     @staticmethod
     def forward(save, *xs, axis):

@@ -18,6 +18,7 @@ def _windows(shape, pads):
 class Pad(Op):
     """y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside."""
 
+    moves = True
     fresh = True
 
     @staticmethod

@@ -9,6 +9,8 @@ from badak.ops._broadcast import by_rows, elementwise
 class Reshape(Op):
     """y = x in another shape, where no view can show it;   dx = dy in x's shape."""
 
+    moves = True
+
     @staticmethod
     def forward(save, x, shape):
         save.shape = x.shape
@@ -22,6 +24,7 @@ class Reshape(Op):
 class Flip(Op):
     """y = x with the order along `axes` reversed;   dx = dy with it reversed back."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -38,6 +41,7 @@ class Flip(Op):
 class Roll(Op):
     """y[i + shift] = x[i], around the end, along each of `axes` (None: as if flat);   dx = dy rolled back."""
 
+    moves = True
     fresh = True
 
     @staticmethod

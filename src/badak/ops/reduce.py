@@ -30,13 +30,6 @@ def count(shape, axis):
     return n
 
 
-def total(x, axis, keepdims):
-    """The sum in x's dtype; two-byte numbers are added in float32."""
-    if x.dtype.itemsize <= 2 and x.dtype.kind in "fV":
-        return np.add.reduce(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
-
-
 class Sum(Op):
     """y = sum x;   dx = dy for every summand."""
 
@@ -44,7 +37,7 @@ class Sum(Op):
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
         save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
-        return total(x, axis, keepdims)
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
     @staticmethod
     def backward(saved, dy):
@@ -60,8 +53,6 @@ class Mean(Op):
     def forward(save, x, axis=None, keepdims=False):
         save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
         n = count(x.shape, axis)
-        if x.dtype.itemsize <= 2:
-            return (np.add.reduce(x.astype(np.float32), axis=axis, keepdims=keepdims) / n).astype(x.dtype)
         return np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), n)
 
     @staticmethod
@@ -145,7 +136,7 @@ def _mean(x, axis):
 
 
 def _squares(d, axis, keepdims, n):
-    return np.true_divide(total(np.square(d), axis, keepdims), d.dtype.type(n))
+    return np.true_divide(np.add.reduce(np.square(d), axis=axis, keepdims=keepdims), d.dtype.type(n))
 
 
 class Amax(Op):
@@ -248,17 +239,17 @@ class Norm(Op):
 
 def _norm(x, p, axis, keepdims):
     if p == 2:
-        return np.sqrt(total(np.square(np.abs(x) if x.dtype.kind == "c" else x), axis, keepdims))
+        return np.sqrt(np.add.reduce(np.square(np.abs(x) if x.dtype.kind == "c" else x), axis=axis, keepdims=keepdims))
     size = np.abs(x)
     if p == 1:
-        return total(size, axis, keepdims)
+        return np.add.reduce(size, axis=axis, keepdims=keepdims)
     if p == np.inf:
         return np.maximum.reduce(size, axis=axis, keepdims=keepdims)
     if p == -np.inf:
         return np.minimum.reduce(size, axis=axis, keepdims=keepdims)
     if p == 0:
         return np.add.reduce(size != 0, axis=axis, keepdims=keepdims, dtype=size.dtype)
-    return total(size**p, axis, keepdims) ** (1 / p)
+    return np.add.reduce(size**p, axis=axis, keepdims=keepdims) ** (1 / p)
 
 
 def _sum_from_here(x, axis):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.graph import Op
-from badak.ops._broadcast import quiet
+from badak.ops._broadcast import quiet, summing
 from badak.ops.index import grid
 
 UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
@@ -94,6 +94,7 @@ def _of_others(saved, dy):
 class AsStrided(Op):
     """y[i] = the memory of x at offset + i . strides, counted from its first entry;   dx = the sum of dy over each place of x."""
 
+    moves = True
     view = True
     fresh = True
 
@@ -105,6 +106,7 @@ class AsStrided(Op):
         return np.ndarray(size, x.dtype, owner, start, [s * x.itemsize for s in stride])
 
     @staticmethod
+    @summing
     def backward(saved, dy):
         there, mine = places_of(saved.x, *saved.places)
         total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) + 1, dy.dtype)

@@ -104,6 +104,7 @@ def _to_the_chosen(saved, dy, b_wins, a_wins):
 class Where(Op):
     """y = a where keep, else b;   da = dy where keep, else 0;   db = 0 where keep, else dy."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -124,6 +125,7 @@ class Where(Op):
 class MaskedFill(Op):
     """y = c where mask, else x;   dx = 0 where mask, else dy."""
 
+    moves = True
     fresh = True
 
     @staticmethod

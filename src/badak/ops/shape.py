@@ -8,12 +8,13 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.kernels.order import empty, turn
-from badak.ops._broadcast import unbroadcast
+from badak.ops._broadcast import summing, unbroadcast
 
 
 class View(Op):
     """y = x in another shape;   dx = dy in x's shape."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -29,6 +30,7 @@ class View(Op):
 class Transpose(Op):
     """y = x with axes a and b exchanged;   dx = dy with them exchanged back."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -44,6 +46,7 @@ class Transpose(Op):
 class Permute(Op):
     """y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -62,6 +65,7 @@ class Permute(Op):
 class Expand(Op):
     """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
 
+    moves = True
     view = True
 
     @staticmethod
@@ -80,6 +84,7 @@ class Expand(Op):
 class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
 
+    moves = True
     view = True
     fresh = True
     by_kernels = True
@@ -139,6 +144,7 @@ class Unbind(Op):
     dx lies in memory as x does: where x is a turned view of a packed projection, turning dx back copies nothing.
     """
 
+    moves = True
     view = True
     fresh = True
 
@@ -162,6 +168,7 @@ class Unbind(Op):
 class Diagonal(Op):
     """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
 
+    moves = True
     view = True
     fresh = True
 
@@ -191,6 +198,7 @@ class Unfold(Op):
     The windows share memory with x and with one another, so they can only be read.
     """
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -200,6 +208,7 @@ class Unfold(Op):
         return windows[(slice(None),) * axis + (slice(None, None, step),)]
 
     @staticmethod
+    @summing
     def backward(saved, dy):
         axis, step = saved.axis, saved.step
         dx = np.zeros(saved.shape, dy.dtype)

@@ -9,6 +9,7 @@ from badak.ops._broadcast import by_rows
 class Tril(Op):
     """y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy."""
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -25,6 +26,7 @@ class Tril(Op):
 class Triu(Op):
     """y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy."""
 
+    moves = True
     fresh = True
 
     @staticmethod

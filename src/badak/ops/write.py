@@ -12,6 +12,7 @@ class WriteView(Op):
     y = base, y[steps] = value         dbase = dy, dbase[steps] = 0        dvalue = dy[steps]
     """
 
+    moves = True
     fresh = True
 
     @staticmethod
@@ -37,6 +38,7 @@ class Replaced(Op):
     They have a part in the graph all the same: their gradient is 0 and not absent.
     """
 
+    moves = True
     fresh = True
 
     @staticmethod

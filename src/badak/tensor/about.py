@@ -5,7 +5,7 @@ import numpy as np
 from badak.errors import NoDataError, RangeError
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
-from badak.tensor.layouts import strided
+from badak.tensor.layouts import lies_so, order_asked, strided
 
 
 class About(Methods):
@@ -95,7 +95,9 @@ class About(Methods):
         return self._array.ctypes.data if self._meta is None else 0
 
     def is_contiguous(self, memory_format=None) -> bool:
-        return self._array.flags.c_contiguous
+        if memory_format is None or not (order := order_asked(memory_format, self._array.ndim)):
+            return self._array.flags.c_contiguous
+        return lies_so(self._array, order)
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a float of any size."""

@@ -1,11 +1,13 @@
 """Where tensors meet operations: the one function that runs an Op and records it."""
 
+import numpy as np
 from numpy import ndarray
 
 from badak.errors import GraphError
 from badak.graph import Node, Saved
 from badak.graph.effects import INFERENCE
 from badak.graph.modes import anywhere, modes
+from badak.ops.cast import Cast
 from badak.tensor.tensor import Tensor
 
 _new = object.__new__
@@ -38,7 +40,10 @@ def apply(op, *inputs, **attributes):
             edges.append(None)
             needs.append(False)
             continue
-        arrays.append(x._array)
+        array = x._array
+        if array.itemsize == 2 and array.dtype.kind in "fV" and not op.moves:
+            return _in_float32(op, inputs, attributes)
+        arrays.append(array)
         # a view may have to take its history anew first, which the property does
         if x._requires_grad if x._base is None else x.requires_grad:
             edges.append((x._end or x._edge()) if x._node is None else (x._node, x._slot))
@@ -93,7 +98,13 @@ def _run(op, inputs, attributes):
     """apply, where nothing is recorded: the way of generation, on which an operation costs little beside its kernel."""
     arrays = []
     for x in inputs:
-        arrays.append(None if x is None else x._array)
+        if x is None:
+            arrays.append(None)
+            continue
+        array = x._array
+        if array.itemsize == 2 and array.dtype.kind in "fV" and not op.moves:
+            return _in_float32(op, inputs, attributes)
+        arrays.append(array)
     saved = _new(Saved)
     saved.needs = _NO_NEEDS[len(arrays)]
     made = op.forward(saved, *arrays, **attributes)
@@ -113,6 +124,28 @@ def _run(op, inputs, attributes):
     if op.view and not modes.inference:
         _share(op, inputs[0], outputs, attributes)
     return outputs if type(made) is tuple else outputs[0]
+
+
+def _in_float32(op, inputs, attributes):
+    """apply for floats of 16 bits: what they make is computed in float32 and rounded once, the gradients likewise."""
+    narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
+    given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
+    if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
+        op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)
+    wide = [apply(Cast, x, dtype=_FLOAT32) if x is not None and _is_half(x._array) else x for x in inputs]
+    made = apply(op, *wide, **attributes)
+    return tuple(_rounded(y, narrow) for y in made) if type(made) is tuple else _rounded(made, narrow)
+
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def _is_half(array) -> bool:
+    return array.itemsize == 2 and array.dtype.kind in "fV"
+
+
+def _rounded(y: Tensor, kind) -> Tensor:
+    return apply(Cast, y, dtype=kind) if y._array.dtype == _FLOAT32 else y
 
 
 def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:

@@ -9,10 +9,11 @@ from badak.tensor.create import zeros
 from badak.tensor.elementwise import clip, where
 from badak.tensor.join import cat
 from badak.tensor.linalg.norms import vector_norm
-from badak.tensor.promote import floating, into, result_type
+from badak.tensor.promote import floating, into, promote_types, result_type
 from badak.tensor.rearrange import flip
 from badak.tensor.shape import tensor_split, transpose
 from badak.tensor.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
 def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
@@ -103,6 +104,7 @@ def unravel_index(indices, shape):
     return tuple(Tensor._of(np.asarray(i, np.int64)) for i in np.unravel_index(flat, shape))
 
 
+@in_float32
 def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     """The covariance of variables (rows) over observations (columns): sum_n w_n (x_n - m)(x_n - m)' / (sum w - correction).
 
@@ -127,6 +129,7 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
             f"cov(): expected fweights to have integral dtype but got {fweights.dtype}", "fweights.long(), or aweights"
         )
     _not_negative(fweights, aweights)
+    x = x if aweights is None else x.to(promote_types(x.dtype, aweights.dtype))
     weights = [w.to(x.dtype.to_real()) for w in (fweights, aweights) if w is not None]
     w = weights[0] if len(weights) == 1 else weights[0] * weights[1] if weights else None
     if w is None:
@@ -149,6 +152,7 @@ def _not_negative(*weights) -> None:
             raise ArgumentError(f"cov(): {name} cannot be negative", "weights >= 0")
 
 
+@in_float32
 def corrcoef(input) -> Tensor:
     """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     if input.dim() > 2:
@@ -166,6 +170,7 @@ def corrcoef(input) -> Tensor:
     return clip(c, -1, 1)
 
 
+@in_float32
 def renorm(input, p: float, dim: int, maxnorm: float, *, out=None) -> Tensor:
     """Each slice along dim whose p-norm is above maxnorm scaled down to it."""
     if not p > 0 or not maxnorm >= 0 or input.dim() < 2:

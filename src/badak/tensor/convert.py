@@ -4,12 +4,13 @@ import builtins
 from collections.abc import Callable
 
 from badak.errors import KindError, package
+from badak.kernels.order import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.dtypes import device as Device
 from badak.tensor.dtypes import dtype as DType
-from badak.tensor.layouts import in_rows
+from badak.tensor.layouts import lies_so, order_asked
 from badak.tensor.tensor import Tensor
 
 _LEGACY = {
@@ -60,7 +61,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if x._meta is not None:
         raise dtypes.on_meta()
     made = cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
-    return contiguous(made) if in_rows(options.get("memory_format")) else made
+    return _ordered(made, options.get("memory_format"))
 
 
 def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A001  (PyTorch's name)
@@ -81,7 +82,7 @@ def type_as(x: Tensor, other: Tensor) -> Tensor:
 
 def _caster(name: str, kind: DType) -> Callable[..., Tensor]:
     def caster(x: Tensor, memory_format=None) -> Tensor:
-        return contiguous(cast(x, kind)) if in_rows(memory_format) else cast(x, kind)
+        return _ordered(cast(x, kind), memory_format)
 
     caster.__name__ = caster.__qualname__ = name
     caster.__doc__ = f"x in {kind.name}; x itself where it is so already."
@@ -114,11 +115,26 @@ def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tens
 
 
 def clone(input: Tensor, *, memory_format=None) -> Tensor:  # noqa: A002
-    """A copy with its own memory, in row-major order where memory_format=badak.contiguous_format.   dx = dy."""
-    return apply(Clone, input, contiguous=True) if in_rows(memory_format) else apply(Clone, input)
+    """A copy with its own memory, which lies as input does or as memory_format says.   dx = dy."""
+    return apply(Clone, input) if memory_format is None else apply(Clone, input, order=order_asked(memory_format, input.dim()))
 
 
 def contiguous(x: Tensor, memory_format=None) -> Tensor:
-    """x where it lies in row-major order already, else such a copy."""
-    return x if x._array.flags.c_contiguous else apply(Clone, x, contiguous=True)
+    """x where it lies in row-major order, or as memory_format says, else such a copy."""
+    if memory_format is not None:
+        return _ordered(x, memory_format)
+    return x if x._array.flags.c_contiguous else apply(Clone, x, order="rows")
 
+
+def _ordered(x: Tensor, memory_format) -> Tensor:
+    """x, copied where it lies in another order than the one that is asked for."""
+    order = order_asked(memory_format, x.dim())
+    return x if order is None or lies_so(x._array, order) else apply(Clone, x, order=order)
+
+
+def as_images(y: Tensor, *like: Tensor) -> Tensor:
+    """y (N, C, ...) with the channels of a pixel side by side in memory where those of one of `like` are, as in PyTorch."""
+    for x in like:
+        if channels_last(x._array):
+            return y if channels_last(y._array) else apply(Clone, y, order="channels")
+    return y

@@ -6,11 +6,11 @@ import numpy as np
 
 from badak.errors import ArgumentError, KindError, ShapeError, warn_once
 from badak.graph import effects
-from badak.kernels.order import laid
+from badak.kernels.order import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import CPU, check_place, default_dtype, to_dtype
-from badak.tensor.layouts import in_rows
+from badak.tensor.layouts import order_asked
 from badak.tensor.nowhere import description, unfilled
 from badak.tensor.tensor import Tensor
 
@@ -172,7 +172,8 @@ def _like(make, x: Tensor, options, *value) -> Tensor:
     wanted = x._array.dtype if dtype is None else to_dtype(dtype).numpy
     made = make(x._array.shape, *value, wanted)
     options.setdefault("device", CPU)
-    return _finish(made if in_rows(options.pop("memory_format", None)) else laid(made, x._array), options)
+    order = order_asked(options.pop("memory_format", None), made.ndim)
+    return _finish(laid(made, x._array) if order is None else channels_innermost(made) if order == "channels" else made, options)
 
 
 def zeros_like(input: Tensor, **options) -> Tensor:

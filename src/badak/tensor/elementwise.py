@@ -14,20 +14,15 @@ from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
-def float_function(name: str, op, by_kernel: bool = False) -> Callable[..., Tensor]:
-    """The public function of an op whose result is a float: integers come in as the default float dtype.
-
-    Kernels compute in float32 and float64; float16 and bfloat16 go through float32 where `by_kernel`.
-    """
+def float_function(name: str, op) -> Callable[..., Tensor]:
+    """The public function of an op whose result is a float: integers come in as the default float dtype."""
 
     def function(input, *, out=None) -> Tensor:
         x = floating(input, name)
-        if by_kernel and x._array.dtype.itemsize == 2:
-            y = cast(apply(op, cast(x, dtypes.float32)), x.dtype)
-        else:
-            y = apply(op, x)
+        y = apply(op, x)
         return y if out is None else into(out, y)
 
     return _named(function, name, f"{op.__doc__} An integer input gives the default float dtype.")
@@ -65,7 +60,7 @@ log10 = float_function("log10", ops.Log10)
 sqrt = float_function("sqrt", ops.Sqrt)
 rsqrt = float_function("rsqrt", ops.Rsqrt)
 reciprocal = float_function("reciprocal", ops.Reciprocal)
-erf = float_function("erf", ops.Erf, by_kernel=True)
+erf = float_function("erf", ops.Erf)
 sin = float_function("sin", trigonometry.Sin)
 cos = float_function("cos", trigonometry.Cos)
 tan = float_function("tan", trigonometry.Tan)
@@ -77,8 +72,8 @@ cosh = float_function("cosh", trigonometry.Cosh)
 asinh = arcsinh = float_function("asinh", trigonometry.Asinh)
 acosh = arccosh = float_function("acosh", trigonometry.Acosh)
 atanh = arctanh = float_function("atanh", trigonometry.Atanh)
-tanh = float_function("tanh", activation.Tanh, by_kernel=True)
-sigmoid = float_function("sigmoid", activation.Sigmoid, by_kernel=True)
+tanh = float_function("tanh", activation.Tanh)
+sigmoid = float_function("sigmoid", activation.Sigmoid)
 square = _same_kind_function("square", ops.Square)
 abs = absolute = _same_kind_function("abs", ops.Abs)
 sign = sgn = _same_kind_function("sign", ops.Sign)
@@ -106,14 +101,12 @@ def round(input, *, decimals: int = 0, out=None) -> Tensor:
 
 def relu(input) -> Tensor:
     """max(x, 0).   dx = dy where y > 0, else 0."""
-    kind, size = input._array.dtype.kind, input._array.dtype.itemsize
-    if kind == "f" and size > 2:
+    kind = input._array.dtype.kind
+    if kind in "fV":
         return apply(activation.ReLU, input)
     if kind == "b":
         raise DTypeError("Boolean inputs not supported for relu", "x.float()")
-    if size > 2 or kind in "iu":
-        return clamp(input, min=0)
-    return cast(apply(activation.ReLU, cast(input, dtypes.float32)), input.dtype)
+    return clamp(input, min=0)
 
 
 def softmax(input, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
@@ -130,8 +123,6 @@ def _along(name: str, op, input, dim, dtype) -> Tensor:
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if dim is None:
         raise ArgumentError(f"{name}: expected dim, along which the values sum to 1", "dim=-1 for the last")
-    if x._array.dtype.itemsize == 2 and x.is_floating_point():
-        return cast(apply(op, cast(x, dtypes.float32), dim=dim), x.dtype)
     return apply(op, x, dim=dim)
 
 
@@ -265,11 +256,12 @@ def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
     if input._array.dtype.kind in "iub":
         return input.clone()
     limits = dtypes.finfo(input.dtype.to_real())
-    x = masked_fill(input, input.isnan(), nan)
-    x = masked_fill(x, input.isposinf(), limits.max if posinf is None else posinf)
-    return masked_fill(x, input.isneginf(), limits.min if neginf is None else neginf)
+    x = where(input.isnan(), nan, input)
+    x = where(input.isposinf(), limits.max if posinf is None else posinf, x)
+    return where(input.isneginf(), limits.min if neginf is None else neginf, x)
 
 
+@in_float32
 def hypot(input, other) -> Tensor:
     """sqrt(input^2 + other^2)."""
     a, b = same(input, other)

@@ -1,7 +1,8 @@
 """Layouts and memory formats: words for how a tensor lies in memory. badak's are strided, and every order is accepted."""
 
+import numpy as np
 
-from badak.errors import package
+from badak.errors import ShapeError, package
 
 
 class _Word:
@@ -22,7 +23,7 @@ class layout(_Word):  # noqa: N801  (PyTorch's name)
 
 
 class memory_format(_Word):  # noqa: N801
-    """In which order the dims of a dense tensor lie in memory. A hint about speed: badak keeps row-major order."""
+    """In which order the dims of a dense tensor lie in memory. Layers of images keep it, as in PyTorch."""
 
 
 strided = layout("strided")
@@ -35,6 +36,18 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
-def in_rows(memory_format) -> bool:
-    """Whether this format asks for a new order, which is row-major here; None and preserve_format keep the old one."""
-    return memory_format is not None and memory_format is not preserve_format
+def order_asked(memory_format, ndim: int) -> str | None:
+    """The order that this format asks for, a word for `Clone`: "rows" or "channels"; None to keep the old one."""
+    if memory_format is None or memory_format is preserve_format:
+        return None
+    if memory_format is contiguous_format:
+        return "rows"
+    rank = 4 if memory_format is channels_last else 5
+    if ndim != rank:
+        raise ShapeError(f"required rank {rank} tensor to use {memory_format.name} format; got {ndim} dims", "contiguous_format")
+    return "channels"
+
+
+def lies_so(array: np.ndarray, order: str) -> bool:
+    """Whether the array lies in this order already, without gaps."""
+    return (array if order == "rows" else np.moveaxis(array, 1, -1)).flags.c_contiguous

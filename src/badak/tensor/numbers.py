@@ -85,7 +85,7 @@ lcm = _of_two("lcm", np.lcm, "iu", "The least common multiple of integers; lcm(0
 heaviside = _of_two(
     "heaviside",
     lambda x, at_zero: np.where(x == 0, at_zero, (x > 0).astype(x.dtype)),
-    "iufb",
+    "iufbV",
     "0 below 0, 1 above, other at 0; without gradient.",
 )
 
@@ -95,7 +95,7 @@ def signbit(input, *, out=None) -> Tensor:
     """Where the sign is set, of -0.0 too."""
     _no_complex("signbit", input)
     x = input._array
-    return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind == "f" else x < 0, x)))
+    return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind in "fV" else x < 0, x)))
 
 
 @effects.pure
@@ -107,7 +107,7 @@ def isreal(input) -> Tensor:
 
 def frexp(input, *, out=None):
     """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
-    if input._array.dtype.kind != "f":
+    if input._array.dtype.kind not in "fV":
         raise DTypeError(f"torch.frexp() only supports floating-point dtypes; got {input.dtype}", "x.float()")
     exponent = _exponent(input)
     half = exponent // 2  # in two steps, as 2^-exponent of the smallest numbers is beyond the largest
@@ -117,7 +117,8 @@ def frexp(input, *, out=None):
 
 @effects.pure
 def _exponent(x: Tensor) -> Tensor:
-    return Tensor._of(laid(np.frexp(x._array)[1].astype(np.int32), x._array))
+    array = x._array if x._array.dtype.kind == "f" else x._array.astype(np.float32)
+    return Tensor._of(laid(np.frexp(array)[1].astype(np.int32), x._array))
 
 
 def _no_complex(name: str, *xs) -> None:

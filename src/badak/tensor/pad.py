@@ -5,6 +5,7 @@ import numpy as np
 from badak.errors import ArgumentError, ShapeError
 from badak.ops import pad as ops
 from badak.tensor.apply import apply
+from badak.tensor.convert import as_images
 from badak.tensor.data import fit
 from badak.tensor.promote import operand
 from badak.tensor.tensor import Tensor
@@ -31,7 +32,10 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     if mode not in ("reflect", "replicate", "circular"):
         raise ArgumentError(f"pad: expected mode constant, reflect, replicate or circular; got {mode!r}", None)
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
-    return apply(ops.PadBy, input, takes=tuple(takes)) if takes else input.clone()
+    if not takes:
+        return input.clone()
+    y = apply(ops.PadBy, input, takes=tuple(takes))
+    return y if mode == "circular" else as_images(y, input)
 
 
 def _not_below_zero(shape, pairs) -> None:

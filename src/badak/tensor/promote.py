@@ -90,7 +90,7 @@ def number(x: Tensor, c):
     x = cast(x, wanted)
     if wanted.kind in ("int", "uint"):
         return x, _around(c, wanted)
-    return (x, wanted.numpy.type(float(c))) if wanted is dtypes.bfloat16 else (x, c)
+    return x, c
 
 
 def _around(c, like: DType):

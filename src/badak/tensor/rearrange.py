@@ -6,6 +6,7 @@ from badak.errors import ArgumentError, KindError, ShapeError
 from badak.ops import rearrange as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
+from badak.tensor.convert import as_images
 from badak.tensor.shape import reshape, sizes
 from badak.tensor.tensor import Tensor
 
@@ -38,7 +39,7 @@ def roll(input, shifts, dims=None) -> Tensor:
     dims = (dims,) if isinstance(dims, int) else tuple(dims)
     if len(dims) != len(shifts):
         raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}", None)
-    return apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims))
+    return as_images(apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims)), input)
 
 
 def repeat(input, *times, repeats=None) -> Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from badak.graph import effects
+from badak.kernels.order import row_major
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of
@@ -27,6 +28,7 @@ from badak.tensor.join import cat
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
 def axes_of(dim, ndim: int):
@@ -45,18 +47,8 @@ def _reduced(op, input, dim, keepdim, axis, out, **attributes) -> Tensor:
     if axis is not None:
         dim = axis
     axes = axes_of(dim, input._array.ndim)
-    if op not in _EXACT and _is_half(input):
-        y = cast(apply(op, cast(input, dtypes.float32), axis=axes, keepdims=keepdim, **attributes), input.dtype)
-    else:
-        y = apply(op, input, axis=axes, keepdims=keepdim, **attributes)
+    y = apply(op, input, axis=axes, keepdims=keepdim, **attributes)
     return y if out is None else into(out, y)
-
-
-_EXACT = (ops.Sum, ops.Mean, ops.Amax, ops.Amin)  # right in float16 and bfloat16 too; the others go through float32
-
-
-def _is_half(x: Tensor) -> bool:
-    return x._array.dtype.itemsize <= 2 and x._array.dtype.kind in "fV"
 
 
 def _counting(input, dtype) -> Tensor:
@@ -230,6 +222,7 @@ def _nuclear(input, dim, keepdim: bool) -> Tensor:
     return y if keepdim else y.squeeze((rows, columns))
 
 
+@in_float32
 def dist(input, other, p=2) -> Tensor:
     """The p-norm of input - other."""
     return norm(input - other, p)
@@ -239,7 +232,7 @@ def _truth(name: str, ufunc) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         array = input._array
         axes = axes_of(dim if axis is None else axis, array.ndim)
-        y = np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool))
+        y = row_major(np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool)))
         found = Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y)
         return found if out is None else into(out, found)
 
@@ -281,10 +274,7 @@ def cumprod(input, dim, *, dtype=None, out=None) -> Tensor:
 
 def _running(op, x, dim, out) -> Tensor:
     dim = axis_of(dim, x._array.ndim)
-    if _is_half(x):
-        y = cast(_running(op, cast(x, dtypes.float32), dim, None), x.dtype)
-    else:
-        y = apply(op, x, axis=dim) if x._array.ndim else x.clone()
+    y = apply(op, x, axis=dim) if x._array.ndim else x.clone()
     return y if out is None else into(out, y)
 
 

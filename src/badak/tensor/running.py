@@ -5,7 +5,6 @@ from badak.ops import running as ops
 from badak.ops._check import axis_of
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
-from badak.tensor.convert import cast
 from badak.tensor.create import zeros
 from badak.tensor.promote import floating, into
 from badak.tensor.reduce import cumsum
@@ -36,10 +35,7 @@ def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
     dim, x = axis_of(dim, input._array.ndim), floating(input, "logcumsumexp")
     if x.is_complex():
         raise ArgumentError(f"logcumsumexp: expected real numbers; got {x.dtype}", "x.exp().cumsum(dim).log()")
-    half = x._array.dtype.itemsize == 2
-    wide = cast(x, dtypes.float32) if half else x
-    y = apply(ops.LogCumSumExp, wide, axis=dim) if x._array.ndim else wide.clone()
-    return into(out, cast(y, x.dtype) if half else y)
+    return into(out, apply(ops.LogCumSumExp, x, axis=dim) if x._array.ndim else x.clone())
 
 
 def trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:

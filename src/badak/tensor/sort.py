@@ -12,6 +12,7 @@ import numpy as np
 
 from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from badak.graph import effects
+from badak.kernels.order import turn
 from badak.ops import index as index_ops
 from badak.ops._check import axis_of
 from badak.tensor import returns
@@ -43,7 +44,12 @@ def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *
     dim = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
         return returns.sort(*along(input, None, 0))
-    found = returns.sort(*_gathered(input, _order(input._array, dim, descending), dim))
+    turned = turn(input._array.shape, input._array)
+    if turned is None:
+        found = returns.sort(*_gathered(input, _order(input._array, dim, descending), dim))
+    else:  # the result lies as the input does
+        axes, back = turned
+        found = returns.sort(*(y.permute(back) for y in sort(input.permute(axes), axes.index(dim), descending)))
     return found if out is None else returns.sort(*(into(o, y) for o, y in zip(out, found)))
 
 

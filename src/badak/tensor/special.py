@@ -37,10 +37,10 @@ __all__ = [
     "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
 
-erfc = float_function("erfc", ops.Erfc, by_kernel=True)
-erfinv = float_function("erfinv", ops.Erfinv, by_kernel=True)
-lgamma = gammaln = float_function("lgamma", ops.Lgamma, by_kernel=True)
-sinc = float_function("sinc", ops.Sinc, by_kernel=True)
+erfc = float_function("erfc", ops.Erfc)
+erfinv = float_function("erfinv", ops.Erfinv)
+lgamma = gammaln = float_function("lgamma", ops.Lgamma)
+sinc = float_function("sinc", ops.Sinc)
 expit = sigmoid
 
 

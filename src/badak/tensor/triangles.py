@@ -54,7 +54,7 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     above, left = (0, k) if offset >= 0 else (k, 0)
     pads = ((0, 0),) * (ndim - 2) + ((above, k - above), (left, k - left))
     made = apply(pad.Pad, spread, pads=pads, value=0) if k else spread
-    return made.movedim((-2, -1), (a, b))
+    return made.movedim((-2, -1), (a, b)).contiguous()
 
 
 def diagflat(input, offset: int = 0) -> Tensor:

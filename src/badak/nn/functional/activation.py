@@ -9,6 +9,7 @@ from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.tensor import Tensor, apply, where, zeros_like
 from badak.tensor.random import default_generator
+from badak.tensor.wide import in_float32
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al. 2017: they keep mean 0, variance 1
 
@@ -94,7 +95,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
 def logsigmoid(input) -> Tensor:
     """y = log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), without overflow.   dx = dy sigmoid(-x)."""
     x = tensor(input, "logsigmoid")
-    return -softplus(-x, threshold=float("inf"))
+    return (-softplus(-x, threshold=float("inf"))).contiguous()
 
 
 def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
@@ -206,6 +207,7 @@ def glu(input, dim=-1) -> Tensor:
     return a * b.sigmoid()
 
 
+@in_float32
 def softsign(input) -> Tensor:
     """y = x / (1 + |x|)."""
     return input / (input.abs() + 1.0)

@@ -7,6 +7,7 @@ from badak.errors import ArgumentError, KindError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.norm import group_norm, layer_norm
 from badak.tensor import Tensor, bfloat16, float16
+from badak.tensor.convert import as_images
 
 HALVES = (float16, bfloat16)
 
@@ -19,7 +20,8 @@ def batch_norm(
     training: mean and (biased) var are those of x, and running_mean, running_var move towards them (the variance unbiased)
     by `momentum`; otherwise they are running_mean and running_var. Ioffe, Szegedy 2015.
     """
-    x = tensor(input, "batch_norm").contiguous()
+    given = tensor(input, "batch_norm")
+    x = given.contiguous()
     if x.dim() < 2:
         raise ShapeError(f"batch_norm: expected input (N, C, ...); got {tuple(x.shape)}", "x.unsqueeze(0)")
     dtype, x = x.dtype, _check(x, "batch_norm", running_mean, running_var, weight, bias)
@@ -45,7 +47,7 @@ def batch_norm(
     if weight is not None:
         y = y * weight.reshape(channels)
     y = y if bias is None else y + bias.reshape(channels)
-    return y.to(dtype) if dtype in HALVES else y
+    return as_images(y.to(dtype) if dtype in HALVES else y, given)
 
 
 def instance_norm(
@@ -65,7 +67,7 @@ def instance_norm(
             rows = x.reshape(N, C, M)
             _move(running_mean, rows.mean(2).mean(0), momentum)
             _move(running_var, rows.var(2).mean(0), momentum)
-    y = group_norm(x, C, weight, bias, eps)
+    y = group_norm(x.contiguous(), C, weight, bias, eps)
     return y.to(dtype) if dtype in HALVES else y
 
 

@@ -5,6 +5,7 @@ from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import Conv, ConvTranspose
 from badak.tensor import Tensor, apply
+from badak.tensor.convert import as_images
 from badak.tensor.pad import pad
 
 
@@ -57,7 +58,7 @@ def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int
             None,
         )
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
-    return y if batched else y.squeeze(0)
+    return as_images(y, x, weight) if batched else y.squeeze(0)
 
 
 def _named_padding(x: Tensor, padding: str, kernel, stride, dilation, where: str):
@@ -90,4 +91,4 @@ def _conv_transpose(
     y = apply(
         ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
     )
-    return y if batched else y.squeeze(0)
+    return as_images(y, x, weight) if batched else y.squeeze(0)

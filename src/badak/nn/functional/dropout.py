@@ -11,6 +11,7 @@ from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from badak.ops.dropout import Dropout
 from badak.tensor import Tensor, apply
 from badak.tensor.random import default_generator, dropout_mask
+from badak.tensor.wide import in_float32
 
 
 def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
@@ -64,10 +65,15 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
         return x
     if p == 1:
         return placed(x * 0.0, x, inplace, "alpha_dropout_")
+    keep = Tensor._of(dropout_mask(x._array, 1 - p)).to(x.dtype)
+    return placed(_saturated(x, keep, p), x, inplace, "alpha_dropout_")
+
+
+@in_float32
+def _saturated(x: Tensor, keep: Tensor, p: float) -> Tensor:
     low = -SELU_ALPHA * SELU_SCALE
     a = 1.0 / math.sqrt((low * low * p + 1.0) * (1.0 - p))
-    keep = Tensor._of(dropout_mask(x._array, 1 - p)).to(x.dtype)
-    return placed(x * keep * a + ((1.0 - keep) * (low * a) - low * a * p), x, inplace, "alpha_dropout_")
+    return x * keep * a + ((1.0 - keep) * (low * a) - low * a * p)
 
 
 def _checked(input, p: float, name: str) -> Tensor:

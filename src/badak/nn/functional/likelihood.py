@@ -9,8 +9,10 @@ from badak.nn.functional._common import reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid
 from badak.nn.functional.loss import _reduced, pairwise_distance
 from badak.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
+@in_float32
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean") -> Tensor:
     """(ln v + (x - target)^2 / v) / 2, v = max(var, eps); full adds ln(2 pi) / 2.
 
@@ -42,6 +44,7 @@ def _not_below_zero(v: Tensor) -> None:
         raise ArgumentError("gaussian_nll_loss: var has negative entry/entries", "var.exp() of what a layer predicts")
 
 
+@in_float32
 def poisson_nll_loss(
     input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
 ) -> Tensor:
@@ -57,6 +60,7 @@ def poisson_nll_loss(
     return _reduced(loss, reduction, "poisson_nll_loss")
 
 
+@in_float32
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """The mean over classes of -(target ln sigmoid(x) + (1 - target) ln sigmoid(-x))."""
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_soft_margin_loss")
@@ -65,6 +69,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return _reduced(loss.sum(-1) / x.size(-1), reduction, "multilabel_soft_margin_loss")
 
 
+@in_float32
 def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ) -> Tensor:

@@ -10,6 +10,7 @@ from badak.graph import effects
 from badak.nn.functional._common import reduction_of, tensor
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
+from badak.tensor.wide import in_float32
 
 
 def cross_entropy(
@@ -38,7 +39,7 @@ def cross_entropy(
     """
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
     _look_for_probabilities(logits)
-    if target._array.dtype.kind == "f" and target._array.shape == logits._array.shape:
+    if target._array.dtype.kind in "fV" and target._array.shape == logits._array.shape:
         rows, shape = _rows(logits)
         goal, _ = _rows(target.to(logits.dtype))
         loss = apply(CrossEntropySoft, rows, goal, weight, smoothing=label_smoothing, reduction=reduction)
@@ -154,6 +155,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     return _weighted(apply(MSE, x, target, reduction="none"), weight, reduction, "mse_loss")
 
 
+@in_float32
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
     """|x - target|.   dx = sign(x - target) dloss."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -161,6 +163,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     return _weighted((x - target).abs(), weight, reduction, "l1_loss")
 
 
+@in_float32
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0) -> Tensor:
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -173,6 +176,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     return _reduced(where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction, "smooth_l1_loss")
 
 
+@in_float32
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tensor:
     """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
     if delta <= 0:
@@ -183,6 +187,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tenso
     return _reduced(loss if weight is None else loss * _same_size(weight, loss, "huber_loss"), reduction, "huber_loss")
 
 
+@in_float32
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """-(target log x + (1 - target) log(1 - x)) for probabilities x; each logarithm is at least -100, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -221,6 +226,7 @@ def binary_cross_entropy_with_logits(
     return apply(BCEWithLogits, x, target, weight, pos_weight, reduction=reduction)
 
 
+@in_float32
 def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
     """x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`; the two broadcast."""
     a, b = broadcast_tensors(tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2"))
@@ -228,11 +234,13 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
     return ((a / na) * (b / nb)).sum(dim)
 
 
+@in_float32
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) -> Tensor:
     """|x1 - x2 + eps|_p along the last axis."""
     return (tensor(x1, "pairwise_distance", "x1") - x2 + eps).norm(p, -1, keepdim)
 
 
+@in_float32
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1.
 
@@ -245,12 +253,14 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     return _reduced(loss, reduction, "cosine_embedding_loss")
 
 
+@in_float32
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """max(0, -target (x1 - x2) + margin), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     return _reduced((-target * (input1 - input2) + margin).clamp(min=0.0), reduction, "margin_ranking_loss")
 
 
+@in_float32
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """x where target is 1, max(0, margin - x) where it is -1; their sum for other targets, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -258,6 +268,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     return _reduced(loss, reduction, "hinge_embedding_loss")
 
 
+@in_float32
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """log(1 + exp(-target x)), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -265,6 +276,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     return _reduced(z.logaddexp(z.new_zeros(())), reduction, "soft_margin_loss")
 
 
+@in_float32
 def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
 ) -> Tensor:

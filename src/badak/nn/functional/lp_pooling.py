@@ -7,6 +7,7 @@ from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.tensor import Tensor
+from badak.tensor.convert import as_images
 
 _MEAN = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
 _LARGEST = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
@@ -68,4 +69,4 @@ def _unpool(input, indices, kernel_size, stride, padding, output_size, axes: int
     if len(size) != axes or any(abs(n - u) >= s for n, u, s in zip(size, usual, steps)):
         raise ArgumentError(f"{where}: invalid output_size {list(output_size)}, expected within stride of {usual}", f"{usual}")
     y = x.new_zeros((*x.shape[:2], math.prod(size))).scatter(2, at.flatten(2), x.flatten(2)).unflatten(2, size)
-    return y if batched else y.squeeze(0)
+    return as_images(y, x) if batched else y.squeeze(0)

@@ -12,7 +12,7 @@ from badak.ops.attention import NO_VISIBLE_KEY
 
 def question_mask(mask, hides: bool, where: str, batch: int = 0) -> None:
     """Warn where `mask` (an array that broadcasts to (..., T, S)) is probably not what was meant."""
-    if mask.dtype.kind == "f":
+    if mask.dtype.kind in "fV":
         _zeros_and_ones(mask, hides)
     elif mask.dtype == np.bool_ and mask.ndim == 2 and mask.shape[0] == mask.shape[1] > 1:
         keep = ~mask if hides else mask

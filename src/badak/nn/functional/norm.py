@@ -5,7 +5,9 @@ from badak.nn.functional._common import tensor
 from badak.ops._check import not_floating
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.tensor import Tensor, apply, finfo
+from badak.tensor.convert import as_images
 from badak.tensor.inplace import write_
+from badak.tensor.wide import in_float32
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor:
@@ -42,6 +44,7 @@ def _axes(where: str, x: Tensor, normalized_shape) -> int:
     return len(wanted)
 
 
+@in_float32
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
     """Layer norm of each of `num_groups` groups of channels of x (N, C, ...); weight and bias (C,). Wu, He 2018."""
     x = tensor(input, "group_norm")
@@ -57,9 +60,10 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
     channels = (C, *(1,) * (x.dim() - 2))
     if weight is not None:
         y = y * weight.reshape(channels)
-    return y if bias is None else y + bias.reshape(channels)
+    return as_images(y if bias is None else y + bias.reshape(channels), x)
 
 
+@in_float32
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None) -> Tensor:
     """y = x / max(|x|_p, eps) along `dim`."""
     if eps < 0:

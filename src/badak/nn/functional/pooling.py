@@ -10,7 +10,9 @@ from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops._check import not_floating
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply, arange
+from badak.tensor.convert import as_images
 from badak.tensor.join import cat
+from badak.tensor.wide import in_float32
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -90,8 +92,7 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
         raise ShapeError(f"{where}: expected no empty dim but the batch; got {tuple(input.shape)}", "an input that is not empty")
     out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
     y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
-    if not batched:
-        y, index = y.squeeze(0), index.squeeze(0)
+    y, index = (as_images(part, x) if batched else part.squeeze(0) for part in (y, index))
     return (y, index) if return_indices else y
 
 
@@ -105,7 +106,7 @@ def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad,
         raise ArgumentError(f"{where}: divisor must be not zero", "divisor_override=None")
     counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
     y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
-    return y if batched else y.squeeze(0)
+    return as_images(y, x) if batched else y.squeeze(0)
 
 
 def _window(kernel_size, stride, padding, axes: int, where: str):
@@ -147,9 +148,11 @@ def _counts(size, kernel, stride, padding, out, include_pad: bool):
     return counts
 
 
+@in_float32
 def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
     """The means of windows, one axis after the other: the mean of a box is the mean of means of its slices."""
-    x, batched = with_batch(tensor(input, where).contiguous(), axes, where)
+    given, batched = with_batch(tensor(input, where), axes, where)
+    x = given.contiguous()
     for axis, size in enumerate(_wanted(x, output_size, where), start=2):
         n = x.shape[axis]
         if size and n % size == 0:
@@ -157,7 +160,7 @@ def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
         else:
             parts = [x.narrow(axis, start, count).mean(axis, keepdim=True) for start, count in _cuts(n, size)]
             x = cat(parts, axis) if parts else x.narrow(axis, 0, 0)
-    return x if batched else x.squeeze(0)
+    return as_images(x, given) if batched else x.squeeze(0)
 
 
 def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
@@ -172,8 +175,7 @@ def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: st
             kept.append(places.narrow(axis, start, count).gather(axis, at))
         values, places = (cat(found, axis) if found else values.narrow(axis, 0, 0) for found in (best, kept))
     y = x.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
-    if not batched:
-        y, places = y.squeeze(0), places.squeeze(0)
+    y, places = (as_images(part, x) if batched else part.squeeze(0) for part in (y, places))
     return (y, places) if return_indices else y
 
 

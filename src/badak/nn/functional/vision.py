@@ -11,6 +11,8 @@ from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
 from badak.tensor import Tensor, apply, from_numpy
+from badak.tensor.convert import as_images
+from badak.tensor.wide import in_float32
 
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 
@@ -55,7 +57,7 @@ def pixel_shuffle(input, upscale_factor) -> Tensor:
             None,
         )
     y = x.reshape(math.prod(lead), C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
-    return y.reshape(*lead, C // (r * r), H * r, W * r).contiguous()
+    return as_images(y.reshape(*lead, C // (r * r), H * r, W * r).contiguous(), x)
 
 
 def pixel_unshuffle(input, downscale_factor) -> Tensor:
@@ -69,9 +71,10 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
             None,
         )
     y = x.reshape(math.prod(lead), C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
-    return y.reshape(*lead, C * r * r, H // r, W // r).contiguous()
+    return as_images(y.reshape(*lead, C * r * r, H // r, W // r).contiguous(), x)
 
 
+@in_float32
 def interpolate(
     input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
 ) -> Tensor:
@@ -104,7 +107,7 @@ def interpolate(
     for axis, (n, scale) in enumerate(zip(sizes_out, scales), start=2):
         taps = _taps(mode, x.shape[axis], n, scale, bool(align_corners), np.float64 if x.dtype.itemsize == 8 else np.float32)
         x = _resample(x, axis, taps)
-    return x
+    return as_images(x, input)
 
 
 def _sizes_and_scales(x: Tensor, size, scale_factor, recompute, axes: int):

@@ -86,7 +86,7 @@ class Recorded(NDArrayOperatorsMixin):
         return run(Conj, self) if self.dtype.kind == "c" else self
 
     def copy(self, order="C"):
-        return run(Clone, self, contiguous=order == "C")
+        return run(Clone, self, order="rows" if order == "C" else None)
 
     def ravel(self):
         return self.reshape(self.size)

@@ -3,21 +3,15 @@
 from badak.errors import ArgumentError, ShapeError
 from badak.ops import einsum as ops
 from badak.ops._check import axis_of
-from badak.tensor import dtypes
 from badak.tensor.apply import apply
-from badak.tensor.convert import cast
 from badak.tensor.promote import into, same
 from badak.tensor.shape import diagonal, squeeze
 from badak.tensor.tensor import Tensor
-
-HALF_PRECISION = (dtypes.float16, dtypes.bfloat16)  # multiplied in float32 and rounded once
+from badak.tensor.wide import in_float32
 
 
 def tensordot(a, b, dims=2, out=None) -> Tensor:
     """Products summed over the last `dims` dims of a and the first of b, or over the pairs dims = (dims of a, of b)."""
-    if a.dtype in HALF_PRECISION:
-        y = cast(tensordot(cast(a, dtypes.float32), cast(b, dtypes.float32), dims), a.dtype)
-        return y if out is None else into(out, y)
     na, nb = a._array.ndim, b._array.ndim
     if isinstance(dims, int):
         over_a, over_b = list(range(na - dims, na)), list(range(dims))
@@ -42,6 +36,7 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
+@in_float32
 def einsum(equation: str, *operands) -> Tensor:
     """The sum of products that `equation` names: one letter for each dim, "bij,bjk->bik" is the batched matrix product.
 
@@ -51,8 +46,6 @@ def einsum(equation: str, *operands) -> Tensor:
     """
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])
-    if operands[0].dtype in HALF_PRECISION:
-        return cast(einsum(equation, *[cast(x, dtypes.float32) for x in operands]), operands[0].dtype)
     inputs, output = _subscripts(equation, operands)
     size: dict[str, int] = {}
     for letters, x in zip(inputs, operands):

@@ -2,16 +2,15 @@
 
 from badak.errors import ArgumentError, DTypeError, ShapeError
 from badak.ops.matmul import MatMul
-from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import add, mul, sub
-from badak.tensor.convert import cast
 from badak.tensor.join import stack
 from badak.tensor.linalg.einsum import tensordot
 from badak.tensor.promote import into, not_a_tensor
 from badak.tensor.reduce import sum
 from badak.tensor.shape import diagonal, reshape, unsqueeze
 from badak.tensor.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
 def matmul(input, other, *, out=None) -> Tensor:
@@ -21,12 +20,12 @@ def matmul(input, other, *, out=None) -> Tensor:
     float16 and bfloat16 are multiplied in float32 and rounded once.
     """
     try:
-        kind, size = input._array.dtype.kind, input._array.dtype.itemsize
+        kind = input._array.dtype.kind
     except AttributeError:
         raise not_a_tensor("matmul", input) from None
     if not isinstance(other, Tensor):
         raise not_a_tensor("matmul", other)
-    if kind == "f" and size > 2:
+    if kind in "fV":
         y = apply(MatMul, input, other)
     else:
         y = _by_numpy(input, other)
@@ -37,8 +36,6 @@ def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
     """Dtypes that the kernels do not know."""
     if a.dtype is not b.dtype:
         raise DTypeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}", "b.to(a.dtype)")
-    if a.is_floating_point():
-        return cast(apply(MatMul, cast(a, dtypes.float32), cast(b, dtypes.float32)), a.dtype)
     if a.is_complex():
         real = apply(MatMul, a.real, b.real) - apply(MatMul, a.imag, b.imag)
         return real + (apply(MatMul, a.real, b.imag) + apply(MatMul, a.imag, b.real)) * 1j
@@ -147,11 +144,13 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
     return _plus(input, mv(mat, vec), beta, alpha, out)
 
 
+@in_float32
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha sum_b batch1[b] batch2[b]."""
     return _plus(input, sum(bmm(batch1, batch2), 0), beta, alpha, out)
 
 
+@in_float32
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha batch1[b] batch2[b] for each b."""
     return _plus(input, bmm(batch1, batch2), beta, alpha, out)
@@ -213,6 +212,7 @@ def vecdot(x, y, *, dim=-1, out=None) -> Tensor:
     return into(out, mul(x.conj(), y).sum(dim))
 
 
+@in_float32
 def multi_dot(tensors, *, out=None) -> Tensor:
     """The product of several matrices, from left to right."""
     tensors = list(tensors)
