@@ -314,13 +314,13 @@ class Methods:
     def clip_(self, min=None, max=None, *, out=None) -> Tensor:
         """clip, in place."""
     def clone(self, *, memory_format=None) -> Tensor:
-        """A copy with its own memory, in row-major order where memory_format=badak.contiguous_format.   dx = dy."""
+        """A copy with its own memory, which lies as input does or as memory_format says.   dx = dy."""
     def conj(self) -> Tensor:
         """The complex conjugate; of a real tensor the tensor itself."""
     def conj_physical(self) -> Tensor:
         """The complex conjugate, as conj: badak computes it at once, PyTorch's conj only notes it."""
     def contiguous(self, memory_format=None) -> Tensor:
-        """x where it lies in row-major order already, else such a copy."""
+        """x where it lies in row-major order, or as memory_format says, else such a copy."""
     def copy_(self, src, non_blocking: _bool = False) -> Tensor:
         """input = src, broadcast to input's shape and cast to its dtype."""
     def copysign(self, other, *, out=None) -> Tensor:

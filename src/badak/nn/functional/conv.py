@@ -91,4 +91,6 @@ def _conv_transpose(
     y = apply(
         ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
     )
-    return as_images(y, x, weight) if batched else y.squeeze(0)
+    if not batched:
+        return y.squeeze(0)
+    return as_images(y, x, weight) if axes == 2 else y

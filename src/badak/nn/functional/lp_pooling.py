@@ -69,4 +69,6 @@ def _unpool(input, indices, kernel_size, stride, padding, output_size, axes: int
     if len(size) != axes or any(abs(n - u) >= s for n, u, s in zip(size, usual, steps)):
         raise ArgumentError(f"{where}: invalid output_size {list(output_size)}, expected within stride of {usual}", f"{usual}")
     y = x.new_zeros((*x.shape[:2], math.prod(size))).scatter(2, at.flatten(2), x.flatten(2)).unflatten(2, size)
-    return as_images(y, x) if batched else y.squeeze(0)
+    if not batched:
+        return y.squeeze(0)
+    return as_images(y, x) if axes == 2 else y

@@ -106,7 +106,7 @@ def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad,
         raise ArgumentError(f"{where}: divisor must be not zero", "divisor_override=None")
     counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
     y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
-    return as_images(y, x) if batched else y.squeeze(0)
+    return _laid(y, x, batched)
 
 
 def _window(kernel_size, stride, padding, axes: int, where: str):
@@ -160,7 +160,7 @@ def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
         else:
             parts = [x.narrow(axis, start, count).mean(axis, keepdim=True) for start, count in _cuts(n, size)]
             x = cat(parts, axis) if parts else x.narrow(axis, 0, 0)
-    return as_images(x, given) if batched else x.squeeze(0)
+    return _laid(x, given, batched)
 
 
 def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
@@ -175,8 +175,15 @@ def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: st
             kept.append(places.narrow(axis, start, count).gather(axis, at))
         values, places = (cat(found, axis) if found else values.narrow(axis, 0, 0) for found in (best, kept))
     y = x.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
-    y, places = (as_images(part, x) if batched else part.squeeze(0) for part in (y, places))
+    y, places = _laid(y, x, batched), _laid(places, x, batched)
     return (y, places) if return_indices else y
+
+
+def _laid(y: Tensor, x: Tensor, batched: bool) -> Tensor:
+    """y in memory as the images x; of volumes only the maxima are, as in PyTorch."""
+    if not batched:
+        return y.squeeze(0)
+    return as_images(y, x) if x.dim() == 4 else y
 
 
 def _wanted(x: Tensor, output_size, where: str) -> list[int]:
