@@ -1,5 +1,6 @@
 """Our own product of matrices: every stride and remainder, one bit pattern whatever the tile, every width of register."""
 
+import itertools
 import subprocess
 import sys
 
@@ -7,12 +8,15 @@ import numpy as np
 import pytest
 
 from badak import kernels
+from badak.kernels.fast.compiler.caches import _second_cache
 from badak.kernels.fast.matmul import product, tiles
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.threads.team import team
 from badak.kernels.fast.vectors.gemm import gemm
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
+SIZES += [(31, 217, 771), (520, 9, 400), (13, 150, 1024)]  # a packed for many columns; deeper than a panel; rows of a page
+ODD = (1, 7, 8, 9, 31, 33)
 
 
 @parallel("X2 V2 V2 V2 f")
@@ -65,13 +69,58 @@ def test_many_threads_cut_a_product_finer_and_its_bits_stay(monkeypatch):
     rng = np.random.default_rng(2)
     a, b = rng.standard_normal((700, 300)).astype(np.float32), rng.standard_normal((300, 500)).astype(np.float32)
     made, cuts = [], set()
-    for threads in (1, 3, 64):
+    for threads in (1, 2, 3, 64):
         monkeypatch.setattr(team, "size", threads)
         made.append(product(np.empty((700, 500), np.float32), a, b))
-        cuts.add(tiles(700, 500, 300))
-    assert len(cuts) > 1
-    np.testing.assert_array_equal(made[0], made[1])
-    np.testing.assert_array_equal(made[0], made[2])
+        cuts.add(tiles(700, 500, 300, 1, threads))
+    assert len(cuts) > 2
+    for other in made[1:]:
+        np.testing.assert_array_equal(made[0], other)
+
+
+def held_apart(x, lines):
+    """x in memory whose rows lie so many elements apart, and whose rows do not begin at a line of cache."""
+    wide = np.full((len(x), lines), np.nan, x.dtype)
+    view = wide[:, 1 : 1 + x.shape[1]]
+    view[...] = x
+    return view
+
+
+@pytest.mark.parametrize(
+    "m, n, k", [*itertools.product(ODD, ODD, (1, 33, 385)), (4097, 33, 9), (9, 4097, 31), (33, 9, 4097)]
+)
+def test_a_product_does_not_depend_on_how_its_operands_lie(m, n, k):
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((m, k)).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)
+    whole = kernels.of(a).matmul(a, b)
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.abs(whole - exact).max() <= (k + 2) * np.finfo(np.float32).eps * (np.abs(a) @ np.abs(b)).max()
+    apart = -(-(k + 1) // 1024) * 1024
+    for left in (np.asfortranarray(a), held_apart(a, apart), held_apart(a, k + 7), a[::-1][::-1]):
+        for right in (np.asfortranarray(b), held_apart(b, n + 5)):
+            np.testing.assert_array_equal(kernels.of(a).matmul(left, right), whole)
+
+
+def test_expanded_operands_are_read_where_they_lie():
+    rng = np.random.default_rng(4)
+    row, column = rng.standard_normal((1, 500)).astype(np.float32), rng.standard_normal((500, 1)).astype(np.float32)
+    a, b = np.broadcast_to(row, (70, 500)), np.broadcast_to(column, (500, 300))
+    made = kernels.of(row).matmul(a, b)
+    np.testing.assert_array_equal(made, np.full((70, 300), kernels.of(row).matmul(row, column)[0, 0]))
+
+
+@pytest.mark.parametrize("m, n, k", [(700, 500, 900), (96, 32, 1792), (64, 1500, 40), (1, 3000, 770)])
+def test_a_product_and_its_gradients_have_the_same_bits_on_1_2_and_3_threads(m, n, k, monkeypatch):
+    rng = np.random.default_rng(5)
+    x, w, dy = (rng.standard_normal(shape).astype(np.float32) for shape in ((m, k), (n, k), (m, n)))
+    made = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(team, "size", threads)
+        kernel = kernels.of(x)
+        made.append((kernel.linear(x, w, None), *kernel.linear_backward(dy, x, w, (True,) * 3)))
+    for other in made[1:]:
+        for one, two in zip(made[0], other):
+            np.testing.assert_array_equal(one, two)
 
 
 def test_infinities_and_nans_stay_in_their_rows_and_columns():
@@ -84,9 +133,30 @@ def test_infinities_and_nans_stay_in_their_rows_and_columns():
 
 @pytest.mark.parametrize("m, n, k", [(0, 3, 4), (1, 1, 1), (160, 768, 256), (2048, 384, 1536), (1, 50257, 768), (4096, 8, 8)])
 def test_tiles_cover_a_product(m, n, k):
-    rows, columns = tiles(m, n, k)
-    assert rows >= 1 and columns >= 1
-    assert rows <= max(m, 1) + 8 and columns <= max(n, 1) + 48
+    for batch, threads in [(1, 1), (1, 2), (7, 2), (1, 3), (2, 64), (1000, 64)]:
+        rows, columns = tiles(m, n, k, batch, threads)
+        assert 1 <= rows <= max(m, 1) and 1 <= columns <= max(n, 1)
+
+
+@pytest.mark.parametrize("m, n, k", [(2048, 384, 1536), (384, 1536, 2048), (256, 3072, 768), (1024, 1024, 2048)])
+def test_large_products_are_cut_alike_for_each_thread_and_reuse_what_they_read(m, n, k):
+    for threads in (1, 2, 4):
+        rows, columns = tiles(m, n, k, 1, threads)
+        count = -(-m // rows) * -(-n // columns)
+        assert count % threads == 0 or count > 8 * threads
+        assert 1 / rows + 1 / columns < 1 / 64 + threads / 256
+
+
+@pytest.mark.parametrize(
+    "size, sharing, found",
+    [("2048K", "0", 2 << 20), ("1M", "0-1", 1 << 20), ("4096K", "0-3", 2 << 20), ("4M", "0,8,16,24", 2 << 20),
+     ("", "0", 1 << 20), ("12Q", "0", 1 << 20), ("1M", "zero", 1 << 20)],
+)  # fmt: skip
+def test_the_second_cache_is_read_where_the_system_tells(size, sharing, found, tmp_path):
+    (tmp_path / "size").write_text(size + "\n")
+    (tmp_path / "shared_cpu_list").write_text(sharing + "\n")
+    assert _second_cache(tmp_path) == found
+    assert _second_cache(tmp_path / "nowhere") == 1 << 20
 
 
 OTHER_WIDTH = """
@@ -103,10 +173,10 @@ from badak.kernels.fast import matmul
 from badak.kernels.fast.compiler import registers
 rng = np.random.default_rng(0)
 for dtype in (np.float32, np.float64):
-    for m, n, k in [(1, 1, 1), (9, 49, 17), (33, 26, 300)]:
+    for m, n, k in [(1, 1, 1), (9, 49, 17), (33, 26, 300), (37, 170, 400), (12, 200, 1024)]:
         a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype).T
         np.testing.assert_allclose(matmul(a, b), a.astype("f8") @ b.astype("f8"), atol=1e-4)
-        np.testing.assert_allclose(matmul(a, b.copy()), a.astype("f8") @ b.astype("f8"), atol=1e-4)
+        np.testing.assert_allclose(matmul(np.asfortranarray(a), b.copy()), a.astype("f8") @ b.astype("f8"), atol=1e-4)
 print(registers.REGISTER)
 """
 

@@ -1,20 +1,25 @@
 """Products of matrices, cut into tiles for the team: each tile is one call of `gemm`."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import NOTHING
+from badak.kernels.fast.compiler.caches import SECOND_CACHE
 from badak.kernels.fast.compiler.registers import REGISTER, ROWS
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.threads.team import team
 from badak.kernels.fast.vectors.gemm import gemm
+from badak.kernels.fast.vectors.tiles import DEPTH
 
 _FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
-_TILE = 2_000_000  # flops of a tile at least
-_TILES = 32  # tiles of a large product at least, so that threads that are interrupted hold up little
-_ROWS_LEAST, _ROWS, _ROWS_MOST = 64, 256, 512  # rows of a tile
+# What a tile costs beside its products, in products: packing a row of its a or a column of its b is like so many rows or
+# columns more; starting it; and the wait for the last one, as a part of a tile, for threads are interrupted.
+_PACKING, _START, _WAIT = 30, 100_000, 0.25
+# Rows of a tile at most: DEPTH columns of them stay in the second cache, beside panels and results that pass.
+_ROWS_MOST = max(128, SECOND_CACHE * 3 // 8 // (4 * DEPTH) // ROWS * ROWS)
 
 
 @parallel("X4 V4 V4 R1 i i")
@@ -33,25 +38,32 @@ def product_tiles(task, c, a, b, bias, rows, columns):
     gemm(1, left, right, bias[n : n + columns], out)
 
 
-def tiles(m, n, k):
-    """(rows, columns) of a tile. More threads get more tiles, which does not change a bit of the result (see `vectors/gemm.py`).
+@lru_cache(4096)
+def tiles(m, n, k, batch, threads):
+    """(rows, columns) of the tiles that a batch of products takes least time with; no bit of the result depends on them.
 
-    Each tile packs its columns of b again, which many rows pay for: rows are halved down to _ROWS, then columns in whole
-    panels, then rows again. At most _ROWS_MOST rows: DEPTH columns of them stay in the second cache from panel to panel.
+    Each tile packs its columns of b again, and may pack its rows of a, so large ones are better, and square ones; but all
+    threads should have equally many, and not wait long for one that is interrupted in its last.
     """
     panel = 3 * REGISTER // 4
-    rows, columns = min(m, _ROWS_MOST), n
-    wanted = max(2 * m * n * k // max(_TILES, 4 * team.size), _TILE)
-    for least_rows, least_columns in ((_ROWS, n), (_ROWS, panel), (_ROWS_LEAST, panel)):
-        while 2 * rows * columns * k > wanted and rows >= 2 * least_rows:
-            rows = -(-rows // (2 * ROWS)) * ROWS
-        while 2 * rows * columns * k > wanted and columns > least_columns:
-            columns = -(-columns // (2 * panel)) * panel
-    rows, columns = max(rows, 1), max(columns, 1)
-    # The gradient of a small weight, deep and otherwise small: packing b twice costs less than a thread without work.
-    while -(-m // rows) * -(-n // columns) < team.size and 2 * rows * columns * k > _TILE and rows >= 2 * ROWS:
-        rows = -(-rows // (2 * ROWS)) * ROWS
-    return rows, columns
+    least = max(-(-m // _ROWS_MOST), 1)
+    best, shape = math.inf, (1, 1)
+    for wanted in {1, threads, 2 * threads, 4 * threads, 8 * threads}:
+        down = least
+        while True:
+            across = max(-(-wanted // (batch * down)), 1)
+            rows = -(-m // (down * ROWS)) * ROWS
+            columns = min(-(-n // (across * panel)) * panel, n)
+            rows, columns = max(min(rows, m), 1), max(columns, 1)
+            count = batch * -(-m // rows) * -(-n // columns)
+            tile = rows * columns * k + _PACKING * k * (rows + columns) + _START
+            time = (-(-count // threads) + _WAIT * (threads > 1)) * tile
+            if time < best:
+                best, shape = time, (rows, columns)
+            down *= 2
+            if batch * down > wanted or down * ROWS > m:
+                break
+    return shape
 
 
 def product(c, a, b, bias=None):
@@ -61,7 +73,7 @@ def product(c, a, b, bias=None):
         c, a, b = c[None, None], a[None, None], b[None, None]
     i, j, m, n = c.shape
     k = a.shape[3]
-    rows, columns = tiles(m, n, k)
+    rows, columns = tiles(m, n, k, max(i * j, 1), team.size)
     count = i * j * -(-m // rows) * -(-n // columns)
     product_tiles(
         count,

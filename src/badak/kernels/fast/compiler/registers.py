@@ -16,6 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 __all__ = [
+    "FOUR",
     "I64",
     "INT64",
     "REGISTER",
@@ -104,6 +105,17 @@ class Vectors:
         else:
             self._call("masked.store", ir.VoidType(), [value, place, I32(self.bytes), mask], ".p0")
 
+    def hidden(self, number):
+        """The same int64, of which the compiler knows nothing more."""
+        return self.builder.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [number], False)
+
+    def ask(self, address, write):
+        """Ask the caches for the line at the address, if there is one: the first to be written, the second to be read."""
+        place = self.pointer(address, kind=ir.IntType(8))
+        kind = ir.FunctionType(ir.VoidType(), [place.type, I32, I32, I32])
+        call = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
+        self.builder.call(call, [place, I32(int(write)), I32(3 if write else 2), I32(1)])
+
     def fma(self, a, b, c):
         return self._call("fma", self.type, [a, b, c])
 
@@ -164,7 +176,7 @@ class Vectors:
 
 
 instruction = intrinsic(prefer_literal=True)
-INT64 = types.int64
+INT64, FOUR = types.int64, types.UniTuple(types.int64, 4)
 
 
 def returns(kind, arguments, int64s):

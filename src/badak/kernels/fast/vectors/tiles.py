@@ -5,12 +5,24 @@ Addresses and strides are int64, in bytes.
 
 # mypy: disable-error-code="call-arg"
 
-from badak.kernels.fast.compiler.registers import I64, INT64, REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.fast.compiler.registers import FOUR, I64, INT64, REGISTER, ROWS, Vectors, instruction, returns
 
-__all__ = ["DEPTH", "PANEL", "copy_number", "copy_row", "panel_space", "tile", "transpose", "zero_row"]
+__all__ = [
+    "DEPTH",
+    "PANEL",
+    "copy_number",
+    "copy_row",
+    "copy_rows",
+    "panel_space",
+    "tile",
+    "transpose",
+    "zero_row",
+]
 
-DEPTH = 128  # of a panel: 128 rows of three registers are 24 KiB, in the first cache; longer sums round more
-PANEL = (DEPTH + REGISTER // 4) * 3 * REGISTER  # bytes of a packed panel; `transpose` may write some rows too many
+# k of a panel. The deeper it is, the less often a result is read and written again; it need not stay in the first cache, for
+# the inner loop reads it in order, a register in four cycles.
+DEPTH = 384
+PANEL = (DEPTH + REGISTER // 4) * 3 * REGISTER  # bytes of a panel; `transpose` may write some rows too many
 
 
 def _row(builder, start, i, rows, step):
@@ -20,46 +32,69 @@ def _row(builder, start, i, rows, step):
     return builder.add(start, builder.mul(i, step))
 
 
+_TOGETHER = 4  # k in a turn of the inner loop
+_LINE = 64  # bytes of a line of cache
+
+
+def _sums(builder, v, width, a, a_row, a_column, rows, panel):
+    """A function add(times, along, down, *sums) that gives these offsets of a[:, k] and panel[k], and sums, `times` k later."""
+    starts = [_row(builder, a, i, rows, a_row) for i in range(ROWS)]
+
+    def add(times, along, down, *sums):
+        for _ in range(times):
+            right = [v.load(builder.add(panel, down), j * REGISTER) for j in range(width)]
+            new = []
+            for i, start in enumerate(starts):  # one number of a at a time: registers would not suffice for all
+                left = v.number(builder.add(start, along))
+                new += [v.fma(left, right[j], sums[i * width + j]) for j in range(width)]
+            # Were it not hidden what `along` is, each address of a turn would be worked out ahead, and kept on the stack.
+            sums, along, down = new, v.hidden(builder.add(along, a_column)), builder.add(down, I64(width * REGISTER))
+        return [along, down, *sums]
+
+    return add
+
+
 @instruction
-def tile(typingctx, vectors, alpha, rows, columns, depth, a, a_row, a_column, panel, base, base_row, c, c_row):
+def tile(
+    typingctx, vectors, alpha, rows, columns, depth, a, a_row, a_column, panel, base, base_row, c, c_row, soon, ahead
+):
     """c[i, j] = alpha sum_k a[i, k] panel[k, j] + base[i, j] for i < rows <= ROWS, j < columns <= vectors * lanes.
 
     The sums stay in registers: each k takes `vectors` loads of the panel and ROWS numbers of a for ROWS * vectors fused
     multiply-adds of a whole register. Each sum runs over k in order, wherever its row lies: a result does not depend on
     the tile that it is in.
+
+    Meanwhile the caches are asked for what comes next, one line in each turn: first for the ROWS rows of c at `soon`, then
+    for `ahead` = (address, step, shift, lines): 2^shift lines from the address on, as many `step` bytes further, and so on.
     """
 
     def codegen(context, builder, signature, values):
-        _, alpha, rows, columns, depth, a, a_row, a_column, panel, base, base_row, c, c_row = values
+        _, alpha, rows, columns, depth, a, a_row, a_column, panel, base, base_row, c, c_row, soon, ahead = values
         v, width = Vectors(builder, signature.args[1]), vectors.literal_value
         places = [(i, j) for i in range(ROWS) for j in range(width)]
-        starts = [_row(builder, a, i, rows, a_row) for i in range(ROWS)]
-        entry = builder.block
-        loop, after = builder.append_basic_block("depth"), builder.append_basic_block("store")
-        builder.cbranch(builder.icmp_signed(">", depth, I64(0)), loop, after)
+        add = _sums(builder, v, width, a, a_row, a_column, rows, panel)
+        address, step, shift, lines = (builder.extract_value(ahead, i) for i in range(4))
 
-        builder.position_at_end(loop)
-        k, along, down = (builder.phi(I64) for _ in range(3))  # k, and the offsets of a[:, k] and panel[k]
-        sums = {place: builder.phi(v.type) for place in places}
-        right = [v.load(builder.add(panel, down), j * REGISTER) for j in range(width)]
-        added = {}
-        for i, start in enumerate(starts):  # one number of a at a time: with all of them first, registers would not suffice
-            left = v.number(builder.add(start, along))
-            added |= {(i, j): v.fma(left, right[j], sums[i, j]) for j in range(width)}
-        following = [builder.add(k, I64(1)), builder.add(along, a_column), builder.add(down, I64(width * REGISTER))]
-        for phi, first, then in [
-            *((phi, I64(0), then) for phi, then in zip((k, along, down), following)),
-            *((sums[place], v.zero, added[place]) for place in places),
-        ]:
-            phi.add_incoming(first, entry)
-            phi.add_incoming(then, loop)
-        builder.cbranch(builder.icmp_signed("<", following[0], depth), loop, after)
+        def asking_for_c(turn, state):
+            row, line = builder.and_(turn, I64(ROWS - 1)), builder.udiv(turn, I64(ROWS))
+            v.ask(builder.add(soon, builder.add(builder.mul(row, c_row), builder.mul(line, I64(_LINE)))), True)
+            return add(_TOGETHER, *state)
 
-        builder.position_at_end(after)
-        total = {place: builder.phi(v.type) for place in places}
-        for place, phi in total.items():
-            phi.add_incoming(v.zero, entry)
-            phi.add_incoming(added[place], loop)
+        def asking_for_b(turn, state):
+            turn = builder.select(builder.icmp_signed("<", turn, lines), turn, lines)
+            row = builder.lshr(turn, shift)
+            line = builder.sub(turn, builder.shl(row, shift))
+            v.ask(builder.add(address, builder.add(builder.mul(row, step), builder.mul(line, I64(_LINE)))), False)
+            return add(_TOGETHER, *state)
+
+        turns = builder.sdiv(depth, I64(_TOGETHER))
+        of_c = I64(ROWS * (-(-width * REGISTER // _LINE) + 1))  # rows need not begin with a line
+        of_c = builder.select(builder.icmp_signed("<", turns, of_c), turns, of_c)
+        state = v.repeat(of_c, [I64(0), I64(0), *[v.zero] * len(places)], asking_for_c)
+        state = v.repeat(builder.sub(turns, of_c), state, asking_for_b)
+        state = v.repeat(builder.srem(depth, I64(_TOGETHER)), state, lambda k, state: add(1, *state))
+        total = dict(zip(places, state[2:]))
+
         masks = [None] * (width - 1) + [v.first(builder.sub(columns, I64((width - 1) * v.lanes)))]
         factor = v.splat(alpha)
         bases = [_row(builder, base, i, rows, base_row) for i in range(ROWS)]
@@ -69,7 +104,7 @@ def tile(typingctx, vectors, alpha, rows, columns, depth, a, a_row, a_column, pa
             v.store(made[i, j], outs[i], j * REGISTER, masks[j])
         return context.get_dummy_value()
 
-    return returns(None, [vectors, alpha], 11), codegen
+    return returns(None, [vectors, alpha, *[INT64] * 12, FOUR], 0), codegen
 
 
 @instruction
@@ -107,6 +142,20 @@ def copy_row(typingctx, vectors, like, x, columns, y):
         return context.get_dummy_value()
 
     return returns(None, [vectors, like], 3), codegen
+
+
+@instruction
+def copy_rows(typingctx, like, x, rows, y):
+    """y[j] = x[j] for j < rows <= ROWS, of numbers like `like`; whole registers of y are written."""
+
+    def codegen(context, builder, signature, values):
+        _, x, rows, y = values
+        v = Vectors(builder, signature.args[0])
+        for j in range(0, ROWS, v.lanes):
+            v.store(v.load(x, j * v.bytes, v.first(builder.sub(rows, I64(j)))), y, j * v.bytes)
+        return context.get_dummy_value()
+
+    return returns(None, [like], 3), codegen
 
 
 @instruction
