@@ -111,6 +111,21 @@ def test_tensors_of_every_dtype_come_back_in_both_libraries(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_the_format_before_pytorch_1_6_is_written(dtype, tmp_path):
+    x = (badak.rand(4, 3) * 100).to(getattr(badak, dtype))
+    value = {"x": x, "t": x.t(), "row": x[1], "none": x[:0], "big": 1 << 70}
+    if x.dtype.name.startswith(("float8", "uint16", "uint32", "uint64")):  # PyTorch cannot read its own
+        with pytest.raises(badak.errors.MissingError, match=f"no {x.dtype.name}\nfix: leave _use_new_zipfile"):
+            badak.save(value, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+        return
+    badak.save(value, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    theirs = torch.load(tmp_path / "old.pt", weights_only=True)
+    assert all(theirs[name].tolist() == value[name].tolist() for name in ("x", "t", "row", "none")) and theirs["big"] == 1 << 70
+    theirs["x"][1, 0] = 0 if theirs["x"][1, 0] == 1 else 1
+    assert theirs["row"][0] == theirs["x"][1, 0] == theirs["t"][0, 1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
 def test_tensors_of_pytorch_are_read(dtype, zipped):
     x = (torch.rand(4, 3) * 100).to(getattr(torch, dtype))

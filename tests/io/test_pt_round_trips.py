@@ -85,19 +85,28 @@ def through(save, load, value, **options):
     return load(file, **options)
 
 
-@settings(max_examples=150, deadline=None)
-@given(values(badak, strict=False))
-def test_what_badak_saves_badak_loads(value):
-    assert same(through(badak.save, badak.load, value), value)
+both_formats = pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
 
 
-@settings(max_examples=150, deadline=None)
-@given(values(badak, strict=True))
-def test_what_badak_saves_torch_loads(value):
-    assert same(value, through(badak.save, torch.load, value, weights_only=True))
+def saved_as(zipped):
+    return lambda value, file: badak.save(value, file, _use_new_zipfile_serialization=zipped)
 
 
-@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
+@both_formats
+@settings(max_examples=100, deadline=None)
+@given(value=values(badak, strict=False))
+def test_what_badak_saves_badak_loads(zipped, value):
+    assert same(through(saved_as(zipped), badak.load, value), value)
+
+
+@both_formats
+@settings(max_examples=100, deadline=None)
+@given(value=values(badak, strict=True))
+def test_what_badak_saves_torch_loads(zipped, value):
+    assert same(value, through(saved_as(zipped), torch.load, value, weights_only=True))
+
+
+@both_formats
 @settings(max_examples=100, deadline=None)
 @given(value=values(torch, strict=False))
 def test_what_torch_saves_badak_loads(zipped, value):

@@ -5,18 +5,46 @@
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from badak.errors import MissingError
 from badak.io.errors import damaged, line, shown
-from badak.io.storage import Storage, described
+from badak.io.pickler import Pickler
+from badak.io.placing import Placing
+from badak.io.storage import UNTYPED, Storage, described
 from badak.io.unpickler import Unpickler
+from badak.tensor import Tensor
 
 MAGIC = 0x1950A86A20F9469CFC6C
 VERSION = 1001
 FIRST = b"\x8a\x0a" + MAGIC.to_bytes(10, "little")  # after the protocol, and the length of a frame
+
+
+SYSTEM = {"protocol_version": VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
+
+
+def legacy_parts(obj: Any, placing: Placing) -> Iterator[Callable[[Any], object]]:
+    """What writes a file of this format, part by part, into a file. `placing` has seen the object."""
+    counts: dict[str, int] = {}
+
+    def place(tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
+        found = placing.place(tensor)
+        if found[1] == UNTYPED:
+            raise MissingError(
+                f"save: the format before PyTorch 1.6 has no {tensor.dtype.name}", "leave _use_new_zipfile_serialization out"
+            )
+        counts[found[0]] = found[2]
+        return found
+
+    texts = [Pickler(place, (None,)).dump(part) for part in (MAGIC, VERSION, SYSTEM, obj)]
+    yield lambda file: file.write(b"".join([*texts, Pickler(place).dump(list(counts))]))
+    fills = {key: fill for key, fill, _ in placing.storages()}
+    for key, count in counts.items():
+        yield lambda file, count=count: file.write(count.to_bytes(8, "little"))
+        yield fills[key]
 
 
 def is_legacy(first: bytes) -> bool:

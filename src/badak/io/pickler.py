@@ -28,10 +28,13 @@ CHECKS: dict[type, Callable[[Any], tuple[str, str] | None]] = {}
 
 
 class Pickler:
-    """Writes one pickle into `text`. place(tensor) -> (key, class of storage, its numbers, offset, stride)."""
+    """Writes one pickle into `text`. place(tensor) -> (key, class of storage, its numbers, offset, stride).
 
-    def __init__(self, place: Callable[[Tensor], tuple[str, str, int, int, tuple[int, ...]]]):
-        self.place, self.text = place, bytearray()
+    part   what follows in the description of a storage: (None,) in the format before PyTorch 1.6, "part of no other one".
+    """
+
+    def __init__(self, place: Callable[[Tensor], tuple[str, str, int, int, tuple[int, ...]]], part: tuple = ()):
+        self.place, self.part, self.text = place, part, bytearray()
         self.memo: dict[int, tuple[int, Any]] = {}  # id -> (number, the value, kept alive)
         self.names: dict[str, int] = {}  # dotted names written so far
         self.path: list[str] = []  # where in the whole value we are
@@ -209,7 +212,7 @@ class Pickler:
         self._name(REBUILD_UNTYPED if untyped else REBUILD)
         self.text += b"((" + b"X\x07\x00\x00\x00storage"
         self._name(f"torch.{storage}")
-        self._each(key, "cpu", count)
+        self._each(key, "cpu", count, *self.part)
         self.text += b"tQ"
         self._each(offset, tuple(value._array.shape), stride, wrapper is None and value.requires_grad)
         self._called("collections.OrderedDict")

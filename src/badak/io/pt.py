@@ -12,7 +12,7 @@ from badak.io import allowed, program
 from badak.io.archive import Archive, write_archive
 from badak.io.atomic import unreadable, write_file
 from badak.io.errors import UnsafeFileError, damaged, line, shown
-from badak.io.legacy import is_legacy, load_legacy, swap
+from badak.io.legacy import is_legacy, legacy_parts, load_legacy, swap
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing
 from badak.io.storage import Storage, described
@@ -25,33 +25,45 @@ def save(
 ) -> None:
     """Write tensors, a state_dict, an optimizer's state or other values to `f`, a path or a binary file.
 
+    _use_new_zipfile_serialization=False writes the format before PyTorch 1.6.
+
     The real torch.load reads it, with weights_only=True where it holds tensors and plain values. Tensors that share memory
     share it in the file. A path is written under a temporary name first and then renamed, so that it is never half written.
     Whole modules are stored by the names of their classes: only badak, in a program that imports them, reads such a file.
 
     Raises UnpicklableError (an ArgumentError) for a lambda, a local class and the like, naming where in `obj` it is;
     FileError where the file cannot be written.
-    Parity: of a memory larger than the tensors that are saved only the part that they see is stored; the old format before
-    PyTorch 1.6 is read but not written; pickle_protocol is always 2.
+    Parity: of a memory larger than the tensors that are saved only the part that they see is stored; pickle_protocol is
+    always 2.
     """
-    if not _use_new_zipfile_serialization:
-        raise MissingError("save: badak does not write the format before PyTorch 1.6", "leave _use_new_zipfile_serialization out")
     placing = Placing()
     Pickler(placing.see).dump(obj)  # first look: which memory is there
-    pickler = Pickler(placing.place)
-    text = pickler.dump(obj)
-    records: list[tuple[str, Callable[[Any], object], int]] = [_record("data.pkl", text)]
-    records += [_record(".format_version", b"1"), _record(".storage_alignment", b"64")]
-    if not _disable_byteorder_record:
+    name = (Path(f).name.partition(".")[0] if isinstance(f, str | os.PathLike) else "") or "archive"
+    if _use_new_zipfile_serialization:
+        records = _records(obj, placing, byteorder=not _disable_byteorder_record)
+        _write(f, lambda file: write_archive(file, name, records))
+    else:
+        parts = list(legacy_parts(obj, placing))
+        _write(f, lambda file: [part(file) for part in parts])
+
+
+def _records(obj: Any, placing: Placing, byteorder: bool) -> list[tuple[str, Callable[[Any], object], int]]:
+    """The files of the archive: (name, what writes it, bytes)."""
+    text = Pickler(placing.place).dump(obj)
+    records = [_record("data.pkl", text), _record(".format_version", b"1"), _record(".storage_alignment", b"64")]
+    if byteorder:
         records.append(_record("byteorder", b"little"))
     records += [(f"data/{key}", fill, size) for key, fill, size in placing.storages()]
-    records.append(_record("version", b"3\n"))
+    return [*records, _record("version", b"3\n")]
+
+
+def _write(f: Any, write: Callable[[Any], object]) -> None:
+    """Let `write(file)` fill a path, or a binary file, which need not be able to seek."""
     if isinstance(f, str | os.PathLike):
-        name = Path(f).name.partition(".")[0] or "archive"
-        write_file(f, lambda file: write_archive(file, name, records))
+        write_file(f, write)
     elif hasattr(f, "write"):
         whole = io.BytesIO() if not getattr(f, "seekable", lambda: False)() else f
-        write_archive(whole, "archive", records)
+        write(whole)
         if whole is not f:
             f.write(whole.getbuffer())
     else:
