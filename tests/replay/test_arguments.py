@@ -148,6 +148,34 @@ def test_results_keep_their_kinds():
         assert type(shape) is badak.Size
 
 
+class Fields(OrderedDict):
+    """A dict whose entries are attributes too, and which is changed entry by entry only."""
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def update(self, *args, **kwargs):
+        raise TypeError("entry by entry")
+
+
+def test_a_dict_that_keeps_its_entries_as_attributes_gets_the_new_values_in_both():
+    @badak.compile
+    def step(given):
+        found = Fields()
+        found["loss"], found["parts"] = given.x.sum(), (given["x"] * 2, given.x + 1)
+        return found
+
+    given = [Fields() for _ in range(6)]
+    for n, one in enumerate(given):
+        one["x"] = badak.full((3,), float(n))
+    found = [step(one) for one in given]
+    assert not step.why and len({id(one) for one in found}) == 6
+    for n, one in enumerate(found):
+        assert type(one) is Fields and one["loss"] is one.loss and one["parts"] is one.parts
+        assert one.loss.item() == 3 * n and [part.tolist() for part in one.parts] == [[2.0 * n] * 3, [n + 1.0] * 3]
+
+
 def test_a_returned_argument_keeps_its_values():
     step = badak.compile(lambda x: x.view(-1), fullgraph=True)
     kept = [step(draw(number, 3, 4)) for number in range(8)]

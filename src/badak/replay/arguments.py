@@ -144,7 +144,8 @@ def _set_parts(value, parts) -> None:
         value[:] = [part for _, part in parts]
     elif isinstance(value, dict):
         value.clear()
-        value.update(parts)
+        for name, part in parts:  # one by one: a dict that keeps its entries as attributes too does so
+            value[name] = part
     else:
         for name, part in parts:
             object.__setattr__(value, name, part)

@@ -12,7 +12,7 @@ from collections import deque
 import numpy as np
 
 from badak.errors import ArgumentError, GraphError
-from badak.replay.surroundings import NUMBERS, Surroundings
+from badak.replay.surroundings import NUMBERS, Attribute, Surroundings
 from badak.tensor import Tensor
 from badak.tensor.generator import default_generator
 
@@ -131,15 +131,24 @@ def _put_back(container, held) -> None:
         container.update(value for _, value in held)
     elif isinstance(container, dict):
         container.clear()
-        container.update(held)
+        for name, value in held:
+            if type(name) is not Attribute:
+                container[name] = value
+        _put_back_attributes(container, [(str(name), value) for name, value in held if type(name) is Attribute])
     elif not isinstance(container, functools.partial):
-        own = getattr(container, "__dict__", None)
-        if isinstance(own, dict):
-            own.clear()
-            own.update(held)
+        _put_back_attributes(container, held)
+
+
+def _put_back_attributes(container, held) -> None:
+    own = getattr(container, "__dict__", None)
+    if isinstance(own, dict):
+        own.clear()
+        own.update(held)
 
 
 def _key(name):
+    if type(name) is Attribute:
+        return "attribute", str(name)
     return name if isinstance(name, int | str) else id(name)
 
 

@@ -68,6 +68,7 @@ class Results:
             return type(value)(map(self._handed, value))
         if isinstance(value, dict):
             made = copy.copy(value) if type(value) is not dict else {}
-            made.update((name, self._handed(part)) for name, part in value.items())
+            for name, part in value.items():  # one by one: a dict that is also a dataclass keeps its fields so
+                made[name] = self._handed(part)
             return made
         return value

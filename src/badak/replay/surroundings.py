@@ -146,6 +146,10 @@ class Surroundings:
                 pending.extend(_parts(where, thing))
 
 
+class Attribute(str):
+    """The name of an attribute of a dict, which may also have an entry of that name."""
+
+
 def _held(thing):
     """What a container holds, to be compared: a list of pairs; None for what holds nothing that changes."""
     if isinstance(thing, types.CellType):
@@ -154,7 +158,7 @@ def _held(thing):
         names = sorted(named_globals(thing.__code__)) if not is_ours(thing) else []
         return [(name, thing.__globals__[name]) for name in names if name in thing.__globals__]
     if isinstance(thing, dict):
-        return list(thing.items()) + _attributes(thing)
+        return [*thing.items(), *((Attribute(name), value) for name, value in _attributes(thing))]
     if isinstance(thing, list | deque):
         return list(enumerate(thing))
     if isinstance(thing, set):
