@@ -246,3 +246,16 @@ def test_complex_numbers_as_rotary_positions_use_them():
         lambda lib: lambda x: lib.view_as_real(lib.view_as_complex(x).exp()),
     ):
         agree(f(bk), f(torch), floats(3, 2))
+
+
+@pytest.mark.parametrize("dims", [(0, 2), (-2,), (), (0, 1, 2, 3), ((0, 2),)], ids=str)
+@pytest.mark.parametrize("name", ["squeeze", "squeeze_", "count_nonzero"])
+def test_dims_one_after_the_other_as_arguments_of_their_own(name, dims):
+    theirs = getattr(torch.ones(1, 2, 1, 3), name)(*dims)
+    ours = getattr(bk.ones(1, 2, 1, 3), name)(*dims)
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_sizes_one_after_the_other_as_arguments_of_their_own():
+    x = bk.ones(2, 1)
+    assert x.broadcast_to(4, 2, 3).shape == x.broadcast_to((4, 2, 3)).shape == bk.broadcast_to(x, size=[4, 2, 3]).shape

@@ -28,10 +28,5 @@ class Attributes(dict):
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
-    def pop(self, name: str, *default: Any) -> Any:
-        value = super().pop(name, *default)
-        self._held.pop(name, None)
-        return value
-
     update, setdefault = MutableMapping.update, MutableMapping.setdefault  # type: ignore[assignment]
-    popitem, clear = MutableMapping.popitem, MutableMapping.clear  # type: ignore[assignment]
+    pop, popitem, clear = MutableMapping.pop, MutableMapping.popitem, MutableMapping.clear  # type: ignore[assignment]

@@ -246,8 +246,9 @@ all = _truth("all", np.logical_and)
 all.__doc__ = "Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."
 
 
-def count_nonzero(input, dim=None) -> Tensor:
+def count_nonzero(input, *dims, dim=None) -> Tensor:
     """How many values are not 0."""
+    dim = dim if not dims else dims[0] if len(dims) == 1 else dims
     return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
 
 

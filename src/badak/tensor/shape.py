@@ -210,9 +210,11 @@ def unsqueeze(input, dim: int) -> Tensor:
     return see(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
 
 
-def squeeze(input, dim=None) -> Tensor:
+def squeeze(input, *dims, dim=None) -> Tensor:
     """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
     shape = input._array.shape
+    if dims:
+        dim = dims[0] if len(dims) == 1 else dims
     if dim is None:
         kept = tuple(n for n in shape if n != 1)
     else:
@@ -256,9 +258,9 @@ def expand_as(input, other) -> Tensor:
     return expand(input, other._array.shape)
 
 
-def broadcast_to(input, size) -> Tensor:
+def broadcast_to(input, *shape, size=None) -> Tensor:
     """expand(size)."""
-    return expand(input, size)
+    return expand(input, *(shape or (size,)))
 
 
 def broadcast_shapes(*shapes) -> Size:
