@@ -134,7 +134,16 @@ def test_settings_of_a_compiler_that_is_not_there_are_accepted():
     config.triton.unique_kernel_names = True
     badak._dynamo.config.suppress_errors = True
     badak._dynamo.reset()
+    badak._logging.set_logs(recompiles_verbose=True)
     assert config.coordinate_descent_tuning and config.triton.unique_kernel_names
+
+
+@pytest.mark.parametrize("place, name", [("", "SymInt"), ("", "SymFloat"), ("", "SymBool"), ("_C", "Graph"), ("_C", "Value")])
+def test_what_a_tracer_would_make_can_be_asked_for_and_is_not_made(place, name):
+    kind = getattr(getattr(badak, place) if place else badak, name)
+    assert isinstance(kind, type) and not isinstance(3, kind) and (kind | None) is not None
+    with pytest.raises(MissingError, match=f"{name}: badak traces nothing, so that none can be made\nfix: "):
+        kind(3)
 
 
 def test_autocast_computes_in_float32_and_says_so_once():

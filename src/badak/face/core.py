@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from badak.errors import MissingError
 from badak.naming import door as _door
 from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
@@ -19,6 +20,38 @@ class _Keys:
 
 
 DispatchKey = _Keys()
+
+
+class _None:
+    """What compiled code or a tracer would make: a name for annotations and isinstance; nothing is one."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        name = type(self).__name__
+        raise MissingError(f"{name}: badak traces nothing, so that none can be made", "use Python's own numbers")
+
+
+class Graph(_None):
+    """A traced program."""
+
+
+class Value(_None):
+    """A value in a traced program."""
+
+
+class Node(_None):
+    """A step of a traced program."""
+
+
+class SymInt(_None):
+    """A size that is not known yet."""
+
+
+class SymFloat(_None):
+    """A float that is not known yet."""
+
+
+class SymBool(_None):
+    """A truth that is not known yet."""
 
 
 class DispatchKeySet(frozenset):

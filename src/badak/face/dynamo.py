@@ -1,4 +1,4 @@
-"""`torch._dynamo`, `torch._inductor`, `torch._functorch`: settings of a compiler that badak does not have are accepted."""
+"""`torch._dynamo`, `_inductor`, `_functorch`, `_logging`: settings of a compiler that badak does not have are accepted."""
 
 from types import SimpleNamespace
 from typing import NoReturn
@@ -36,6 +36,10 @@ def mark_dynamic(*args, **kwargs) -> None:
 
 
 mark_static = mark_static_address = maybe_mark_dynamic = mark_unbacked = graph_break = mark_dynamic
+
+
+def set_logs(**levels) -> None:
+    """Nothing is logged: `step.why` says why a step was not replayed."""
 
 
 class OptimizedModule(Module):

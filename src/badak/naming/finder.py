@@ -135,7 +135,8 @@ def stand_in_for_torch() -> None:
         raise StateError("torch is imported already, so badak cannot stand in for it", "import badak.as_torch first")
     sys.meta_path.insert(0, TorchFinder())
     sys.meta_path.append(BadakFinder())
-    importlib.import_module("torch")
+    torch = importlib.import_module("torch")
+    torch.__dict__["torch"] = torch  # annotations say torch.torch.Tensor
     for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
         dotted = name.removeprefix("badak.")
         if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):

@@ -9,10 +9,14 @@ from typing import Any
 # PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.face.cuda.amp.
 PLACES = {
     "badak._C": "badak.face.core",
+    "badak.SymBool": "badak.face.core.SymBool",
+    "badak.SymFloat": "badak.face.core.SymFloat",
+    "badak.SymInt": "badak.face.core.SymInt",
     "badak._custom_ops": "badak.face.library",
     "badak._dynamo": "badak.face.dynamo",
     "badak._functorch": "badak.face.dynamo",
     "badak._inductor": "badak.face.dynamo",
+    "badak._logging": "badak.face.dynamo",
     "badak.accelerator": "badak.face.devices.accelerator",
     "badak.amp": "badak.face.amp",
     "badak.autograd.profiler": "badak.face.profiler",
