@@ -18,6 +18,9 @@ from badak.tensor import linalg as linalg
 from badak.tensor import random as random
 from badak.tensor import returns as return_types
 from badak.tensor import special as special
+from badak.face.core import SymBool as SymBool
+from badak.face.core import SymFloat as SymFloat
+from badak.face.core import SymInt as SymInt
 from badak.face.devices import accelerator as accelerator
 from badak.face import amp as amp
 from badak.face import backends as backends

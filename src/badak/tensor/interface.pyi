@@ -277,7 +277,7 @@ class Methods:
         """The products of two stacks of matrices, (B, M, K) and (B, K, N)."""
     def bool(self, memory_format=None) -> Tensor:
         """x in bool; x itself where it is so already."""
-    def broadcast_to(self, size) -> Tensor:
+    def broadcast_to(self, *shape, size=None) -> Tensor:
         """expand(size)."""
     def byte(self, memory_format=None) -> Tensor:
         """x in uint8; x itself where it is so already."""
@@ -337,7 +337,7 @@ class Methods:
         """y = cosh x;   dx = dy sinh x. An integer input gives the default float dtype."""
     def cosh_(self, *, out=None) -> Tensor:
         """cosh, in place."""
-    def count_nonzero(self, dim=None) -> Tensor:
+    def count_nonzero(self, *dims, dim=None) -> Tensor:
         """How many values are not 0."""
     def cov(self, *, correction: _int = 1, fweights=None, aweights=None) -> Tensor:
         """The covariance of variables (rows) over observations (columns): sum_n w_n (x_n - m)(x_n - m)' / (sum w - correction)."""
@@ -885,9 +885,9 @@ class Methods:
         """y = x^2;   dx = 2 dy x."""
     def square_(self, *, out=None) -> Tensor:
         """square, in place."""
-    def squeeze(self, dim=None) -> Tensor:
+    def squeeze(self, *dims, dim=None) -> Tensor:
         """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
-    def squeeze_(self, dim=None) -> Tensor:
+    def squeeze_(self, *dims, dim=None) -> Tensor:
         """squeeze, in place."""
     def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
         """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
