@@ -6,6 +6,7 @@
 
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,12 @@ def legacy_parts(obj: Any, placing: Placing) -> Iterator[Callable[[Any], object]
     yield lambda file: file.write(b"".join([*texts, Pickler(place).dump(list(counts))]))
     fills = {key: fill for key, fill, _ in placing.storages()}
     for key, count in counts.items():
-        yield lambda file, count=count: file.write(count.to_bytes(8, "little"))
+        yield partial(_write_count, count)
         yield fills[key]
+
+
+def _write_count(count: int, file: Any) -> None:
+    file.write(count.to_bytes(8, "little"))
 
 
 def is_legacy(first: bytes) -> bool:
