@@ -10,7 +10,7 @@ from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
-from badak.ops.linear import Linear
+from badak.ops.linear import AddMM, Linear
 from badak.ops.matmul import MatMul
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.ops.softmax import LogSoftmax, Softmax
@@ -115,7 +115,11 @@ ROWS = [
             ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((5, 3, 4), (5, 4, 2)), ((1, 1), (1, 1)), ((0, 4), (4, 3)),
             ((2, 0), (0, 3)), ((3, 2, 4), (1, 4, 2)), ((2, 4), (3, 4, 5)), (complexes(3, 4), complexes(4, 2)),
             (complexes(2, 3, 4), complexes(2, 4, 2))],
-           threads=[((300, 70), (70, 90)), ((6, 40, 30), (6, 30, 20)), ((6, 40, 30), (30, 20))]),
+           threads=[((300, 70), (70, 90)), ((6, 40, 30), (6, 30, 20)), ((6, 40, 30), (30, 20)), ((3, 70), (70, 1100))]),
+    Sample(AddMM, torch.addmm,
+           [((5,), (7, 4), (4, 5)), ((20,), (2, 9), (9, 20)), ((1,), (1, 1), (1, 1)), ((5,), (0, 4), (4, 5)),
+            ((5,), (3, 0), (0, 5))],
+           threads=[((130,), (400, 96), (96, 130)), ((1100,), (2, 300), (300, 1100))]),
     Sample(Linear, F.linear,
            [((7, 4), (5, 4), (5,)), ((2, 3, 4), (5, 4), None), ((4,), (5, 4), (5,)), ((1, 1), (1, 1), (1,)),
             ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,)), (complexes(3, 4), complexes(5, 4), complexes(5))],

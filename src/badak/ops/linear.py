@@ -41,6 +41,25 @@ class Linear(Op):
         return None if dx is None else dx.transpose(inverse), dw, db
 
 
+class AddMM(Op):
+    """y = b + x w;   db = sum of dy over the rows, dx = dy w^T, dw = x^T dy.    b (N,), x (M, K), w (K, N), all that fit."""
+
+    name = "addmm"
+    fresh = True
+    by_kernels = True
+
+    @staticmethod
+    def forward(save, b, x, w):
+        save.x, save.w = x, w
+        return kernels.of(x).linear(x, w.T, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        of_b, of_x, of_w = saved.needs
+        dx, _, db = kernels.of(dy).linear_backward(dy, saved.x, saved.w.T, (of_x, False, of_b))
+        return db, dx, kernels.of(dy).matmul(saved.x.T, dy) if of_w else None
+
+
 def _check(x, w, b) -> None:
     if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
         raise dtype_mismatch("linear", weight=w, input=x, bias=b)

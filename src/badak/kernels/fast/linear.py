@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from badak.kernels.fast import streamed
 from badak.kernels.fast._blocks import NOTHING, as_rows, column_sum
 from badak.kernels.fast.matmul import product
 from badak.kernels.fast.threads.parallel import parallel
@@ -40,6 +41,9 @@ def linear(x, w, b):
         return y
     lead = x.shape[:-1]
     n = math.prod(lead)
+    y = streamed.few_rows(x.reshape(n, size), w.T, b)
+    if y is not None:
+        return y.reshape(*lead, features)
     y = np.empty((n, w.shape[0]), x.dtype)
     product(y, x.reshape(n, x.shape[-1]), w.T, None if b is None else np.ascontiguousarray(b))
     return y.reshape(*lead, w.shape[0])

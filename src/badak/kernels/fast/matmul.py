@@ -9,6 +9,7 @@ from badak.kernels import plain
 from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast.compiler.caches import SECOND_CACHE
 from badak.kernels.fast.compiler.registers import REGISTER, ROWS
+from badak.kernels.fast.streamed import few_rows
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.threads.team import team
 from badak.kernels.fast.vectors.gemm import gemm
@@ -96,7 +97,8 @@ def matmul(a, b):
     if a.dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         return plain.matmul(a, b)
     if a.ndim == 2 and b.ndim == 2:
-        return product(np.empty((a.shape[0], b.shape[1]), a.dtype), a, b)
+        y = few_rows(a, b)
+        return y if y is not None else product(np.empty((a.shape[0], b.shape[1]), a.dtype), a, b)
     if b.ndim == 2 and a.flags.c_contiguous:
         rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
         return matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])

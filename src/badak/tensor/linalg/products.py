@@ -1,6 +1,7 @@
 """Products of vectors and matrices."""
 
 from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import add, mul, sub
@@ -136,6 +137,10 @@ def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha mat1 mat2."""
+    b, x, w = input._array, mat1._array, mat2._array
+    if b.ndim == 1 and x.ndim == w.ndim == 2 and beta == alpha == 1 and out is None:
+        if b.dtype == x.dtype == w.dtype and b.dtype.char in "fd" and x.shape[1] == w.shape[0] and w.shape[1] == b.shape[0]:
+            return apply(AddMM, input, mat1, mat2)
     return _plus(input, mm(mat1, mat2), beta, alpha, out)
 
 
