@@ -50,6 +50,16 @@ CALLS = {
             ("trilinear", (3, 4, 5), None, False, normal(9, 1, 2, 4, 3, 3)),
         ]
     },
+    **{
+        f"interpolate smoothly {mode} {size} {scale} {align}": (
+            lambda lib, x, m=mode, s=size, f=scale, a=align: lib.nn.functional.interpolate(
+                x, s, f, m, align_corners=a, antialias=True
+            ),
+            [X2],
+        )
+        for mode in ("bilinear", "bicubic")
+        for size, scale, align in [((2, 3), None, False), ((13, 2), None, True), ((1, 9), None, None), (None, 0.4, False)]
+    },
 }  # fmt: skip
 
 
@@ -78,6 +88,8 @@ def test_what_is_refused(lib):
         lambda: lib.nn.BatchNorm2d(3)(ones(2, 3)),
         lambda: F.interpolate(ones(1, 3, 4)),
         lambda: F.interpolate(ones(1, 3, 4), 3, 2.0),
+        lambda: F.interpolate(ones(1, 3, 4, 4), 3, antialias=True),
+        lambda: F.interpolate(ones(1, 3, 4), 3, mode="linear", antialias=True),
         lambda: F.interpolate(ones(1, 3, 4), 3, align_corners=True),
         lambda: F.interpolate(ones(1, 3, 4), 3, mode="bilinear"),
         lambda: lib.nn.Conv1d(3, 4, 2, groups=2),

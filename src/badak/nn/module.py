@@ -177,6 +177,15 @@ class Module(Moving, State, Hooks):
         Module.__init__(self)
         self.__dict__.update(state)
 
+    def _replicate_for_data_parallel(self) -> "Module":
+        """A module over the same members, whose tables can be changed without this one's."""
+        replica = object.__new__(type(self))
+        replica.__dict__.update(self.__dict__)
+        for name in MEMBERS:
+            replica.__dict__[name] = {} if name == "_parameters" else dict(self.__dict__[name])
+        replica.__dict__["_is_replica"] = True
+        return replica
+
     def _need_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
             raise ModuleAttributeError(

@@ -80,13 +80,18 @@ def interpolate(
 ) -> Tensor:
     """x (N, C, *S) in another size, axis by axis: y = sum of taps w_t x[i_t].
 
+    antialias: where an axis becomes shorter by r, the taps reach r times as far (and bicubic's constant is -1/2).
     mode: nearest, nearest-exact; linear, bilinear, trilinear (1, 2, 3 axes); bicubic; area (means). Output position o lies at
     (o + 1/2) S/O - 1/2 in x, or with align_corners at o (S-1)/(O-1).
     """
     x = tensor(input, "interpolate")
     axes = x.dim() - 2
-    if antialias:
-        raise MissingError("interpolate: antialias=True is not there", "mode='area' to make images smaller")
+    if antialias and not (mode in ("bilinear", "bicubic") and axes == 2 and x.is_floating_point()):
+        raise ArgumentError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input; got "
+            f"mode={mode!r} and {x.dim()}-D of {x.dtype}",
+            "mode='bilinear' and x.float() of shape (N, C, H, W)",
+        )
     if mode not in ("nearest", "nearest-exact", "area", {1: "linear", 2: "bilinear", 3: "trilinear"}.get(axes), "bicubic") or (
         mode == "bicubic" and axes != 2
     ):
@@ -104,6 +109,10 @@ def interpolate(
         )
     if mode == "area":
         return adaptive_mean(x, sizes_out, axes, "interpolate")
+    if antialias:
+        for axis in (3, 2):
+            x = _smoothed(x, axis, mode, sizes_out[axis - 2], scales[axis - 2], bool(align_corners))
+        return x
     for axis, (n, scale) in enumerate(zip(sizes_out, scales), start=2):
         taps = _taps(mode, x.shape[axis], n, scale, bool(align_corners), np.float64 if x.dtype.itemsize == 8 else np.float32)
         x = _resample(x, axis, taps)
@@ -127,12 +136,12 @@ def _sizes_and_scales(x: Tensor, size, scale_factor, recompute, axes: int):
 def _taps(mode: str, n: int, out: int, factor, align_corners: bool, real) -> list[tuple]:
     """(indices, weights) for each tap, both of length `out`; weights None means 1."""
     o = np.arange(out)
-    scale = real(1 / factor) if factor else real(n) / real(max(out, 1))
+    scale = _scale(n, out, factor, False, real)
     if mode.startswith("nearest"):
         at = np.floor((o.astype(real) + real(0.5 if mode == "nearest-exact" else 0)) * scale).astype(np.int64)
         return [(at.clip(0, n - 1), None)]
     if align_corners:
-        where = o.astype(real) * (real(n - 1) / real(out - 1) if out > 1 else real(0))
+        where = o.astype(real) * _scale(n, out, factor, True, real)
     else:
         where = (o.astype(real) + real(0.5)) * scale - real(0.5)
     if mode == "bicubic":
@@ -146,9 +155,34 @@ def _taps(mode: str, n: int, out: int, factor, align_corners: bool, real) -> lis
     return [(first, 1 - t), (np.minimum(first + 1, n - 1), t)]
 
 
-def _cubic(d):
-    near = ((CUBIC + 2) * d - (CUBIC + 3)) * d * d + 1
-    far = ((CUBIC * d - 5 * CUBIC) * d + 8 * CUBIC) * d - 4 * CUBIC
+def _scale(n: int, out: int, factor, align_corners: bool, real):
+    """How far apart in x two neighbours of the output lie."""
+    if align_corners:
+        return real(n - 1) / real(out - 1) if out > 1 else real(0)
+    return real(1 / factor) if factor else real(n) / real(max(out, 1))
+
+
+def _smoothed(x: Tensor, axis: int, mode: str, out: int, factor, align_corners: bool) -> Tensor:
+    """x with one axis in another size, each value a mean over all that lies under it; one product with weights (S, O)."""
+    real, n = np.float64 if x.dtype.itemsize == 8 else np.float32, x.shape[axis]
+    scale = _scale(n, out, factor, align_corners, real)
+    wide = max(scale, real(1))
+    reach = real(2 if mode == "bicubic" else 1) * wide
+    center = scale * (np.arange(out).astype(real) + real(0.5))
+    first = np.maximum((center - reach + real(0.5)).astype(np.int64), 0)
+    last = np.minimum((center + reach + real(0.5)).astype(np.int64), n)
+    at = np.arange(n)[:, None]
+    distance = np.abs((at - center + real(0.5)) * (1 / wide)).astype(real)
+    share = np.where(distance < 2, _cubic(distance, real(-0.5)), 0) if mode == "bicubic" else 1 - distance
+    weights = np.where((at >= first) & (at < last), share.clip(0 if mode == "bilinear" else None, None), 0).astype(real)
+    weights /= weights.sum(0, where=weights != 0)
+    product = x.transpose(axis, -1) @ from_numpy(weights).to(x.dtype)
+    return product.transpose(axis, -1).contiguous()
+
+
+def _cubic(d, a=CUBIC):
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
     return np.where(d <= 1, near, far).astype(d.dtype)
 
 
