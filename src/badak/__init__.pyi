@@ -400,6 +400,7 @@ from badak.tensor.running import logcumsumexp as logcumsumexp
 from badak.tensor.running import cumulative_trapezoid as cumulative_trapezoid
 from badak.tensor.running import trapezoid as trapezoid
 from badak.tensor.running import trapz as trapz
+from badak.tensor.sparse_coo import sparse_coo_tensor as sparse_coo_tensor
 from badak.tensor.scatter import as_strided as as_strided
 from badak.tensor.scatter import as_strided_scatter as as_strided_scatter
 from badak.tensor.scatter import diagonal_scatter as diagonal_scatter

@@ -16,7 +16,7 @@ REFUSED = {
     "allclose argwhere bincount equal histc is_nonzero isin masked_select nonzero unique unique_consecutive item tolist",
     "inverse logdet cholesky slogdet svd qr pinverse det multinomial bernoulli",
 }
-NOT_OF_TENSORS = {"load", "save", "compile", "set_printoptions", "info", "fork_rng"}
+NOT_OF_TENSORS = {"sparse_coo_tensor", "load", "save", "compile", "set_printoptions", "info", "fork_rng"}
 FUNCTIONS = sorted(
     name for name, function in public.functions().items() if callable(function) and not isinstance(function, type)
 )

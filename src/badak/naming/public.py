@@ -169,6 +169,7 @@ TABLE = {
         both="cummax cummin logcumsumexp",
         functions="cumulative_trapezoid trapezoid trapz",
     ),
+    "tensor.sparse_coo": Names(functions="sparse_coo_tensor"),
     "tensor.scatter": Names(
         both=(
             "as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"

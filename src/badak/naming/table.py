@@ -87,6 +87,7 @@ PLACES = {
     "badak.profiler": "badak.face.profiler",
     "badak.storage": "badak.tensor.storage",
     "badak.testing": "badak.face.testing",
+    "badak.testing._internal.common_utils": "badak.face.common_utils",
     "badak.torch_version": "badak.naming.version",
     "badak.types": "badak.face.types",
     "badak.utils._pytree": "badak.face.pytree",
