@@ -207,3 +207,18 @@ def test_other_objects_are_not_kept():
         seen.append(weakref.ref(batch))
         del batch
     assert [ref() for ref in seen] == [None] * 8
+
+
+def test_what_a_program_sets_on_a_tensor_is_looked_at_before_each_replay():
+    weight = badak.ones(3)
+    weight.scale = 2.0
+
+    @badak.compile
+    def step(x):
+        return (x * weight * weight.scale).sum()
+
+    for scale in (2.0, 2.0, 2.0, 5.0, 5.0, 5.0, 2.0):
+        weight.scale = scale
+        assert step(badak.ones(3)).item() == 3 * scale
+    vars(weight)["scale"] = 7.0
+    assert step(badak.ones(3)).item() == 21.0

@@ -21,7 +21,8 @@ UNARY_IN_PLACE = (
     "sigmoid sin sinh sqrt square tan tanh trunc nan_to_num deg2rad rad2deg erfc logit sinc"
 ).split()
 BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
-    "sparse_coo_tensor": [[I(), badak.ones(2), (2, 2)]], "as_tensor": [[[1.0, 2.0]]], "asarray": [[[1.0, 2.0]]], "tensor": [[[1.0, 2.0]]],
+    "sparse_coo_tensor": [[I(), badak.ones(2), (2, 2)]],
+    "as_tensor": [[[1.0, 2.0]]], "asarray": [[[1.0, 2.0]]], "tensor": [[[1.0, 2.0]]],
     "rand": [[2, 3]], "randperm": [[5]], "from_numpy": [[X().numpy()]],
     "clip": [[X(), -1.0, 1.0]], "clamp_": [[X(), -1.0, 1.0]], "clip_": [[X(), -1.0, 1.0]], "clamp_max_": [[X(), 1.0]],
     "clamp_min_": [[X(), 1.0]], "fill_": [[X(), 2.0]], "zero_": [[X()]], "detach": [[X()]], "detach_": [[X()]],

@@ -14,6 +14,7 @@ import numpy as np
 from badak.errors import ArgumentError, GraphError
 from badak.replay.surroundings import NUMBERS, Attribute, Surroundings
 from badak.tensor import Tensor
+from badak.tensor.attributes import held_by
 from badak.tensor.generator import default_generator
 
 _asked = os.environ.get("BADAK_COMPILE_CHECK", "").strip() or "0"
@@ -67,7 +68,7 @@ class State:
     def __init__(self, roots):
         self.roots = roots
         self.reached = Surroundings(roots)
-        self.tensors = [(x, dict(vars(x)), x._counter and x._counter.count) for x in self.reached.tensors()]
+        self.tensors = [(x, dict(held_by(x)), x._counter and x._counter.count) for x in self.reached.tensors()]
         self.arrays = {key: (array, array.copy()) for key, array in self.reached.memory().items()}
         self.values = dict(self._values())
 
@@ -93,8 +94,8 @@ class State:
         for _, container, held in self.reached.places():
             _put_back(container, held)
         for x, held, count in self.tensors:
-            vars(x).clear()
-            vars(x).update(held)
+            held_by(x).clear()
+            held_by(x).update(held)
             if x._counter is not None and count is not None:
                 x._counter.count = count
         for array, values in self.arrays.values():
@@ -140,7 +141,7 @@ def _put_back(container, held) -> None:
 
 
 def _put_back_attributes(container, held) -> None:
-    own = getattr(container, "__dict__", None)
+    own = held_by(container)
     if isinstance(own, dict):
         own.clear()
         own.update(held)

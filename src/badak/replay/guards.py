@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 
 from badak.replay.surroundings import NUMBERS, is_known, is_ours, same
+from badak.tensor.attributes import held_by
 
 _MISSING = object()
 _NAMES = "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF"
@@ -17,14 +18,14 @@ _NAMES = "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF"
 
 def plain_values(thing) -> dict:
     """The attributes of an object that are numbers or texts."""
-    own = getattr(thing, "__dict__", None)
+    own = held_by(thing)
     return {name: value for name, value in own.items() if isinstance(value, NUMBERS)} if isinstance(own, dict) else {}
 
 
 def class_values(thing) -> list[str]:
     """The names of numbers and texts that an object has from its class alone."""
     found = {name for kind in type(thing).__mro__ for name, value in vars(kind).items() if isinstance(value, NUMBERS)}
-    return sorted(name for name in found if not name.startswith("__") and name not in vars(thing))
+    return sorted(name for name in found if not name.startswith("__") and name not in held_by(thing))
 
 
 class Guard:
@@ -86,7 +87,7 @@ class Reads:
 
     def add_object(self, thing, before: dict) -> None:
         """Follow an argument; of a plain object, the numbers that were the same `before`, by name."""
-        own = getattr(thing, "__dict__", None)
+        own = held_by(thing)
         if isinstance(thing, types.FunctionType | types.MethodType):
             self.add(thing)
         elif isinstance(own, dict) and "_modules" in own:
@@ -100,7 +101,7 @@ class Reads:
 
     def add_value(self, thing, name: str, value) -> None:
         """An object whose attribute has to have this value before a replay."""
-        guard = Guard(vars(thing), name, f"{type(thing).__name__}.{name}")
+        guard = Guard(held_by(thing), name, f"{type(thing).__name__}.{name}")
         guard.value = value
         self.guards[id(guard.place), name] = guard
 
@@ -139,7 +140,7 @@ class Reads:
         return guard.value
 
     def _attribute(self, thing, name: str):
-        own = getattr(thing, "__dict__", None)
+        own = held_by(thing)
         if thing is _MISSING or isinstance(thing, type | types.FunctionType) or own is None:
             return _MISSING
         if isinstance(thing, types.ModuleType) and (is_ours(thing) or is_known(thing.__name__)):
@@ -157,5 +158,5 @@ class Reads:
     def _reached(self, thing) -> None:
         if isinstance(thing, types.FunctionType | types.MethodType) and thing not in vars(builtins).values():
             self.add(thing)
-        elif isinstance(own := getattr(thing, "__dict__", None), dict) and "_modules" in own:
+        elif isinstance(own := held_by(thing), dict) and "_modules" in own:
             self.add_module(thing)

@@ -17,6 +17,7 @@ import numpy as np
 from badak.graph import Node, Version
 from badak.naming.homes import home
 from badak.tensor import Tensor
+from badak.tensor.attributes import held_by
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 _ENDS = (*NUMBERS, type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, Iterator, Node, Version, np.dtype, np.generic)
@@ -104,7 +105,7 @@ class Surroundings:
     def look_again(self, only=None) -> None:
         """Take what there is now for what has to stay. only: an object with its arrays, or an array."""
         if not isinstance(only, np.ndarray | type(None)):
-            for part in vars(only).values():
+            for part in held_by(only).values():
                 if isinstance(part, np.ndarray):
                     self.look_again(part)
         only = memory_of(only) if isinstance(only, np.ndarray) else only
@@ -176,7 +177,7 @@ def _is_replay(thing) -> bool:
 
 
 def _attributes(thing) -> list:
-    own = getattr(thing, "__dict__", None)
+    own = held_by(thing)
     found = list(own.items()) if isinstance(own, dict) else []
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())

@@ -3,6 +3,15 @@
 from collections.abc import MutableMapping
 from typing import Any
 
+from badak.tensor.interface import Methods
+
+_everything = vars(Methods)["__dict__"].__get__
+
+
+def held_by(thing: Any) -> Any:
+    """The very dict of an object's attributes, of a tensor with its state; None where there is none."""
+    return _everything(thing) if isinstance(thing, Methods) else getattr(thing, "__dict__", None)
+
 
 class Attributes(dict):
     """The attributes that are no part of a tensor's own state. What is written here the tensor has."""

@@ -11,6 +11,7 @@ from badak.graph import Leaf, RemovableHandle, Version, effects
 from badak.graph.hooks import function
 from badak.graph.modes import anywhere, modes
 from badak.tensor.about import About
+from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ class History(About):
         if value._meta is None:
             self._array = value._array
         else:
-            self.__dict__.pop("_array", None)
+            held_by(self).pop("_array", None)
 
 
 class _TensorHook:

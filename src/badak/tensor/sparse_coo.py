@@ -14,6 +14,9 @@ class SparseTensor(Tensor):
     """values[i] at the place indices[:, i] and 0 elsewhere; what stands at one place twice counts as its sum."""
 
     is_sparse, layout = True, sparse_coo
+    _size: dtypes.Size
+    _indices: Tensor
+    _values: Tensor
 
     @property
     def _array(self) -> NoReturn:  # type: ignore[override]

@@ -16,8 +16,7 @@ from badak.errors import GraphError
 from badak.graph import Leaf, Node, Version
 from badak.naming import absent_attribute
 from badak.tensor import dtypes
-from badak.tensor.attributes import Attributes
-from badak.tensor.interface import Methods
+from badak.tensor.attributes import Attributes, held_by
 from badak.tensor.nowhere import description
 from badak.tensor.values import Values
 
@@ -120,7 +119,7 @@ class Tensor(Values):
 
     @property
     def __dict__(self):  # type: ignore[override]
-        return Attributes(_held(self), _STATE)
+        return Attributes(held_by(self), _STATE)
 
     if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 
@@ -132,7 +131,6 @@ class Tensor(Values):
 
 
 _STATE = frozenset(Tensor.__annotations__)  # by name, what vars(tensor) keeps to itself
-_held = vars(Methods)["__dict__"].__get__  # all attributes of a tensor
 
 
 def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:

@@ -1,6 +1,7 @@
 """Images and sequences of patches: windows as columns, sizes changed, channels traded for pixels."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -164,7 +165,8 @@ def _scale(n: int, out: int, factor, align_corners: bool, real):
 
 def _smoothed(x: Tensor, axis: int, mode: str, out: int, factor, align_corners: bool) -> Tensor:
     """x with one axis in another size, each value a mean over all that lies under it; one product with weights (S, O)."""
-    real, n = np.float64 if x.dtype.itemsize == 8 else np.float32, x.shape[axis]
+    real: Any = np.float64 if x.dtype.itemsize == 8 else np.float32
+    n = x.shape[axis]
     scale = _scale(n, out, factor, align_corners, real)
     wide = max(scale, real(1))
     reach = real(2 if mode == "bicubic" else 1) * wide
@@ -173,9 +175,9 @@ def _smoothed(x: Tensor, axis: int, mode: str, out: int, factor, align_corners: 
     last = np.minimum((center + reach + real(0.5)).astype(np.int64), n)
     at = np.arange(n)[:, None]
     distance = np.abs((at - center + real(0.5)) * (1 / wide)).astype(real)
-    share = np.where(distance < 2, _cubic(distance, real(-0.5)), 0) if mode == "bicubic" else 1 - distance
-    weights = np.where((at >= first) & (at < last), share.clip(0 if mode == "bilinear" else None, None), 0).astype(real)
-    weights /= weights.sum(0, where=weights != 0)
+    share = np.where(distance < 2, _cubic(distance, real(-0.5)), 0) if mode == "bicubic" else (1 - distance).clip(0)
+    weights = np.where((at >= first) & (at < last), share, 0).astype(real)
+    weights = weights / weights.sum(0)
     product = x.transpose(axis, -1) @ from_numpy(weights).to(x.dtype)
     return product.transpose(axis, -1).contiguous()
 
