@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from badak.ops.factors import LU, Eig, MatrixExp
 from badak.ops.linalg import QR, SVD, Cholesky, Det, Eigh, Inverse, Pinv, SlogDet, Solve
 from tests.samples import Draw, Sample, case
 
@@ -46,6 +47,19 @@ SQUARE = [regular(3, 3), regular(2, 4, 4), regular(1, 1), regular(0, 2, 2)]
 SYMMETRIC = [positive(3, 3), positive(2, 4, 4), positive(1, 1), positive(0, 2, 2)]
 TALL = [regular(4, 3), regular(2, 3, 3), regular(1, 1), regular(0, 3, 2)]
 
+def eig(a):
+    """PyTorch's, each vector turned so that its largest entry is real, as NumPy's is, with the signs that NumPy chooses."""
+    w, v = torch.linalg.eig(a)
+    chosen = np.linalg.eig(a.detach().numpy())
+    nearest = np.abs(chosen[0][..., :, None] - w.detach().numpy()[..., None, :]).argmin(-1) if a.numel() else np.zeros(w.shape, int)
+    w = w.gather(-1, torch.from_numpy(nearest))
+    v = v.gather(-1, torch.from_numpy(nearest)[..., None, :].expand(v.shape))
+    target = torch.from_numpy(chosen[1]).to(v.dtype)
+    at = target.abs().argmax(-2, keepdim=True) if a.numel() else torch.zeros((*w.shape[:-1], 1, w.shape[-1]), dtype=torch.int64)
+    largest = v.gather(-2, at)
+    return w, v * largest.conj() / largest.abs() * target.gather(-2, at).real.sign()
+
+
 COLUMNS = "PyTorch leaves what LAPACK made column by column; rows can be seen in every shape that columns can"
 ROWS = [
     Sample(Inverse, torch.linalg.inv, SQUARE, slack=8, by_rows=COLUMNS, distinct=True),
@@ -63,4 +77,9 @@ ROWS = [
     Sample(SVD, lambda a, full: svd(a), [regular(3, 3), regular(2, 4, 4), regular(1, 1), regular(0, 2, 2)], full=True, slack=32,
            by_rows=COLUMNS, distinct=True),
     Sample(Eigh, symmetric(torch.linalg.eigh), SYMMETRIC, slack=32, by_rows=COLUMNS, distinct=True),
+    Sample(LU, torch.linalg.lu_factor, [*SQUARE[1:], regular(3, 3), regular(4, 3), regular(2, 2, 5), regular(0, 2, 3)], slack=16,
+           by_rows=COLUMNS, distinct=True),
+    Sample(Eig, eig, [*SQUARE, Draw(lambda rng: rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3)))], slack=64,
+           by_rows=COLUMNS, distinct=True),
+    Sample(MatrixExp, torch.linalg.matrix_exp, [*SQUARE, Draw(lambda rng: 0.3 * rng.standard_normal((2, 3, 3)))], slack=16),
 ]  # fmt: skip

@@ -25,7 +25,6 @@ class Reason(NamedTuple):
     why: str
 
 
-NO_GRADIENT = "refused: the gradient of a matrix that is not symmetric is not there"
 REAL_ONLY = "refused: real numbers only"
 TIES = "which of equal values is named is not promised"
 # What lies in memory as LAPACK, an FFT or a sort has left it in PyTorch; here it is row-major, of which every view exists.
@@ -51,8 +50,12 @@ OPS = [
     Reason("kthvalue", "result[1]: other values", TIES),
     Reason("topk", "result[1]: other values", TIES),
     Reason("mode", "result[1]: other values", TIES),
-    Reason("linalg.eig", "linalg.eig has no gradient", NO_GRADIENT),
-    Reason("linalg.eigvals", "linalg.eig has no gradient", NO_GRADIENT),
+    Reason("cholesky_inverse", "gradient 0", "PyTorch's is not 0 for the half of L that neither reads"),
+    Reason("cholesky_solve", "gradient 1", "PyTorch's is not 0 for the half of L that neither reads"),
+    Reason("linalg.cholesky_ex", "gradient 0", HERMITIAN),
+    Reason("pca_lowrank", "gradient", CANCELS),
+    Reason("svd_lowrank", "gradient", CANCELS),
+    Reason("linalg.householder_product", "gradient 0", CANCELS),
     Reason("linalg.pinv/hermitian", "gradient 0", HERMITIAN),
     Reason("cholesky", "gradient 0", HERMITIAN),
     Reason("linalg.cholesky", "gradient 0", HERMITIAN),
@@ -70,9 +73,6 @@ OPS = [
     Reason("nn.functional.rms_norm", "expected a floating dtype; got badak.complex128", REAL_ONLY),
     Reason("nn.functional.scaled_dot_product_attention", "gradient 0", CANCELS),
     *[Reason(f"nn.functional.max_unpool2d{variant}", "strides", ONE) for variant in ("", "/grad")],
-    Reason("normal/in_place", "normal_: expected a floating-point tensor", REAL_ONLY),
-    Reason("randn", "expected a floating-point dtype", REAL_ONLY),
-    Reason("randn_like", "expected a floating-point dtype", REAL_ONLY),
 ]
 
 MODULES = [

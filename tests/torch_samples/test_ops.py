@@ -26,6 +26,8 @@ CALLS = {  # op_db calls these in a way of its own; by label or name
     "normal/number_mean": lambda std, mean, *args, **named: badak.normal(mean, std, *args, **named),
     "normal/in_place": lambda x, *args, **named: x.clone().normal_(*args, **named),
     "linalg.pinv/singular": lambda a, b: badak.linalg.pinv(a @ b.mT),
+    "svd_lowrank": lambda a, b, **named: badak.svd_lowrank(a @ b.mT, **named),
+    "pca_lowrank": lambda a, b, **named: badak.pca_lowrank(a @ b.mT, **named),
     "linalg.lstsq/grad_oriented": lambda a, b, driver: badak.linalg.lstsq(a, b, driver=driver)[:2],
 }  # fmt: skip
 

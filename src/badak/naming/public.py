@@ -130,6 +130,13 @@ TABLE = {
         ),
     ),
     "tensor.linalg.einsum": Names(functions="einsum tensordot"),
+    "tensor.linalg.factors": Names(
+        both="cholesky_inverse cholesky_solve lu_solve=older_lu_solve matrix_exp triangular_solve",
+        functions="lu=older_lu lu_unpack",
+        methods="lu=older_lu",
+    ),
+    "tensor.linalg.reflections": Names(both="geqrf ormqr orgqr"),
+    "tensor.linalg.shaped": Names(functions="pca_lowrank svd_lowrank vander=older_vander"),
     "tensor.linalg.norms": Names(functions="cdist"),
     "tensor.linalg.older": Names(both="cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd"),
     "tensor.linalg.products": Names(

@@ -48,6 +48,11 @@ def _kernels():
     return kernels.of(_WIDE)
 
 
+def _part(dtype):
+    """The dtype of a complex number's parts."""
+    return np.zeros((), dtype).real.dtype
+
+
 def _is_half(dtype):
     return dtype.itemsize == 2 and dtype.kind not in "iu"
 
@@ -151,6 +156,8 @@ class Source(Twister):
         dtype = np.dtype(dtype)
         if not low <= high:
             raise ArgumentError(f"uniform_: expected low <= high; got low={low}, high={high}", fix="swap the bounds")
+        if dtype.kind == "c":
+            return self.uniform((*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
         u = self.draw("random_uniform", _size(shape), np.float32 if _is_half(dtype) else dtype, low, high)
         if _is_half(dtype):
             u = u.astype(dtype)
@@ -170,6 +177,8 @@ class Source(Twister):
         dtype, n = np.dtype(dtype), _size(shape)
         if not std >= 0:
             raise ArgumentError(f"normal_: expected std >= 0; got std={std}", fix="pass a standard deviation")
+        if dtype.kind == "c":
+            return self.normal((*shape, 2), _part(dtype), mean, std / math.sqrt(2), contiguous).view(dtype)[..., 0]
         if n < 16 or not contiguous:
             z = _narrow(self._scalar_normal(n, mean, std), dtype)
         elif _is_half(dtype):  # the last 16 are no second draw: all uniform numbers come first

@@ -86,7 +86,7 @@ def _shape(size, where) -> tuple:
 
 def _float_dtype(dtype, where):
     chosen = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
-    if not chosen.is_floating_point:
+    if not (chosen.is_floating_point or chosen.is_complex):
         raise DTypeError(f"{where}: expected a floating-point dtype; got {chosen}", "dtype=badak.float32")
     return chosen.numpy
 
@@ -274,8 +274,9 @@ def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
 
 
 def normal_(x, mean=0.0, std=1.0, *, generator=None) -> Tensor:
-    """Fill x with mean + std z."""
-    _need_float(x, "normal_")
+    """Fill x with mean + std z; of complex numbers both parts have this mean, as in PyTorch, and std / sqrt 2."""
+    if not x.is_complex():
+        _need_float(x, "normal_")
     source, rows = or_default(generator), x._array.flags.c_contiguous
     return _fill(x, lambda shape: source.normal(shape, x._array.dtype, float(mean), float(std), rows), "normal_")
 

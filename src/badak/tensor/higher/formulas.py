@@ -11,6 +11,7 @@ import numpy as np
 from badak.ops import (
     cast,
     complex,
+    factors,
     fourier,
     index,
     join,
@@ -349,6 +350,12 @@ def cholesky(saved, dy):
     inverse = np.linalg.inv(factor)
     da = inverse.swapaxes(-1, -2).conj() @ inner @ inverse
     return (da + da.swapaxes(-1, -2).conj()) / 2
+
+
+@of(factors.MatrixExp)
+def matrix_exp(saved, dy):
+    n = dy.shape[-1]
+    return run(factors.MatrixExp, factors.doubled(saved.a, dy))[..., :n, n:]
 
 
 @of(observe.Observe)

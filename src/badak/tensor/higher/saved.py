@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.graph.node import Leaf, Node
-from badak.ops import attention, linalg, loss, norm, reduce
+from badak.ops import attention, factors, linalg, loss, norm, reduce
 from badak.tensor.higher.array import NotRecordable, Recorded
 from badak.tensor.tensor import Tensor
 
@@ -17,6 +17,7 @@ from badak.tensor.tensor import Tensor
 OUTPUTS = {
     (linalg.Solve, "x"): 0, (linalg.Cholesky, "l"): 0, (linalg.QR, "q"): 0, (linalg.QR, "r"): 1,
     (linalg.Eigh, "w"): 0, (linalg.Eigh, "v"): 1,
+    (factors.LU, "lu"): 0, (factors.Eig, "w"): 0, (factors.Eig, "v"): 1,
 }  # fmt: skip
 
 CONSTANTS = {  # arrays that the formulas of this room only look at

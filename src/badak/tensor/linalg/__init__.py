@@ -23,6 +23,14 @@ from badak.tensor.linalg.decompose import solve as solve
 from badak.tensor.linalg.decompose import solve_triangular as solve_triangular
 from badak.tensor.linalg.decompose import svd as svd
 from badak.tensor.linalg.decompose import svdvals as svdvals
+from badak.tensor.linalg.factors import cholesky_ex as cholesky_ex
+from badak.tensor.linalg.factors import inv_ex as inv_ex
+from badak.tensor.linalg.factors import lu as lu
+from badak.tensor.linalg.factors import lu_factor as lu_factor
+from badak.tensor.linalg.factors import lu_factor_ex as lu_factor_ex
+from badak.tensor.linalg.factors import lu_solve as lu_solve
+from badak.tensor.linalg.factors import matrix_exp as matrix_exp
+from badak.tensor.linalg.factors import solve_ex as solve_ex
 from badak.tensor.linalg.norms import cond as cond
 from badak.tensor.linalg.norms import matrix_norm as matrix_norm
 from badak.tensor.linalg.norms import norm as norm
@@ -31,6 +39,10 @@ from badak.tensor.linalg.products import cross as cross
 from badak.tensor.linalg.products import matmul as matmul
 from badak.tensor.linalg.products import multi_dot as multi_dot
 from badak.tensor.linalg.products import vecdot as vecdot
+from badak.tensor.linalg.reflections import householder_product as householder_product
+from badak.tensor.linalg.shaped import tensorinv as tensorinv
+from badak.tensor.linalg.shaped import tensorsolve as tensorsolve
+from badak.tensor.linalg.shaped import vander as vander
 from badak.tensor.shape import diagonal as _diagonal
 from badak.tensor.tensor import Tensor
 
@@ -62,6 +74,18 @@ __all__ = [
     "svdvals",
     "vecdot",
     "vector_norm",
+    "cholesky_ex",
+    "inv_ex",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+    "matrix_exp",
+    "solve_ex",
+    "householder_product",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
 ]
 
 

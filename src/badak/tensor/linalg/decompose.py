@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, MissingError
+from badak.errors import ArgumentError
 from badak.graph import modes
 from badak.ops import linalg as ops
+from badak.ops.factors import Eig
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.elementwise import where
@@ -167,16 +168,16 @@ def _upper(UPLO: str) -> bool:  # noqa: N803
 
 
 def eig(A, *, out=None):  # noqa: N803
-    """(eigenvalues, eigenvectors) of any square A, complex. Parity: there is no gradient."""
-    ops.square("linalg.eig", A._array)
-    if modes.grad and A.requires_grad:
-        raise MissingError("linalg.eig has no gradient", "linalg.eigh for a symmetric A, or A.detach()")
-    kind = np.complex64 if A._array.dtype in (np.float32, np.complex64) else np.complex128
-    return returns.linalg_eig(*(Tensor._of(part.astype(kind)) for part in np.linalg.eig(A._array)))
+    """(eigenvalues, eigenvectors) of any square A, complex: A V = V diag(w), the columns of V of length 1, largest entry real.
+
+    dA = V^-T (diag(dw) + F o V^T dV, less what turns or stretches a column) V^T, F_ij = 1 / (w_j - w_i)*, for different w.
+    Parity: PyTorch refuses the gradient of what depends on how the columns are turned; here it is that of LAPACK's choice.
+    """
+    return returns.linalg_eig(*apply(Eig, A))
 
 
 def eigvals(A, *, out=None) -> Tensor:  # noqa: N803
-    """The eigenvalues of any square A, complex. Parity: there is no gradient."""
+    """The eigenvalues of any square A, complex.   dA = V^-T diag(dw) V^T, for different w."""
     return into(out, eig(A)[0])
 
 

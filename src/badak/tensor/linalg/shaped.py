@@ -1,0 +1,103 @@
+"""Equations between tensors as between matrices; powers side by side; factorisations of low rank."""
+
+import math
+
+from badak.errors import ArgumentError, ShapeError
+from badak.tensor.join import cat
+from badak.tensor.linalg import decompose
+from badak.tensor.linalg.products import matmul
+from badak.tensor.promote import into
+from badak.tensor.random import randn
+from badak.tensor.reduce import cumprod
+from badak.tensor.shape import movedim
+from badak.tensor.tensor import Tensor
+
+
+def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
+    """X with tensordot(A, X, X.ndim) = B: A (B's sizes, then X's), after its `dims` have been moved to its end."""
+    if dims is not None:
+        A = movedim(A, tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))  # noqa: N806
+    rest = A.shape[B.dim() :]
+    if math.prod(rest) != B.numel():
+        raise ShapeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+            f"got {math.prod(rest)} != {B.numel()}",
+            "A with as many numbers along its last dims as B has",
+        )
+    X = decompose.solve(A.reshape(B.numel(), -1), B.reshape(-1))  # noqa: N806
+    return into(out, X.reshape(*rest))
+
+
+def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
+    """The inverse of A as a map from its last dims to its first `ind` ones: (last sizes, first sizes)."""
+    if ind <= 0:
+        raise ArgumentError(f"Expected a strictly positive integer for 'ind', but got {ind}", "ind=2")
+    first, last = A.shape[:ind], A.shape[ind:]
+    if math.prod(first) != math.prod(last):
+        raise ShapeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{math.prod(last)} != {math.prod(first)}",
+            None,
+        )
+    return into(out, decompose.inv(A.reshape(math.prod(first), -1)).reshape(*last, *first))
+
+
+def vander(x, *, N=None) -> Tensor:  # noqa: N803
+    """The powers of each entry of x (..., n), 0 to N - 1, in a new last dim; N = n unless given."""
+    x = x if x.dim() else x.unsqueeze(0)
+    n = x.shape[-1] if N is None else N
+    if n <= 1 and N is not None:
+        raise ArgumentError(f"N must be greater than 1; got {N}", "N=2")
+    powers = x.unsqueeze(-1).expand(*x.shape, max(n - 1, 0))
+    ones = x.new_ones((*x.shape, 1))
+    return cat([ones, cumprod(powers, -1).to(x.dtype)], -1) if n else x.new_ones((*x.shape, 0))
+
+
+def older_vander(x, N=None, increasing=False) -> Tensor:  # noqa: N803
+    """The powers of each entry of x (n,), N - 1 to 0, or 0 to N - 1 where `increasing`, in a new last dim."""
+    if x.dim() != 1:
+        raise ShapeError(f"torch.vander: x must be a one-dimensional tensor; got {tuple(x.shape)}", "linalg.vander")
+    n = x.shape[0] if N is None else N
+    if n < 2:
+        y = x.new_ones((x.shape[0], n))
+    else:
+        y = vander(x, N=n)
+    return y if increasing else y.flip(1)
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):  # noqa: N803
+    """(U, S, V) with A - M nearly U diag(S) V^H, of rank q: from what A makes of q random vectors, `niter` times more exact.
+
+    Source: Halko, Martinsson and Tropp 2011, "Finding structure with randomness", algorithms 4.4 and 5.1.
+    """
+    q = 6 if q is None else q
+    m, n = A.shape[-2:]
+    A = A if M is None else A - M  # noqa: N806
+    turned = m < n
+    if turned:
+        A = A.mH  # noqa: N806
+    Q = _range(A, q, niter)  # noqa: N806
+    U, S, Vh = decompose.svd(matmul(Q.mH, A), full_matrices=False)  # noqa: N806
+    U, V = matmul(Q, U), Vh.mH  # noqa: N806
+    return (V, S, U) if turned else (U, S, V)
+
+
+def _range(A: Tensor, q: int, niter: int) -> Tensor:  # noqa: N803
+    """Q (m, q) with orthogonal columns, in whose span nearly all of A lies."""
+    R = randn(A.shape[-1], q, dtype=A.dtype)  # noqa: N806
+    X = decompose.qr(matmul(A, R))[0]  # noqa: N806
+    for _ in range(niter):
+        X = decompose.qr(matmul(A.mH, X))[0]  # noqa: N806
+        X = decompose.qr(matmul(A, X))[0]  # noqa: N806
+    return X
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):  # noqa: N803
+    """(U, S, V): `svd_lowrank` of A, with `center` of A less the means of its columns; q = min(6, m, n) unless given."""
+    m, n = A.shape[-2:]
+    q = min(6, m, n) if q is None else q
+    if not 0 <= q <= min(m, n):
+        raise ArgumentError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}", "q=2")
+    if niter < 0:
+        raise ArgumentError(f"niter(={niter}) must be non-negative integer", "niter=2")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
