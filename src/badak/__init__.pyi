@@ -301,6 +301,22 @@ from badak.tensor.legacy import set_default_tensor_type as set_default_tensor_ty
 from badak.tensor.legacy import ShortTensor as ShortTensor
 from badak.tensor.linalg.einsum import einsum as einsum
 from badak.tensor.linalg.einsum import tensordot as tensordot
+from badak.tensor.linalg.factors import cholesky_inverse as cholesky_inverse
+from badak.tensor.linalg.factors import cholesky_solve as cholesky_solve
+from badak.tensor.linalg.factors import older_lu_solve as _lu_solve_
+lu_solve = _lu_solve_
+from badak.tensor.linalg.factors import matrix_exp as matrix_exp
+from badak.tensor.linalg.factors import triangular_solve as triangular_solve
+from badak.tensor.linalg.factors import older_lu as _lu_
+lu = _lu_
+from badak.tensor.linalg.factors import lu_unpack as lu_unpack
+from badak.tensor.linalg.reflections import geqrf as geqrf
+from badak.tensor.linalg.reflections import ormqr as ormqr
+from badak.tensor.linalg.reflections import orgqr as orgqr
+from badak.tensor.linalg.shaped import pca_lowrank as pca_lowrank
+from badak.tensor.linalg.shaped import svd_lowrank as svd_lowrank
+from badak.tensor.linalg.shaped import older_vander as _vander_
+vander = _vander_
 from badak.tensor.linalg.norms import cdist as cdist
 from badak.tensor.linalg.older import cholesky as cholesky
 from badak.tensor.linalg.older import cross as cross

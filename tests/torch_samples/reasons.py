@@ -69,6 +69,7 @@ OPS = [
     Reason("nn.functional.ctc_loss", "gradient 0", "PyTorch's is exp(log_probs) more, which log_softmax takes off"),
     Reason("nn.functional.hardsigmoid", "gradient 0", "PyTorch's 1/6 is a float32, also in float64"),
     Reason("nn.functional.layer_norm", "gradient 0", CANCELS),
+    Reason("nn.functional.local_response_norm", "could not infer output dtype", "refused: the mean of ints is no int"),
     Reason("nn.functional.normalize", "gradient 0", CANCELS),
     Reason("nn.functional.rms_norm", "expected a floating dtype; got badak.complex128", REAL_ONLY),
     Reason("nn.functional.scaled_dot_product_attention", "gradient 0", CANCELS),

@@ -69,6 +69,7 @@ PLACES = {
     "badak.nn.modules.flatten": "badak.nn",
     "badak.nn.modules.fold": "badak.nn",
     "badak.nn.modules.instancenorm": "badak.nn",
+    "badak.nn.modules.lazy": "badak.nn.lazy",
     "badak.nn.modules.linear": "badak.nn.linear",
     "badak.nn.modules.loss": "badak.nn.loss",
     "badak.nn.modules.module": "badak.nn.module",

@@ -24,6 +24,7 @@ from badak.nn.activation import Mish as Mish
 from badak.nn.activation import PReLU as PReLU
 from badak.nn.activation import ReLU as ReLU
 from badak.nn.activation import ReLU6 as ReLU6
+from badak.nn.activation import RReLU as RReLU
 from badak.nn.activation import Sigmoid as Sigmoid
 from badak.nn.activation import SiLU as SiLU
 from badak.nn.activation import Softmax as Softmax
@@ -58,8 +59,22 @@ from badak.nn.dropout import Dropout as Dropout
 from badak.nn.dropout import Dropout1d as Dropout1d
 from badak.nn.dropout import Dropout2d as Dropout2d
 from badak.nn.dropout import Dropout3d as Dropout3d
+from badak.nn.dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from badak.nn.embedding import Embedding as Embedding
 from badak.nn.embedding import EmbeddingBag as EmbeddingBag
+from badak.nn.lazy import LazyBatchNorm1d as LazyBatchNorm1d
+from badak.nn.lazy import LazyBatchNorm2d as LazyBatchNorm2d
+from badak.nn.lazy import LazyBatchNorm3d as LazyBatchNorm3d
+from badak.nn.lazy import LazyConv1d as LazyConv1d
+from badak.nn.lazy import LazyConv2d as LazyConv2d
+from badak.nn.lazy import LazyConv3d as LazyConv3d
+from badak.nn.lazy import LazyConvTranspose1d as LazyConvTranspose1d
+from badak.nn.lazy import LazyConvTranspose2d as LazyConvTranspose2d
+from badak.nn.lazy import LazyConvTranspose3d as LazyConvTranspose3d
+from badak.nn.lazy import LazyInstanceNorm1d as LazyInstanceNorm1d
+from badak.nn.lazy import LazyInstanceNorm2d as LazyInstanceNorm2d
+from badak.nn.lazy import LazyInstanceNorm3d as LazyInstanceNorm3d
+from badak.nn.lazy import LazyLinear as LazyLinear
 from badak.nn.linear import Bilinear as Bilinear
 from badak.nn.linear import Flatten as Flatten
 from badak.nn.linear import Identity as Identity
@@ -79,17 +94,21 @@ from badak.nn.loss import KLDivLoss as KLDivLoss
 from badak.nn.loss import L1Loss as L1Loss
 from badak.nn.loss import MarginRankingLoss as MarginRankingLoss
 from badak.nn.loss import MSELoss as MSELoss
+from badak.nn.loss import MultiLabelMarginLoss as MultiLabelMarginLoss
 from badak.nn.loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
 from badak.nn.loss import MultiMarginLoss as MultiMarginLoss
 from badak.nn.loss import NLLLoss as NLLLoss
+from badak.nn.loss import NLLLoss2d as NLLLoss2d
 from badak.nn.loss import PairwiseDistance as PairwiseDistance
 from badak.nn.loss import PoissonNLLLoss as PoissonNLLLoss
 from badak.nn.loss import SmoothL1Loss as SmoothL1Loss
 from badak.nn.loss import SoftMarginLoss as SoftMarginLoss
 from badak.nn.loss import TripletMarginLoss as TripletMarginLoss
+from badak.nn.loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from badak.nn.module import Module as Module
 from badak.nn.norm import GroupNorm as GroupNorm
 from badak.nn.norm import LayerNorm as LayerNorm
+from badak.nn.norm import LocalResponseNorm as LocalResponseNorm
 from badak.nn.norm import RMSNorm as RMSNorm
 from badak.nn.padding import CircularPad1d as CircularPad1d
 from badak.nn.padding import CircularPad2d as CircularPad2d
@@ -108,6 +127,8 @@ from badak.nn.padding import ZeroPad2d as ZeroPad2d
 from badak.nn.padding import ZeroPad3d as ZeroPad3d
 from badak.nn.parameter import Buffer as Buffer
 from badak.nn.parameter import Parameter as Parameter
+from badak.nn.parameter import UninitializedBuffer as UninitializedBuffer
+from badak.nn.parameter import UninitializedParameter as UninitializedParameter
 from badak.nn.parameter_containers import ParameterDict as ParameterDict
 from badak.nn.parameter_containers import ParameterList as ParameterList
 from badak.nn.pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
@@ -119,6 +140,8 @@ from badak.nn.pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
 from badak.nn.pooling import AvgPool1d as AvgPool1d
 from badak.nn.pooling import AvgPool2d as AvgPool2d
 from badak.nn.pooling import AvgPool3d as AvgPool3d
+from badak.nn.pooling import FractionalMaxPool2d as FractionalMaxPool2d
+from badak.nn.pooling import FractionalMaxPool3d as FractionalMaxPool3d
 from badak.nn.pooling import LPPool1d as LPPool1d
 from badak.nn.pooling import LPPool2d as LPPool2d
 from badak.nn.pooling import LPPool3d as LPPool3d
@@ -136,17 +159,22 @@ from badak.nn.recurrent import LSTM as LSTM
 from badak.nn.recurrent import RNN as RNN
 from badak.nn.recurrent import GRUCell as GRUCell
 from badak.nn.recurrent import LSTMCell as LSTMCell
+from badak.nn.recurrent import RNNBase as RNNBase
 from badak.nn.recurrent import RNNCell as RNNCell
+from badak.nn.recurrent import RNNCellBase as RNNCellBase
 from badak.nn.transformer import Transformer as Transformer
 from badak.nn.transformer import TransformerDecoder as TransformerDecoder
 from badak.nn.transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from badak.nn.transformer import TransformerEncoder as TransformerEncoder
 from badak.nn.transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from badak.nn.vision import ChannelShuffle as ChannelShuffle
 from badak.nn.vision import Fold as Fold
 from badak.nn.vision import PixelShuffle as PixelShuffle
 from badak.nn.vision import PixelUnshuffle as PixelUnshuffle
 from badak.nn.vision import Unfold as Unfold
 from badak.nn.vision import Upsample as Upsample
+from badak.nn.vision import UpsamplingBilinear2d as UpsamplingBilinear2d
+from badak.nn.vision import UpsamplingNearest2d as UpsamplingNearest2d
 
 __getattr__ = _door(__name__)
 _guard_classes(globals(), Module, __name__)

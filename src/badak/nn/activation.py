@@ -314,3 +314,17 @@ class Softmax2d(_Elementwise):
         if input.dim() not in (3, 4):
             raise ArgumentError(f"Softmax2d: expected input to be 3D or 4D, got {tuple(input.shape)}")
         return F.softmax(input, -3)
+
+
+class RReLU(Module):
+    """x where x > 0, else a x, a drawn between lower and upper in training. Source: Xu et al. 2015."""
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")

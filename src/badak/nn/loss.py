@@ -4,6 +4,7 @@
 the functions' docstrings.
 """
 
+from badak.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn.functional._common import reduction_of
 from badak.nn.module import Module
@@ -279,3 +280,33 @@ class PairwiseDistance(Module):
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
+class MultiLabelMarginLoss(_Loss):
+    """The sum over labels j and other classes i of max(0, 1 - x_j + x_i), / V."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """TripletMarginLoss with a distance of one's own."""
+
+    def __init__(self, *, distance_function=None, margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        if margin <= 0:
+            raise ArgumentError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead", "margin=1.0"
+            )
+        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.margin, self.swap = margin, swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_with_distance_loss(
+            anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
+            reduction=self.reduction,
+        )  # fmt: skip
+
+
+class NLLLoss2d(NLLLoss):
+    """NLLLoss, under its older name for images."""

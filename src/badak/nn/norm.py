@@ -116,3 +116,17 @@ class GroupNorm(_Affine):
 
 def _shape(normalized_shape: int | list[int] | Size) -> tuple[int, ...]:
     return (int(normalized_shape),) if isinstance(normalized_shape, numbers.Integral | int) else tuple(normalized_shape)
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha mean(x^2 of `size` channels around))^beta. Source: Krizhevsky et al. 2012."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

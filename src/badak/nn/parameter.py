@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import KindError
+from badak.errors import ArgumentError, KindError
 from badak.graph import effects
 from badak.nn.errors import kind
-from badak.tensor import Tensor, get_default_dtype
+from badak.tensor import Tensor, empty, get_default_dtype
+from badak.tensor.dtypes import to_dtype
 from badak.tensor.printing import format_tensor
 
 
@@ -63,3 +64,65 @@ def _same_memory(cls: type, data: Tensor | None) -> Any:
     made._counter = data._watch()  # an in-place change through one is seen by the other's graph
     effects.derived(made)
     return made
+
+
+class UninitializedTensorMixin:
+    """A tensor whose shape is not known yet: `materialize(shape)` gives it one, and memory."""
+
+    cls_to_become: Any = None
+
+    def materialize(self, shape, device=None, dtype=None) -> None:
+        """Become a tensor of this shape, whose values are what memory held."""
+        made: Any = empty(*shape, device=device or self._place, dtype=dtype or self.dtype)  # type: ignore[attr-defined]
+        self.__class__ = self.cls_to_become
+        self.data = made  # type: ignore[misc]
+
+    @property
+    def shape(self):
+        raise ArgumentError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+            "when trying to load an uninitialized parameter into an initialized module.",
+            "call `forward` with a first input, which gives the shape",
+        )
+
+    def __repr__(self, **options) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(device=self._place, dtype=self.dtype)  # type: ignore[attr-defined, call-arg]
+        return memo[id(self)]
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A Parameter without a shape, as lazy layers have it before their first input."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device=None, dtype=None):
+        parameter: Any = Tensor._of(np.empty(0, (get_default_dtype() if dtype is None else to_dtype(dtype)).numpy), cls)
+        parameter._place = device
+        parameter.requires_grad_(requires_grad)
+        return parameter
+
+    def __init__(self, requires_grad: bool = True, device=None, dtype=None):
+        pass
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
+    """A buffer without a shape, as lazy layers have it before their first input."""
+
+    cls_to_become = Buffer
+
+    def __new__(cls, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):
+        buffer: Any = Tensor._of(np.empty(0, (get_default_dtype() if dtype is None else to_dtype(dtype)).numpy), cls)
+        buffer._place, buffer.persistent = device, persistent
+        return buffer
+
+    def __init__(self, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):
+        pass
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether it has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)

@@ -1,5 +1,6 @@
 """Pooling layers: the maximum or the mean of windows."""
 
+from badak.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn.functional.sizes import sizes
 from badak.nn.module import Module
@@ -240,3 +241,47 @@ class MaxUnpool3d(_MaxUnpool):
 
 def _tuple1(value) -> tuple:
     return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+class _FractionalMaxPool(Module):
+    axes = 0
+
+    def __init__(
+        self, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if (output_size is None) == (output_ratio is None):
+            what = "requires specifying either an output size, or a pooling ratio" if output_size is None else "takes only one of"
+            raise ArgumentError(f"{name} {what}: output_size={output_size}, output_ratio={output_ratio}", "output_ratio=0.5")
+        self.kernel_size, self.output_size = self._each(kernel_size), None if output_size is None else self._each(output_size)
+        self.output_ratio = None if output_ratio is None else self._each(output_ratio)
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ArgumentError(f"output_ratio must be between 0 and 1 (got {output_ratio})", "output_ratio=0.5")
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+
+    def _each(self, value) -> tuple:
+        return tuple(value) if isinstance(value, tuple | list) else (value,) * self.axes
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The largest number of windows that overlap by chance: see nn.functional.fractional_max_pool2d."""
+
+    axes = 2
+
+    def forward(self, input: Tensor):
+        return F.fractional_max_pool2d(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
+        )
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The largest number of windows that overlap by chance: see nn.functional.fractional_max_pool3d."""
+
+    axes = 3
+
+    def forward(self, input: Tensor):
+        return F.fractional_max_pool3d(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
+        )

@@ -295,6 +295,10 @@ class Methods:
         """x in int8; x itself where it is so already."""
     def cholesky(self, upper=False, *, out=None) -> Tensor:
         """As linalg.cholesky."""
+    def cholesky_inverse(self, upper=False, *, out=None) -> Tensor:
+        """A^-1, where A = L L^H, or L^H L with upper=True."""
+    def cholesky_solve(self, L, upper=False, *, out=None) -> Tensor:
+        """X with A X = B, where A = L L^H, or L^H L with upper=True."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple:
         """At most `chunks` equal pieces along dim, the last perhaps smaller; views."""
     def clamp(self, min=None, max=None, *, out=None) -> Tensor:
@@ -485,6 +489,8 @@ class Methods:
         """ge, in place."""
     def geometric_(self, p, *, generator=None) -> Tensor:
         """Fill x with the number of trials up to the first success of probability p."""
+    def geqrf(self, *, out=None) -> Any:
+        """(a, tau): R on and above a's diagonal, the vectors of Q's reflections below it. Without gradient, as in PyTorch."""
     def ger(self, vec2, *, out=None) -> Tensor:
         """y[i, j] = a[i] b[j]."""
     def greater(self, other, *, out=None) -> Tensor:
@@ -644,6 +650,10 @@ class Methods:
         """input < other, element by element, as booleans."""
     def lt_(self, other, *, out=None) -> Tensor:
         """lt, in place."""
+    def lu(self, pivot=True, get_infos=False, out=None) -> Any:
+        """(LU, pivots), with get_infos (LU, pivots, infos): as linalg.lu_factor_ex. The method x.lu, too."""
+    def lu_solve(self, LU_data, LU_pivots, *, out=None) -> Tensor:
+        """As linalg.lu_solve, with the right side first."""
     @property
     def mH(self) -> Tensor:
         """The last two dims exchanged, conjugated if complex."""
@@ -662,6 +672,8 @@ class Methods:
         """The entries where mask, in a vector.   dx = dy there, 0 elsewhere."""
     def matmul(self, other, *, out=None) -> Tensor:
         """Matrix product over the last two dims; leading dims broadcast, a vector on the left is a row, on the right a column."""
+    def matrix_exp(self) -> Tensor:
+        """exp(A), the sum of A^k / k!, of each matrix.   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
     def matrix_power(self, n, *, out=None) -> Tensor:
         """A multiplied with itself n times; n < 0 of its inverse, n = 0 the identity."""
     def max(self, dim=None, keepdim=False, *, axis=None, out=None) -> Any:
@@ -741,9 +753,13 @@ class Methods:
     def norm(self, p='fro', dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
         '(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.'
     def normal_(self, mean=0.0, std=1.0, *, generator=None) -> Tensor:
-        """Fill x with mean + std z."""
+        """Fill x with mean + std z; of complex numbers both parts have this mean, as in PyTorch, and std / sqrt 2."""
     def not_equal(self, other, *, out=None) -> Tensor:
         """input != other, element by element, as booleans."""
+    def orgqr(self, tau, *, out=None) -> Tensor:
+        """The first n columns of H_1 H_2 ... H_k, H_i = I - tau_i v_i v_i^H, v_i = (0, ..., 1, input[i + 1 :, i])."""
+    def ormqr(self, tau, other, left=True, transpose=False, *, out=None) -> Tensor:
+        """Q other, or other Q with left=False; Q^H with `transpose`: Q is the whole product of the reflections."""
     def outer(self, vec2, *, out=None) -> Tensor:
         """y[i, j] = a[i] b[j]."""
     def permute(self, *order, dims=None) -> Tensor:
@@ -947,6 +963,8 @@ class Methods:
         """The dims dim0 and dim1 exchanged; a view."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """transpose, in place."""
+    def triangular_solve(self, A, upper=True, transpose=False, unitriangular=False, *, out=None) -> Any:
+        """(X, A) with A X = input for a triangular A, transposed first with `transpose`; A is given back."""
     def tril(self, diagonal: _int = 0, *, out=None) -> Tensor:
         """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
     def tril_(self, diagonal: _int = 0, *, out=None) -> Tensor:

@@ -7,7 +7,7 @@ from badak.errors import ArgumentError, ShapeError, warn_once
 from badak.nn.functional._common import original, placed, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
-from badak.tensor import Tensor, apply, where, zeros_like
+from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_like
 from badak.tensor.random import default_generator
 from badak.tensor.wide import in_float32
 
@@ -264,3 +264,23 @@ def threshold_(input, threshold, value) -> Tensor:
     """threshold, in place."""
     x = original(input, True, "threshold_")
     return placed(where(x > threshold, x, value), input, True, "threshold_")
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) -> Tensor:
+    """y = x where x > 0, else a x: a uniform on [lower, upper), drawn for each such x in training, else their mean.
+
+    Source: Xu et al. 2015, "Empirical evaluation of rectified activations in convolutional network".
+    """
+    if not lower <= upper:
+        raise ArgumentError(f"rrelu: lower bound must not be greater than the upper bound; got {lower} and {upper}", "1/8, 1/3")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    x = original(input, inplace, "rrelu")
+    below = x.detach() <= 0
+    slopes = zeros(int(below.sum()), dtype=float64).uniform_(lower, upper).to(x.dtype)
+    return placed(x * ones_like(x).detach().masked_scatter(below, slopes), input, inplace, "rrelu_")
+
+
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False) -> Tensor:
+    """rrelu, in place."""
+    return rrelu(input, lower, upper, training, True)

@@ -80,3 +80,19 @@ def _checked(input, p: float, name: str) -> Tensor:
     if not 0.0 <= p <= 1.0:
         raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}", f"{name}(x, p=0.1)")
     return tensor(input, name)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
+    """alpha_dropout of whole channels of (N, C, ...)."""
+    x = _checked(input, p, "feature_alpha_dropout")
+    if p == 0 or not training or x.numel() == 0:
+        return x
+    if x.dim() < 2:
+        raise ArgumentError("Feature dropout requires at least 2 dimensions in the input", "x (N, C, ...)")
+    if p == 1:
+        return placed(x * 0.0, x, inplace, "feature_alpha_dropout_")
+    keep = default_generator.bernoulli(1 - p, tuple(x.shape[:2])).reshape(*x.shape[:2], *(1,) * (x.dim() - 2))
+    low = -SELU_ALPHA * SELU_SCALE
+    a = 1.0 / math.sqrt((low * low * p + 1.0) * (1.0 - p))
+    kept = Tensor._of(keep).to(x.dtype)
+    return placed(x * (kept * a) + ((1.0 - kept) * (low * a) - low * a * p), x, inplace, "feature_alpha_dropout_")

@@ -7,8 +7,10 @@ from badak.errors import ArgumentError, ShapeError
 from badak.graph import effects
 from badak.nn.functional._common import reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid
-from badak.nn.functional.loss import _reduced, pairwise_distance
-from badak.tensor import Tensor
+from badak.nn.functional.linear import linear
+from badak.nn.functional.loss import _reduced, cross_entropy, pairwise_distance
+from badak.tensor import Tensor, triu_indices
+from badak.tensor.linalg import vector_norm
 from badak.tensor.wide import in_float32
 
 
@@ -109,3 +111,56 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     far = far.minimum(distance(positive, negative)) if swap else far
     return _reduced((margin + near - far).clamp(min=0), reduction, "triplet_margin_with_distance_loss")
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
+    """The sum over labels j and over classes i that are none of max(0, 1 - x_j + x_i), / V; x (N, V) or (V,).
+
+    target, of x's shape: the labels of each row, those before its first negative number.
+    """
+    reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_margin_loss")
+    if x.dim() > 2 or target.shape != x.shape:
+        raise ShapeError(
+            f"multilabel_margin_loss: expected x (N, V) and target of the same shape; got {tuple(x.shape)} and "
+            f"{tuple(target.shape)}",
+            "labels first, then -1 up to V numbers",
+        )
+    shape = x.shape[:-1]
+    x, target = x.reshape(-1, x.shape[-1] if x.dim() else 1), target.reshape(-1, x.shape[-1] if x.dim() else 1)
+    counts = (target >= 0).to(x.dtype).cumprod(-1).detach()
+    at = target * counts.to(target.dtype)
+    labels = x.new_zeros(x.shape).scatter_add(-1, at, counts) > 0
+    gaps = (1 - x.gather(-1, at).unsqueeze(-1) + x.unsqueeze(-2)).clamp(min=0) * counts.unsqueeze(-1)
+    loss = gaps.masked_fill(labels.unsqueeze(-2), 0).sum((-2, -1)) / x.shape[-1]
+    return _reduced(loss.reshape(shape), reduction, "multilabel_margin_loss")
+
+
+def pdist(input, p=2.0) -> Tensor:
+    """The p-distances of all pairs i < j of the rows of x (N, C), in one row, in the order of i, then of j."""
+    x = tensor(input, "pdist")
+    if x.dim() != 2:
+        raise ShapeError(f"pdist only supports 2D tensors, got: {x.dim()}D", "x (N, C)")
+    if not p >= 0:
+        raise ArgumentError("pdist only supports non-negative p values", "p=2.0")
+    pairs = triu_indices(x.shape[0], x.shape[0], 1)
+    if not x.shape[1]:
+        return (x * 0).sum() * x.new_zeros(pairs.shape[1])
+    return vector_norm(x[pairs[0]] - x[pairs[1]], p, -1)
+
+
+def linear_cross_entropy(
+    input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None, label_smoothing=0.0,
+    options=None,
+) -> Tensor:  # fmt: skip
+    """cross_entropy(linear(x, W, b), target): x (..., K), W (V, K) or (V, d1, ..., K) for several losses of each x.
+
+    `options`, how PyTorch cuts the work, changes nothing here: logits are made as a whole.
+    """
+    x, w = tensor(input, "linear_cross_entropy"), tensor(linear_weight, "linear_cross_entropy", "linear_weight")
+    classes, *inner = w.shape[:-1]
+    logits = linear(x, w.reshape(-1, w.shape[-1]), None if linear_bias is None else linear_bias.reshape(-1))
+    logits = logits.reshape(*x.shape[:-1], classes, *inner) if inner else logits
+    at = -100 if ignore_index is None else ignore_index
+    return cross_entropy(
+        logits, target, weight, ignore_index=at, reduction=reduction, label_smoothing=label_smoothing
+    )

@@ -13,6 +13,13 @@ from badak.nn.utils.clip_grad import clip_grads_with_norm_ as clip_grads_with_no
 from badak.nn.utils.clip_grad import get_total_norm as get_total_norm
 from badak.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
 from badak.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
+from badak.nn.utils.fusion import convert_conv2d_weight_memory_format as convert_conv2d_weight_memory_format
+from badak.nn.utils.fusion import convert_conv3d_weight_memory_format as convert_conv3d_weight_memory_format
+from badak.nn.utils.fusion import fuse_conv_bn_eval as fuse_conv_bn_eval
+from badak.nn.utils.fusion import fuse_conv_bn_weights as fuse_conv_bn_weights
+from badak.nn.utils.fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
+from badak.nn.utils.fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
+from badak.nn.utils.fusion import skip_init as skip_init
 from badak.nn.utils.weight_norm import remove_weight_norm as remove_weight_norm
 from badak.nn.utils.weight_norm import weight_norm as weight_norm
 

@@ -1,0 +1,133 @@
+"""Images and volumes: neighbouring channels that hold each other down, channels exchanged, pools of drawn windows."""
+
+import math
+
+from badak.errors import ArgumentError, ShapeError
+from badak.nn.functional._common import tensor
+from badak.nn.functional.sizes import sizes, with_batch
+from badak.nn.functional.vision import interpolate
+from badak.tensor import Tensor, arange, int64, rand
+from badak.tensor.pad import pad
+
+
+def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """y = x / (k + alpha mean(x^2 of `size` channels around))^beta, x (N, C, ...), zeros beyond the first and last channel.
+
+    Source: Krizhevsky, Sutskever and Hinton 2012, "ImageNet classification with deep convolutional neural networks", 3.3.
+    """
+    x = tensor(input, "local_response_norm")
+    if x.dim() < 3:
+        raise ShapeError(f"Expected 3D or higher dimensionality input (got {x.dim()} dimensions)", "x (N, C, L)")
+    if not x.numel():
+        return x
+    around = [0, 0] * (x.dim() - 2) + [size // 2, (size - 1) // 2]
+    mean = pad(x * x, around).unfold(1, size, 1).mean(-1)
+    return x / (mean * alpha + k) ** beta
+
+
+def channel_shuffle(input, groups: int) -> Tensor:
+    """x (N, C, ...) with channel g C/groups + i at i groups + g: groups mixed. Source: Zhang et al. 2018, "ShuffleNet"."""
+    x = tensor(input, "channel_shuffle")
+    if x.dim() < 3:
+        raise ShapeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}", None)
+    if groups <= 0 or x.shape[1] % groups:
+        raise ArgumentError(
+            f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.", "groups=1"
+        )
+    batch, channels, *rest = x.shape
+    y = x.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
+    return y.reshape(batch, channels, *rest)
+
+
+native_channel_shuffle = channel_shuffle
+
+
+def upsample_nearest(input, size=None, scale_factor=None) -> Tensor:
+    """As `interpolate` with mode "nearest"."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None) -> Tensor:
+    """As `interpolate` with mode "bilinear" and align_corners=True."""
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
+
+
+def fractional_max_pool2d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
+):
+    """The largest number of windows that overlap by chance, x (N, C, H, W) or (C, H, W); dx = dy at that place.
+
+    Window i of O along an axis of size n begins at floor((i + u) a) - floor(u a), a = (n - k) / (O - 1), the last one at n - k,
+    with one u in [0, 1) for each axis and plane, drawn unless `_random_samples` (N, C, 2) are given. output_ratio: O / n.
+    Source: Graham 2014, "Fractional max-pooling".
+    """
+    return _fractional(input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 2)
+
+
+def fractional_max_pool3d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
+):
+    """As fractional_max_pool2d on x (N, C, D, H, W) or (C, D, H, W)."""
+    return _fractional(input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 3)
+
+
+def fractional_max_pool2d_with_indices(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
+):
+    """As fractional_max_pool2d, with the places."""
+    return _fractional(input, kernel_size, output_size, output_ratio, True, _random_samples, 2)
+
+
+def fractional_max_pool3d_with_indices(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
+):
+    """As fractional_max_pool3d, with the places."""
+    return _fractional(input, kernel_size, output_size, output_ratio, True, _random_samples, 3)
+
+
+def _fractional(input, kernel_size, output_size, output_ratio, return_indices, samples, axes: int):
+    where = f"fractional_max_pool{axes}d"
+    x, batched = with_batch(tensor(input, where), axes, where)
+    kernel = sizes(kernel_size, axes, where, "kernel_size")
+    if output_size is None and output_ratio is None:
+        raise ArgumentError(f"{where} requires specifying either an output_size or an output_ratio", "output_ratio=0.5")
+    if output_size is None:
+        ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * axes
+        output_size = tuple(int(n * ratio) for n, ratio in zip(x.shape[2:], ratios))
+    out = sizes(output_size, axes, where, "output_size")
+    for n, k, size in zip(x.shape[2:], kernel, out):
+        if size < 1 or size + k - 1 > n:
+            raise ShapeError(f"{where}(): pool {k} with output size {size} is too large for an input of size {n}", None)
+    if samples is None:
+        samples = rand(*x.shape[:2], axes, dtype=x.dtype)
+    else:
+        samples = (samples if samples.dim() == 3 else samples.unsqueeze(0))[: x.shape[0]]
+    order = reversed(range(2)) if axes == 2 else range(3)  # in two dims the first number is that of the width
+    at: Tensor | None = None
+    for axis, drawn in enumerate(order):
+        places = _starts(samples[..., drawn], x.shape[2 + axis], kernel[axis], out[axis])
+        shape = [1] * (2 * axes)
+        shape[axis], shape[axes + axis] = out[axis], kernel[axis]
+        places = places.reshape(*x.shape[:2], *shape)
+        at = places if at is None else at * x.shape[2 + axis] + places
+    assert at is not None
+    flat = at.reshape(*x.shape[:2], math.prod(out) * math.prod(kernel))
+    windows = x.flatten(2).gather(2, flat).reshape(*x.shape[:2], *out, math.prod(kernel))
+    y, chosen = windows.max(-1)
+    index = flat.reshape(windows.shape).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+    if not batched:
+        y, index = y.squeeze(0), index.squeeze(0)
+    return (y, index) if return_indices else y
+
+
+def _starts(u: Tensor, n: int, kernel: int, out: int) -> Tensor:
+    """The places (N, C, O, k) of the windows of one axis."""
+    i = arange(out, dtype=u.dtype)
+    u = u.unsqueeze(-1)
+    if out > 1:
+        step = (n - kernel) / (out - 1)
+        begins = ((u + i) * step).to(int64) - (u * step).to(int64)
+        begins = begins.where(i < out - 1, n - kernel)
+    else:
+        begins = (u * 0).to(int64) + (n - kernel)
+    return begins.unsqueeze(-1) + arange(kernel)
