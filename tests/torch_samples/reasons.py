@@ -28,7 +28,7 @@ class Reason(NamedTuple):
 REAL_ONLY = "refused: real numbers only"
 TIES = "which of equal values is named is not promised"
 # What lies in memory as LAPACK, an FFT or a sort has left it in PyTorch; here it is row-major, of which every view exists.
-LIBRARIES = ("fft.", "linalg.", "cholesky", "qr", "svd", "quantile")
+LIBRARIES = ("fft.", "linalg.", "cholesky", "geqrf", "lu", "ormqr", "qr", "quantile", "svd", "triangular_solve")
 ONE = "an axis of size 1 has no order in memory; PyTorch remembers what it was in"
 HERMITIAN = "the same for symmetric changes of A, and it is given as their mean; PyTorch's is not symmetric"
 CANCELS = "the gradient is a difference of nearly equal terms: what rounding leaves of it is larger than it is"
@@ -94,6 +94,8 @@ HALVES = [  # float16 and bfloat16
     Reason("complex", "got badak.float16", NO_COMPLEX32),
     Reason("view_as_complex", "float16", NO_COMPLEX32),
     Reason("cov", "gradient 1", ROUNDED),
+    Reason("nn.functional.feature_alpha_dropout/with_train", "result[0]", "PyTorch rounds what it adds before it adds it"),
+    Reason("nn.functional.linear_cross_entropy/chunked_none", "supports float32 acc_dtype", "PyTorch's has no float64 there"),
     Reason("nn.functional.rms_norm", "gradient 0", ROUNDED),
 ]
 HALF_MODULES = [reason for reason in MODULES if reason.name == "TransformerEncoder"]

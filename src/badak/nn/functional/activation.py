@@ -278,7 +278,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) ->
     x = original(input, inplace, "rrelu")
     below = x.detach() <= 0
     slopes = zeros(int(below.sum()), dtype=float64).uniform_(lower, upper).to(x.dtype)
-    return placed(x * ones_like(x).detach().masked_scatter(below, slopes), input, inplace, "rrelu_")
+    return placed(x * ones_like(x.detach()).masked_scatter(below, slopes), input, inplace, "rrelu_")
 
 
 def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False) -> Tensor:

@@ -5,10 +5,12 @@ from badak.graph import effects
 from badak.nn.functional._common import tensor
 from badak.nn.functional.loss import _reduced
 from badak.ops.ctc import CTC, check
-from badak.tensor import Tensor, apply, float32, int64
+from badak.tensor import Tensor, apply, int64
 from badak.tensor import tensor as made_of
+from badak.tensor.wide import in_float32
 
 
+@in_float32
 def ctc_loss(
     log_probs, targets, input_lengths, target_lengths, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
 ) -> Tensor:
@@ -53,8 +55,7 @@ def ctc_loss(
     if not 0 <= blank < x.shape[2]:
         raise RangeError(f"ctc_loss: blank must be in label range 0 .. {x.shape[2] - 1}; got {blank}", "blank=0")
     _check(x, targets, steps, lengths, blank)
-    wide = x.to(float32) if x.dtype.itemsize == 2 else x
-    loss = apply(CTC, wide, targets, steps, lengths, blank=blank, zero_infinity=bool(zero_infinity)).to(x.dtype)
+    loss = apply(CTC, x, targets, steps, lengths, blank=blank, zero_infinity=bool(zero_infinity))
     if reduction == "mean":
         loss = loss / lengths.clamp(min=1).to(x.dtype)
     y = _reduced(loss, reduction, "ctc_loss")

@@ -92,7 +92,4 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor
     if p == 1:
         return placed(x * 0.0, x, inplace, "feature_alpha_dropout_")
     keep = default_generator.bernoulli(1 - p, tuple(x.shape[:2])).reshape(*x.shape[:2], *(1,) * (x.dim() - 2))
-    low = -SELU_ALPHA * SELU_SCALE
-    a = 1.0 / math.sqrt((low * low * p + 1.0) * (1.0 - p))
-    kept = Tensor._of(keep).to(x.dtype)
-    return placed(x * (kept * a) + ((1.0 - kept) * (low * a) - low * a * p), x, inplace, "feature_alpha_dropout_")
+    return placed(_saturated(x, Tensor._of(keep).to(x.dtype), p), x, inplace, "feature_alpha_dropout_")

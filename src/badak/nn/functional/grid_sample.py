@@ -4,12 +4,14 @@ import math
 
 from badak.errors import ArgumentError, DTypeError, MissingError, ShapeError
 from badak.nn.functional._common import tensor
-from badak.tensor import Tensor, bool_, float32, int64, linspace, stack, where
+from badak.tensor import Tensor, bool_, int64, linspace, stack, where
+from badak.tensor.wide import in_float32
 
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 MODES, PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
 
 
+@in_float32
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None) -> Tensor:
     """y[n, c, o] = the image x (N, C, H, W) or (N, C, D, H, W) at the place grid[n, o].
 
@@ -33,8 +35,6 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             "padding_mode='zeros'",
         )
     axes = _check(x, grid, mode)
-    if x.dtype.itemsize == 2:
-        return grid_sample(x.to(float32), grid.to(float32), mode, padding_mode, align_corners).to(x.dtype)
     sizes, corners = x.shape[2:], bool(align_corners)
     places = [_unscaled(grid[..., axes - 1 - a], sizes[a], corners).flatten(1) for a in range(axes)]  # (N, L) for each axis
     if mode == "bicubic":
@@ -172,6 +172,7 @@ def _kernel(t: Tensor) -> list[Tensor]:
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
+@in_float32
 def affine_grid(theta, size, align_corners=None) -> Tensor:
     """The grid (N, *O, 2 or 3) for grid_sample that theta (N, 2, 3) or (N, 3, 4) makes of places p: theta (p, 1).
 

@@ -8,8 +8,10 @@ from badak.nn.functional.sizes import sizes, with_batch
 from badak.nn.functional.vision import interpolate
 from badak.tensor import Tensor, arange, int64, rand
 from badak.tensor.pad import pad
+from badak.tensor.wide import in_float32
 
 
+@in_float32
 def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """y = x / (k + alpha mean(x^2 of `size` channels around))^beta, x (N, C, ...), zeros beyond the first and last channel.
 

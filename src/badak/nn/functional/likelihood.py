@@ -113,6 +113,7 @@ def triplet_margin_with_distance_loss(
     return _reduced((margin + near - far).clamp(min=0), reduction, "triplet_margin_with_distance_loss")
 
 
+@in_float32
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """The sum over labels j and over classes i that are none of max(0, 1 - x_j + x_i), / V; x (N, V) or (V,).
 
@@ -135,6 +136,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     return _reduced(loss.reshape(shape), reduction, "multilabel_margin_loss")
 
 
+@in_float32
 def pdist(input, p=2.0) -> Tensor:
     """The p-distances of all pairs i < j of the rows of x (N, C), in one row, in the order of i, then of j."""
     x = tensor(input, "pdist")
@@ -148,6 +150,7 @@ def pdist(input, p=2.0) -> Tensor:
     return vector_norm(x[pairs[0]] - x[pairs[1]], p, -1)
 
 
+@in_float32
 def linear_cross_entropy(
     input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None, label_smoothing=0.0,
     options=None,

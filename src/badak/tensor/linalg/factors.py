@@ -21,8 +21,6 @@ def matrix_exp(A) -> Tensor:  # noqa: N803
 
     Source: Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
     """
-    if A._array.dtype.itemsize == 2 and A.is_floating_point():
-        return apply(ops.MatrixExp, A.float()).to(A.dtype)
     return apply(ops.MatrixExp, A)
 
 
