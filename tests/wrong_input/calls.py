@@ -135,15 +135,16 @@ def _of(op, function) -> Iterator[Call]:
             continue
 
 
-def torch_refuses(name: str) -> Iterator[tuple[Call, str]]:
-    """(a call, what PyTorch says to it) for each wrong call in PyTorch's own table."""
+def torch_refuses(name: str) -> Iterator[tuple[Call, type[Exception], str]]:
+    """(a call, what PyTorch raises, what it says) for each wrong call in PyTorch's own table."""
     for op in sampled().get(name, ()):
         if op.error_inputs_func is None:
             continue
         for wrong in op.error_inputs("cpu"):
             sample = wrong.sample_input
             try:
-                yield (find(name), as_badak([sample.input, *sample.args]), as_badak(sample.kwargs)), wrong.error_regex
+                call = find(name), as_badak([sample.input, *sample.args]), as_badak(sample.kwargs)
+                yield call, wrong.error_type, wrong.error_regex
             except (NotHere, TypeError, ValueError):
                 continue
 

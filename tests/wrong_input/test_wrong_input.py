@@ -96,12 +96,12 @@ def test_wrong_input_is_answered_in_two_lines(name):
 @pytest.mark.parametrize("name", names())
 def test_what_pytorch_refuses_is_refused(name):
     taken = []
-    for (function, args, kwargs), said in calls.torch_refuses(name):
+    for (function, args, kwargs), kind, said in calls.torch_refuses(name):
         answer = "taken"
         try:
             function(*args, **kwargs)
         except BadakError as error:
-            answer = "" if error.fix else "no fix"
+            answer = "" if error.fix and isinstance(error, kind) else f"{type(error).__name__}, not {kind.__name__}"
         except Exception as error:
             answer = f"{type(error).__name__}: {error}"
         if answer:

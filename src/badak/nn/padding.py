@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, ShapeError
 from badak.nn import functional as F
 from badak.nn.module import Module
 from badak.tensor import Tensor
@@ -22,6 +22,9 @@ class _Pad(Module):
             raise ArgumentError(f"{type(self).__name__}: expected {2 * self.axes} paddings or one; got {padding}", "padding=1")
 
     def forward(self, input: Tensor) -> Tensor:
+        few = self.axes + 1
+        if self.mode == "circular" and input.dim() not in (few, few + 1):
+            raise ShapeError(f"expected {few}D or {few + 1}D input (got {input.dim()}D input)", f"CircularPad{input.dim() - 2}d")
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:

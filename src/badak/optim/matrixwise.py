@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from badak.errors import BadakError, KindError
+from badak.errors import BadakError, DTypeError
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import check_settings
 from badak.optim.state import OptimizerStateError, check_memory
@@ -46,7 +46,7 @@ class Matrixwise(Optimizer):
     def _check_real(self, p: Tensor) -> None:
         if p._array.dtype.kind == "c":
             owner = type(self).__name__
-            raise KindError(f"{owner} does not support complex parameters; got {p.dtype}", "optim.AdamW for these")
+            raise DTypeError(f"{owner} does not support complex parameters; got {p.dtype}", "optim.AdamW for these")
 
     def _shapes(self, p: Tensor) -> dict[str, tuple[int, ...]]:
         """What is remembered of p: {name: its shape}."""

@@ -1,6 +1,6 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
-from badak.errors import ArgumentError, DTypeError, KindError
+from badak.errors import ArgumentError, DTypeError, KindError, MissingError
 from badak.graph import effects
 from badak.ops import arithmetic as ops
 from badak.ops import blend, power
@@ -144,9 +144,15 @@ def _rounded(input, other, rounding_mode: str) -> Tensor:
 
 def _whole(name: str, op, input, other) -> Tensor:
     a, b = tensors(name, input, other)
+    _no_two_bools(name, a)
     if b._array.dtype.kind in "iub":
         _check_divisor(name, b)
     return binary(op, a, b)
+
+
+def _no_two_bools(name: str, common: Tensor) -> None:
+    if common._array.dtype.kind == "b":
+        raise MissingError(f'"{name}" not implemented for \'Bool\'', "x.int() first")
 
 
 @effects.check
@@ -180,6 +186,8 @@ def pow(input, exponent, *, out=None) -> Tensor:
     """
     if isinstance(input, Tensor) and input._array.dtype.kind in "iub" and isinstance(exponent, int) and exponent < 0:
         raise ArgumentError("Integers to negative integer powers are not allowed.", "x.float() ** exponent")
+    if isinstance(input, Tensor) and input._array.dtype.kind == "b" and result_type(input, exponent) is dtypes.bool_:
+        _no_two_bools("pow", input)
     y = run("pow", power.Pow, power.PowBy, power.PowOf, input, exponent)
     return y if out is None else into(out, y)
 
@@ -223,6 +231,8 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     """input + weight (end - input), for a number or a tensor `weight`; weight = 1 gives exactly `end`."""
     if input.dtype is not end.dtype:
         raise DTypeError(f"lerp: expected one dtype; got input={input.dtype}, end={end.dtype}", "end.to(input.dtype)")
+    if input._array.dtype.kind in "iub":
+        raise MissingError(f'"lerp" not implemented for \'{input.dtype.word}\'', "x.float() first")
     if isinstance(weight, Tensor):
         y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
     else:

@@ -137,7 +137,7 @@ def logaddexp(input, other, *, out=None) -> Tensor:
     """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
     if input.is_complex() or other.is_complex():
         raise DTypeError("logaddexp: expected real numbers; got complex ones", "(a.exp() + b.exp()).log()")
-    y = binary(ops.Logaddexp, floating(input, "logaddexp"), floating(other, "logaddexp"))
+    y = binary(ops.Logaddexp, *(floating(x, "logaddexp") for x in same(input, other)))
     return y if out is None else into(out, y)
 
 

@@ -214,7 +214,13 @@ def index_fill(input, dim: int, index, value) -> Tensor:
 def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
     """x with x[indices] = values, or += to accumulate."""
     key = tuple(slice(None) if i is None else i._array for i in indices)
-    return apply(ops.IndexPut, input, cast(values, input.dtype), key=key, accumulate=accumulate)
+    if values.dtype is not input.dtype:
+        raise DTypeError(
+            f"Index put requires the source and destination dtypes match, got {input.dtype.word} for the destination and "
+            f"{values.dtype.word} for the source.",
+            "values.to(input.dtype), or input[indices] = values",
+        )
+    return apply(ops.IndexPut, input, values, key=key, accumulate=accumulate)
 
 
 def masked_select(input, mask, *, out=None) -> Tensor:
@@ -244,12 +250,13 @@ def _check_count(mask, shape, source) -> None:
         )
 
 
-def take(input, index) -> Tensor:
+def take(input, index, *, out=None) -> Tensor:
     """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
     n = input._array.size
     flat = Tensor._of(np.where(index._array < 0, index._array + n, index._array))
     _check_index("take", flat, n, 0)
-    return apply(ops.Take, input, flat)
+    y = apply(ops.Take, input, flat)
+    return y if out is None else into(out, y)
 
 
 def nonzero(input, *, as_tuple: bool = False, out=None):
@@ -282,7 +289,7 @@ def narrow(input, dim: int, start, length: int) -> Tensor:
     """`length` entries along dim from `start`; a view."""
     dim = axis_of(dim, input._array.ndim)
     if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
-        raise KindError(f"narrow: start must be a 0-dim integral Tensor or an int; got {start!r}", "start=int(start)")
+        raise DTypeError(f"narrow: start must be a 0-dim integral Tensor or an int; got {start!r}", "start=int(start)")
     n, start = input._array.shape[dim], int(start)
     start = start + n if start < 0 else start
     if length < 0 or start < 0 or start + length > n:

@@ -187,7 +187,7 @@ class Methods:
         """max x.   dy is shared evenly by the entries that are equal to it."""
     def amin(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         """min x.   dy is shared evenly by the entries that are equal to it."""
-    def aminmax(self, *, dim=None, keepdim=False) -> Any:
+    def aminmax(self, *, dim=None, keepdim=False, out=None) -> Any:
         """(min, max)."""
     def angle(self, *, out=None) -> Tensor:
         """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
@@ -568,7 +568,7 @@ class Methods:
         """The signal whose stft this is: frames transformed back, windowed, added up, over the sum of squared windows."""
     def kron(self, other) -> Tensor:
         """The Kronecker product: every entry of input times the whole of other."""
-    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out=None) -> Any:
         """(values, indices) of the k-th smallest along dim, k from 1."""
     def lcm(self, other, *, out=None) -> Tensor:
         """The least common multiple of integers; lcm(0, 0) = 0."""
@@ -935,7 +935,7 @@ class Methods:
         """A matrix with rows and columns exchanged; a vector as it is."""
     def t_(self) -> Tensor:
         """t, in place."""
-    def take(self, index) -> Tensor:
+    def take(self, index, *, out=None) -> Tensor:
         """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
     def take_along_dim(self, indices, dim=None) -> Tensor:
         """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""

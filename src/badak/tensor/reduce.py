@@ -193,9 +193,15 @@ def min(input, dim=None, keepdim=False, *, axis=None, out=None):
     return _extreme("min", input, dim, keepdim, axis, ops.Amin, _argmin, minimum, returns.min)
 
 
-def aminmax(input, *, dim=None, keepdim=False):
+def aminmax(input, *, dim=None, keepdim=False, out=None):
     """(min, max)."""
-    return returns.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    found = returns.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    if out is None:
+        return found
+    for o in out:
+        if o.dtype is not input.dtype:
+            raise DTypeError(f"Expected out tensor to have dtype {input.dtype}, but got {o.dtype} instead", "out= of input's dtype")
+    return returns.aminmax(*map(into, out, found))
 
 
 def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:

@@ -117,13 +117,14 @@ argmin = _position("argmin", np.argmin)
 argmin.__doc__ = "The index of the smallest value along dim (of all, flat, without dim); the first of equal ones."
 
 
-def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
+def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     """(values, indices) of the k-th smallest along dim, k from 1."""
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 1 <= k <= n:
         raise RangeError(f"kthvalue(): selected number k out of range for dimension {dim}: k={k} of {n}", f"1..{n}")
-    return returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
+    found = returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
+    return found if out is None else returns.kthvalue(*map(into, out, found))
 
 
 @effects.pure

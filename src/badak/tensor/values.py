@@ -17,13 +17,15 @@ class Values(History):
         effects.read(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The values as an ndarray that shares this tensor's memory."""
+        """The values as an ndarray that shares this tensor's memory; NumPy has no bfloat16 and no float8."""
         self._read("numpy")
         if self.requires_grad and not force:
             raise GraphError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
                 "tensor.detach().numpy()",
             )
+        if self._array.dtype.kind == "V":
+            raise KindError(f"Got unsupported ScalarType {self.dtype.word}", "tensor.float().numpy(): NumPy has no such dtype")
         return self._array
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:

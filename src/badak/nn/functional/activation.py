@@ -3,7 +3,7 @@
 `inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
 """
 
-from badak.errors import ArgumentError, ShapeError, warn_once
+from badak.errors import ArgumentError, DTypeError, ShapeError, warn_once
 from badak.nn.functional._common import original, placed, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
@@ -153,6 +153,8 @@ def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
 def prelu(input, weight) -> Tensor:
     """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
     x = tensor(input, "prelu")
+    if weight.dtype is not x.dtype:
+        raise DTypeError(f"prelu: Type promoting not supported. Got {x.dtype.word} and {weight.dtype.word}", "weight.to(x.dtype)")
     if weight.numel() != 1:
         channels = x.shape[1] if x.dim() > 1 else 1
         if weight.dim() != 1 or weight.numel() != channels:

@@ -28,6 +28,8 @@ def batch_norm(
     C = x.shape[1]
     channels = (C, *(1,) * (x.dim() - 2))
     if training:
+        if eps <= 0:
+            raise ArgumentError(f"batch_norm eps must be positive during training, but got {eps}", "eps=1e-5")
         rows = x.transpose(0, 1).reshape(C, x.numel() // max(C, 1))  # (C, M)
         if rows.shape[1] == 1:
             raise ArgumentError(

@@ -85,6 +85,10 @@ def multi_margin_loss(
             f"multi_margin_loss: expected x (N, V) and target (N,); got {tuple(x.shape)} and {tuple(target.shape)}",
             None,
         )
+    if reduction not in ("mean", "sum", "none"):
+        raise ArgumentError(f"multi_margin_loss: {reduction} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+    if weight is not None and weight.dim() != 1:
+        raise ShapeError(f"multi_margin_loss: weight must be one-dimensional; got {tuple(weight.shape)}", "one for each class")
     at = target.reshape(x.shape[:-1]).unsqueeze(-1)
     loss = (margin - x.gather(-1, at) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss

@@ -40,8 +40,11 @@ def cross_entropy(
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
     _look_for_probabilities(logits)
     if target._array.dtype.kind in "fV" and target._array.shape == logits._array.shape:
-        rows, shape = _rows(logits)
-        goal, _ = _rows(target.to(logits.dtype))
+        if ignore_index >= 0:
+            raise ArgumentError("ignore_index is not supported for floating point target", "a target of 0 in such rows")
+        wanted = promote_types(logits.dtype, target.dtype) if logits.is_floating_point() else logits.dtype
+        rows, shape = _rows(logits.to(wanted))
+        goal, _ = _rows(target.to(wanted))
         loss = apply(CrossEntropySoft, rows, goal, weight, smoothing=label_smoothing, reduction=reduction)
         return loss.reshape(shape) if reduction == "none" else loss
     return _of_classes(
@@ -294,9 +297,8 @@ def _pair(where_: str, x, target):
     """x and target as floats of one shape; PyTorch's warning where they had to be stretched."""
     x, target = tensor(x, where_), tensor(target, where_, "target")
     if x.dtype is not target.dtype:
-        if target.is_complex():
-            x = x.to(promote_types(x.dtype, target.dtype))
-        target = target.to(x.dtype) if x.is_floating_point() or x.is_complex() else target
+        wanted = promote_types(x.dtype, target.dtype)
+        x, target = x.to(wanted), target.to(wanted)
     if x._array.shape == target._array.shape:
         return x, target
     warn_once(

@@ -4,7 +4,7 @@ from badak.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.ops._check import not_floating
 from badak.ops.norm import LayerNorm, RMSNorm
-from badak.tensor import Tensor, apply, finfo
+from badak.tensor import Tensor, apply, bfloat16, finfo, float16, float32
 from badak.tensor.convert import as_images
 from badak.tensor.inplace import write_
 from badak.tensor.wide import in_float32
@@ -16,6 +16,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Ten
     The variance is the biased one. Ba, Kiros, Hinton 2016.
     """
     x = tensor(input, "layer_norm")
+    if weight is not None and x.dtype is not weight.dtype and _in_float32_parameters(x, weight, bias):
+        return layer_norm(x.float(), normalized_shape, weight, bias, eps).to(x.dtype)
     return apply(LayerNorm, x, weight, bias, eps=eps, axes=_axes("layer_norm", x, normalized_shape))
 
 
@@ -28,7 +30,17 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
     if not x.is_floating_point():
         raise not_floating("rms_norm", x)
     eps = finfo(x.dtype).eps if eps is None else eps
+    if weight is not None and x.dtype is not weight.dtype:
+        if _in_float32_parameters(x, weight, None):
+            return rms_norm(x.float(), normalized_shape, weight, eps).to(x.dtype)
+        weight = weight.to(x.dtype)
     return apply(RMSNorm, x, weight, eps=eps, axes=_axes("rms_norm", x, normalized_shape))
+
+
+def _in_float32_parameters(x: Tensor, weight, bias) -> bool:
+    """Whether x has 16 bits and the parameters of its norm have 32, as after `model.to(bfloat16)` that spares the norms."""
+    parameters = [p for p in (weight, bias) if p is not None]
+    return x.dtype in (bfloat16, float16) and bool(parameters) and all(p.dtype is float32 for p in parameters)
 
 
 def _axes(where: str, x: Tensor, normalized_shape) -> int:
@@ -54,6 +66,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
             f"got input={tuple(x.shape)}, num_groups={num_groups}",
             "num_groups that divides the size of dim 1",
         )
+    if _in_float32_parameters(x, weight, bias):
+        return group_norm(x.float(), num_groups, weight, bias, eps).to(x.dtype)
     N, C = x.shape[:2]
     flat = x.reshape(N, num_groups, x.numel() // max(N * num_groups, 1))
     y = layer_norm(flat, flat.shape[-1:], eps=eps).reshape(x.shape)

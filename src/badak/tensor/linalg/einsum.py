@@ -1,6 +1,6 @@
 """Sums of products whose dims are named: einsum and tensordot."""
 
-from badak.errors import ArgumentError, ShapeError
+from badak.errors import ArgumentError, DTypeError, ShapeError
 from badak.ops import einsum as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -32,7 +32,9 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
             )
         tb[j] = ta[i]
     ty = [c for i, c in enumerate(ta) if i not in over_a] + [c for j, c in enumerate(tb) if j not in over_b]
-    y = apply(ops.Contract, *same(a, b), ta="".join(ta), tb="".join(tb), ty="".join(ty))
+    if a.dtype is not b.dtype:
+        raise DTypeError(f"both inputs should have same dtype; got {a.dtype} and {b.dtype}", "b.to(a.dtype)")
+    y = apply(ops.Contract, a, b, ta="".join(ta), tb="".join(tb), ty="".join(ty))
     return y if out is None else into(out, y)
 
 
@@ -67,8 +69,17 @@ def einsum(equation: str, *operands) -> Tensor:
         made = (
             output if k == len(rest) - 1 else "".join(dict.fromkeys(c for c in letters + next_letters if c in needed))
         )
+        if y.dtype is not x.dtype:
+            y, x = _of_one_dtype(y, x, summed=not set(letters + next_letters) <= set(made))
         y, letters = apply(ops.Contract, y, x, ta=letters, tb=next_letters, ty=made), made
     return y
+
+
+def _of_one_dtype(a: Tensor, b: Tensor, summed: bool):
+    """Both in their common dtype; where products are summed they must have one, as those of matrices must."""
+    if summed:
+        raise DTypeError(f"expected scalar type {a.dtype.word} but found {b.dtype.word}", "operands of one dtype")
+    return same(a, b)
 
 
 def _show(c: str) -> str:

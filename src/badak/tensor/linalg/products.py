@@ -1,6 +1,6 @@
 """Products of vectors and matrices."""
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.errors import ArgumentError, DTypeError, MissingError, ShapeError
 from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
@@ -37,6 +37,8 @@ def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
     """Dtypes that the kernels do not know."""
     if a.dtype is not b.dtype:
         raise DTypeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}", "b.to(a.dtype)")
+    if a._array.dtype.kind == "b":
+        raise MissingError('"matmul" not implemented for \'Bool\'', "a.float() @ b.float()")
     if a.is_complex():
         real = apply(MatMul, a.real, b.real) - apply(MatMul, a.imag, b.imag)
         return real + (apply(MatMul, a.real, b.imag) + apply(MatMul, a.imag, b.real)) * 1j
