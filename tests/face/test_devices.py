@@ -146,20 +146,6 @@ def test_what_a_tracer_would_make_can_be_asked_for_and_is_not_made(place, name):
         kind(3)
 
 
-def test_autocast_computes_in_float32_and_says_so_once():
-    x = badak.ones(2, 2)
-    with pytest.warns(BadakWarning, match="computes in float32, not in badak.bfloat16"), badak.autocast("cpu"):
-        assert (x @ x).dtype is badak.float32
-    with (
-        badak.autocast("cpu", enabled=False),
-        badak.amp.autocast("cuda", dtype=badak.float16),
-        badak.cuda.amp.autocast(),
-    ):
-        assert not badak.is_autocast_enabled()
-    assert badak.autocast("cuda")(lambda: 5)() == 5
-    assert badak.get_autocast_dtype("cpu") is badak.bfloat16
-
-
 def scaled_training(framework):
     """Three steps with a scaler on the CPU, the second with an infinite gradient."""
     scaler = framework.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)

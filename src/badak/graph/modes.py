@@ -13,6 +13,7 @@ class _Modes(threading.local):
     def __init__(self) -> None:  # for each thread; on the class they would cost a longer look
         self.grad = True  # record what a backward needs
         self.inference = False  # as grad = False, and for good: what is made now never joins a graph
+        self.casting: Any = None  # what autocast makes of the inputs of an operation; None outside of it
         self.anomaly = False  # look for the first operation that made a NaN or an Inf
         # who is told of effects (see `effects.py`), and all of them as one, None where there is none
         self.observers, self.observer = self.at_first
@@ -24,6 +25,7 @@ class _Anywhere:
 
     def __init__(self) -> None:
         self.observers = 0
+        self.casting = 0  # how many blocks of autocast are open in all threads
         self.curious = 0  # those of them that want to know more than inference mode does: what operations make
 
 

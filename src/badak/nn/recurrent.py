@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 
 from badak.errors import ArgumentError, KindError, ShapeError
+from badak.graph.modes import anywhere
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -122,7 +123,7 @@ class RNNBase(_Weights):
         if input.dim() not in (2, 3):
             raise ShapeError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead", None)
         kind = self.weight_ih_l0.dtype
-        if input.dtype is not kind:
+        if input.dtype is not kind and not anywhere.casting:
             raise KindError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}).", f"x.to({kind})")
         batched = input.dim() == 3
         x = input if batched else input.unsqueeze(1)

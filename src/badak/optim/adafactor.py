@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-
 from badak.errors import ArgumentError, KindError
 from badak.kernels.plain import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.optimizer import begin_number, count
 from badak.optim.settings import a_switch, at_least_zero, number, shown
-from badak.tensor import Tensor
+from badak.tensor import Tensor, finfo
+from badak.tensor.dtypes import of_numpy
 
 
 def at_most_zero(owner: str, name: str, value: Any) -> None:
@@ -82,7 +81,7 @@ class Adafactor(Matrixwise):
     def _update(self, p: Any, g: Any, memory: dict[str, Any], group: dict[str, Any]) -> None:
         begin_number(memory, "step", 0)
         step, lr, (floor, size) = count(memory["step"]._array), number(group["lr"]), group["eps"]
-        floor = float(np.finfo(p.dtype).eps) if floor is None else number(floor)
+        floor = finfo(of_numpy(p.dtype)).eps if floor is None else number(floor)
         held = [memory[name]._array for name in ("row_var", "col_var", "variance") if name in memory]
         mix, rate, keep = (
             step ** number(group["beta2_decay"]),

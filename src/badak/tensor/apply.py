@@ -29,6 +29,8 @@ def apply(op, *inputs, **attributes):
 
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
     """
+    if anywhere.casting and modes.casting is not None:
+        inputs = modes.casting(op, inputs)
     if not modes.grad:
         return _run(op, inputs, attributes)
     arrays: list = []
@@ -132,8 +134,12 @@ def _in_float32(op, inputs, attributes):
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
         op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)
-    wide = [apply(Cast, x, dtype=_FLOAT32) if x is not None and _is_half(x._array) else x for x in inputs]
-    made = apply(op, *wide, **attributes)
+    casting, modes.casting = modes.casting, None  # which would make them narrow again
+    try:
+        wide = [apply(Cast, x, dtype=_FLOAT32) if x is not None and _is_half(x._array) else x for x in inputs]
+        made = apply(op, *wide, **attributes)
+    finally:
+        modes.casting = casting
     return tuple(_rounded(y, narrow) for y in made) if type(made) is tuple else _rounded(made, narrow)
 
 

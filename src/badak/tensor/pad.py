@@ -5,6 +5,7 @@ import numpy as np
 from badak.errors import ArgumentError, ShapeError
 from badak.ops import pad as ops
 from badak.tensor.apply import apply
+from badak.tensor.casting import in_full
 from badak.tensor.convert import as_images
 from badak.tensor.data import fit
 from badak.tensor.promote import operand
@@ -34,6 +35,7 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
         return input.clone()
+    input = input if mode == "circular" else in_full(input)
     y = apply(ops.PadBy, input, takes=tuple(takes))
     return y if mode == "circular" else as_images(y, input)
 

@@ -23,6 +23,7 @@ from badak.tensor.index import gather
 from badak.tensor.promote import into, operand
 from badak.tensor.reduce import _not_empty, along
 from badak.tensor.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
 @effects.pure
@@ -155,6 +156,7 @@ def _middle(array, dim: int):
 _ROUNDED = {"lower": floor, "higher": ceil, "nearest": round}
 
 
+@in_float32
 def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None) -> Tensor:
     """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim.
 

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from badak.graph.modes import anywhere, modes
 from badak.tensor import dtypes
+from badak.tensor.casting import NAMES, in_full
 from badak.tensor.convert import cast
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.promote import into
@@ -20,6 +22,9 @@ def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def wide(*args, **named):
+        if anywhere.casting and modes.casting is not None and function.__name__ in NAMES:
+            args = [_each(x, in_full, None) for x in args]
+            return function(*args, **{name: _each(x, in_full, None) for name, x in named.items()})
         narrow = _narrow([*args, *named.values()])
         if narrow is None:
             return function(*args, **named)
@@ -43,10 +48,10 @@ def _narrow(values: list) -> DType | None:
     return kind if kind is dtypes.bfloat16 or kind is dtypes.float16 else None
 
 
-def _each(x, convert: Callable[[Tensor], Tensor], kind: DType):
-    """x, or the list x, with every tensor of `kind` converted."""
+def _each(x, convert: Callable[[Tensor], Tensor], kind: DType | None):
+    """x, or the list x, with every tensor of `kind`, or of any, converted."""
     if isinstance(x, Tensor):
-        return convert(x) if x.dtype is kind else x
+        return convert(x) if kind is None or x.dtype is kind else x
     if type(x) in (list, tuple):
         return type(x)(_each(part, convert, kind) for part in x)
     return x

@@ -1,4 +1,4 @@
-"""Mixed precision. badak computes in the dtype of its operands, so autocast changes nothing and says so once."""
+"""Mixed precision: autocast, and the scaling of losses."""
 
 from badak.face.amp.autocast_mode import autocast as autocast
 from badak.face.amp.autocast_mode import custom_bwd as custom_bwd

@@ -1,46 +1,68 @@
-"""autocast: the block in which PyTorch computes products in a 16-bit type. badak stays in float32."""
+"""autocast: the block in which products are computed in a 16-bit type, and losses in float32."""
 
 import functools
 
 from badak.errors import warn_once
-from badak.tensor import dtypes
+from badak.graph.modes import anywhere, modes
+from badak.tensor import Tensor, dtypes
+from badak.tensor.casting import Casting
 
 _DEFAULTS = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
+_HALVES = (dtypes.bfloat16, dtypes.float16)
 
 
 class autocast:  # noqa: N801  (PyTorch's name)
-    """A block or function in which PyTorch would use `dtype` for products; here it computes as everywhere.
+    """A block or function in which products take and give `dtype`, bfloat16 on the CPU: see `tensor/casting.py`.
 
-    For a device that is not there PyTorch switches itself off too. On the CPU it would round to bfloat16 where badak keeps
-    float32: the numbers differ by that rounding, which a warning says once.
+    For a device that is not there it switches itself off, as in PyTorch.
     """
 
     def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
         self.device = device_type
         self.fast_dtype = dtype if dtype is not None else _DEFAULTS.get(device_type, dtypes.float16)
-        self._enabled = False
-        if enabled and device_type == "cpu" and self.fast_dtype is not dtypes.float32:
-            warn_once(
-                "autocast", f"autocast on the CPU: badak computes in float32, not in {self.fast_dtype}", "enabled=False"
-            )
+        self._enabled, self._keep = bool(enabled) and device_type == "cpu", cache_enabled is not False
+        if self._enabled and self.fast_dtype not in _HALVES:
+            if self.fast_dtype is not dtypes.float32:
+                warn_once("autocast", f"autocast on the CPU knows bfloat16 and float16, not {self.fast_dtype}: it is off")
+            self._enabled = False
+        self._before: list = []
 
     def __enter__(self):
+        self._before.append(modes.casting)
+        if self.device == "cpu":
+            inner = self._enabled and modes.casting is not None and modes.casting.kind is self.fast_dtype
+            if not inner:  # a block within one of its kind goes on with what was cast there
+                modes.casting = Casting(self.fast_dtype, self._keep) if self._enabled else None
+        anywhere.casting += 1
         return self
 
     def __exit__(self, *error):
-        return None
+        modes.casting = self._before.pop()
+        anywhere.casting -= 1
 
     def __call__(self, function):
         @functools.wraps(function)
         def decorated(*args, **kwargs):
-            return function(*args, **kwargs)
+            with autocast(self.device, self.fast_dtype, self._enabled, self._keep):
+                return function(*args, **kwargs)
 
         return decorated
 
 
 def custom_fwd(fwd=None, *, device_type: str = "cuda", cast_inputs=None):
-    """The decorator of a Function's forward under autocast: the function itself."""
-    return fwd if fwd is not None else lambda function: function
+    """The decorator of a Function's forward: with cast_inputs, its tensors come in that dtype and autocast is off within."""
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(*args, **kwargs):
+        if cast_inputs is None or not is_autocast_enabled(device_type):
+            return fwd(*args, **kwargs)
+        args = [x.to(cast_inputs) if isinstance(x, Tensor) and x.is_floating_point() else x for x in args]
+        with autocast(device_type, enabled=False):
+            return fwd(*args, **kwargs)
+
+    return forward
 
 
 def custom_bwd(bwd=None, *, device_type: str = "cuda"):
@@ -49,15 +71,16 @@ def custom_bwd(bwd=None, *, device_type: str = "cuda"):
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """False: no device of badak's computes in mixed precision."""
-    return False
+    """Whether autocast does anything for that device: for the CPU."""
+    return device_type == "cpu"
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """False: see autocast."""
-    return False
+    """Whether this stands within a block of autocast; of the one for CUDA unless a device is named, which is never open."""
+    return device_type == "cpu" and modes.casting is not None
 
 
 def get_autocast_dtype(device_type: str):
-    """The dtype that PyTorch's autocast would use there."""
-    return _DEFAULTS.get(device_type, dtypes.float16)
+    """The dtype that autocast uses there."""
+    within = modes.casting if device_type == "cpu" else None
+    return _DEFAULTS.get(device_type, dtypes.float16) if within is None else within.kind

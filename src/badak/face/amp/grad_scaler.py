@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import GraphError, warn_once
+from badak.errors import GraphError, KindError, warn_once
 from badak.graph import effects
-from badak.tensor import Tensor, isfinite
+from badak.tensor import Tensor, dtypes, isfinite
 
 
 class GradScaler:
@@ -61,6 +61,8 @@ class GradScaler:
                 "scaler.update() after step",
             )
         grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        if any(grad.dtype is dtypes.float16 for grad in grads):
+            raise KindError("Attempting to unscale FP16 gradients.", "float32 parameters, and autocast for the products")
         self._found[id(optimizer)] = not all(bool(isfinite(grad).all()) for grad in grads)
         for grad in grads:
             _multiply(grad, 1.0 / self._scale)

@@ -8,6 +8,7 @@ from badak.nn.functional._common import original, placed, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_like
+from badak.tensor.casting import in_half
 from badak.tensor.random import default_generator
 from badak.tensor.wide import in_float32
 
@@ -152,7 +153,7 @@ def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
 
 def prelu(input, weight) -> Tensor:
     """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
-    x = tensor(input, "prelu")
+    x, weight = in_half(tensor(input, "prelu")), in_half(weight)
     if weight.dtype is not x.dtype:
         raise DTypeError(f"prelu: Type promoting not supported. Got {x.dtype.word} and {weight.dtype.word}", "weight.to(x.dtype)")
     if weight.numel() != 1:

@@ -10,6 +10,7 @@ from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops._check import not_floating
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply, arange
+from badak.tensor.casting import in_full
 from badak.tensor.convert import as_images
 from badak.tensor.join import cat
 from badak.tensor.wide import in_float32
@@ -64,7 +65,7 @@ def adaptive_avg_pool2d(input, output_size) -> Tensor:
 
 def adaptive_avg_pool3d(input, output_size) -> Tensor:
     """As adaptive_avg_pool1d on x (N, C, D, H, W) or (C, D, H, W). An output size of None keeps that axis."""
-    return adaptive_mean(input, output_size, 3, "adaptive_avg_pool3d")
+    return adaptive_mean(in_full(input), output_size, 3, "adaptive_avg_pool3d")
 
 
 def adaptive_max_pool1d(input, output_size, return_indices=False):
@@ -83,7 +84,7 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
 
 
 def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, axes: int, where: str):
-    x, batched = with_batch(tensor(input, where), axes, where)
+    x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     dilation = sizes(dilation, axes, where, "dilation")
     if min(dilation) < 1:
@@ -97,7 +98,7 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
 
 
 def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor, axes: int, where: str) -> Tensor:
-    x, batched = with_batch(tensor(input, where), axes, where)
+    x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     if not x.is_floating_point():
         raise not_floating(where, x)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
@@ -107,6 +108,11 @@ def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad,
     counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
     y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
     return _laid(y, x, batched)
+
+
+def _range(x: Tensor, axes: int) -> Tensor:
+    """x; volumes are float32 within autocast, as in PyTorch."""
+    return in_full(x) if axes == 3 else x
 
 
 def _window(kernel_size, stride, padding, axes: int, where: str):
@@ -151,7 +157,7 @@ def _counts(size, kernel, stride, padding, out, include_pad: bool):
 @in_float32
 def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
     """The means of windows, one axis after the other: the mean of a box is the mean of means of its slices."""
-    given, batched = with_batch(tensor(input, where), axes, where)
+    given, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     x = given.contiguous()
     for axis, size in enumerate(_wanted(x, output_size, where), start=2):
         n = x.shape[axis]
@@ -165,7 +171,7 @@ def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
 
 def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
     """The maxima of windows, and their first places in reading order: so the last axis comes first."""
-    x, batched = with_batch(tensor(input, where), axes, where)
+    x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     values, places = x.detach(), arange(math.prod(x.shape[2:])).reshape(x.shape[2:]).expand(x.shape)
     for axis, size in reversed(list(enumerate(_wanted(x, output_size, where), start=2))):
         best, kept = [], []

@@ -12,6 +12,7 @@ from badak.tensor.linalg.decompose import svdvals
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim, unsqueeze
 from badak.tensor.tensor import Tensor
+from badak.tensor.wide import in_float32
 
 
 def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002
@@ -47,6 +48,7 @@ def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) 
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
 
 
+@in_float32
 def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
     """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
     if x1._array.shape[-1] != x2._array.shape[-1]:

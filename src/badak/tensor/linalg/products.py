@@ -5,6 +5,7 @@ from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import add, mul, sub
+from badak.tensor.casting import in_half
 from badak.tensor.join import stack
 from badak.tensor.linalg.einsum import tensordot
 from badak.tensor.promote import into, not_a_tensor
@@ -143,7 +144,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
     if b.ndim == 1 and x.ndim == w.ndim == 2 and beta == alpha == 1 and out is None:
         if b.dtype == x.dtype == w.dtype and b.dtype.char in "fd" and x.shape[1] == w.shape[0] and w.shape[1] == b.shape[0]:
             return apply(AddMM, input, mat1, mat2)
-    return _plus(input, mm(mat1, mat2), beta, alpha, out)
+    return _plus(in_half(input), mm(mat1, mat2), beta, alpha, out)
 
 
 def addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
@@ -154,13 +155,13 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
 @in_float32
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha sum_b batch1[b] batch2[b]."""
-    return _plus(input, sum(bmm(batch1, batch2), 0), beta, alpha, out)
+    return _plus(in_half(input), sum(bmm(batch1, batch2), 0), beta, alpha, out)
 
 
 @in_float32
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha batch1[b] batch2[b] for each b."""
-    return _plus(input, bmm(batch1, batch2), beta, alpha, out)
+    return _plus(in_half(input), bmm(batch1, batch2), beta, alpha, out)
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
@@ -176,6 +177,7 @@ def chain_matmul(*matrices) -> Tensor:
     return y
 
 
+@in_float32
 def trace(input) -> Tensor:
     """The sum of a matrix's diagonal."""
     _dims("trace", input, 2, "input")
@@ -216,7 +218,7 @@ def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
 
 def vecdot(x, y, *, dim=-1, out=None) -> Tensor:
     """The sum along `dim` of the products of the conjugate of x with y."""
-    return into(out, mul(x.conj(), y).sum(dim))
+    return into(out, mul(in_half(x).conj(), in_half(y)).sum(dim))
 
 
 @in_float32
