@@ -116,7 +116,6 @@ DIFFERENT = [  # what, PyTorch, badak, why
         "they say more, and derive from it",
     ),
     ("an error's text", "one sentence", "that mistake, then what was found, and the fix", "see Better"),
-    ('`autocast("cpu")`', "rounds products to bfloat16", "float32, and says so once", "16-bit types are computed in float32"),
     (
         "`create_graph=True` through `nn.LSTM`, `GRU`, `RNN`, `linalg.svd`, hooks of modules",
         "second derivatives",
