@@ -70,4 +70,6 @@ def test_closeness_and_membership():
     agree_both("equal", floats(3), floats(4))
     agree_both("isin", whole(5, 4), bk.tensor([1, 2]))
     agree_both("isin", whole(5, 4), 2)
+    for known in ([2], [0, 1, 2, 3], [4, 3, 2, 1, 0]):
+        agree_both("isin", whole(5, 4).T, bk.tensor(known), invert=True)
     assert bk.is_tensor(floats(1)) and not bk.is_tensor([1])
