@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from badak.measure.peer import Peer
-from bench import bounds, places, rates, table
+from bench import bounds, places, products, rates, table
 from bench.peers import LIBRARIES, chosen, command, missing
 from bench.steps import build
 from bench.workloads import WORKLOADS, Workload, data, parameter_count, shapes, shrunk, weights
@@ -161,3 +161,16 @@ def test_the_rates_are_the_best_that_any_library_reaches():
 
 def test_the_page_of_performance_holds_the_measured_figures():
     assert performance_page.PAGE.read_text(encoding="utf-8") == performance_page.page(), "run tools/performance_page.py"
+
+
+def test_the_rates_of_products_are_of_the_same_products_in_every_library(capsys):
+    rows = products.measure(1, 1, "a head")
+    assert [row["product"] for row in rows] == ["forward 512 x 128 -> 192"]
+    assert all(rate >= upper > 0 for name in ("badak", "torch", "numpy") for rate, upper in [rows[0][name]])
+    products.show(rows, 1)
+    assert "512 x 128 -> 192" in capsys.readouterr().out
+    for name in products.LIBRARIES:
+        for what in ("forward", "dx", "dw"):
+            m, n, k = 5, 7, 11
+            made = products.calls(what, m, n, k)
+            np.testing.assert_allclose(made[name](), made["numpy"](), rtol=1e-5, atol=1e-5)

@@ -32,7 +32,7 @@ def _row(builder, start, i, rows, step):
     return builder.add(start, builder.mul(i, step))
 
 
-_TOGETHER = 4  # k in a turn of the inner loop
+_TOGETHER = 32 // ROWS  # k in a turn of the inner loop, of about fifty cycles
 _LINE = 64  # bytes of a line of cache
 
 

@@ -1,0 +1,130 @@
+"""Rates of float32 products beside PyTorch's and NumPy's: `python -m bench.products [--threads 1 2] [--only dw]`.
+
+A process for each number of threads, so that every library has that many. In it the libraries take turns on the same arrays,
+with the time of the processor on one thread, so that other programs count little, and that of the clock on several. The rate
+is that of the fastest of many short rounds, in brackets of the upper quartile; "of best" divides by the best of the table.
+
+A name is the product's part in a layer with weights (N, K): forward y = x w^T (M, K) (K, N), dx = dy w, dw = dy^T x.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter, thread_time
+from typing import Any
+
+import numpy as np
+
+from badak.measure.machine import environment, processor
+
+LIBRARIES = "badak", "torch", "numpy"
+GIGA, ROUND = 1e9, 4e-3  # seconds of a round, roughly
+# (what, M, N, K)
+PRODUCTS = {
+    "W1": [("forward", 1792, 96, 32), ("dw", 96, 32, 1792)],
+    "W4": [("forward", 768, 512, 128), ("dw", 512, 128, 768)],
+    "a head": [("forward", 512, 192, 128)],
+    "W5": [
+        ("forward", 2048, 1152, 384),
+        ("forward", 2048, 384, 1536),
+        ("dx", 2048, 1536, 384),
+        ("dw", 384, 1536, 2048),
+    ],
+    "W7": [("forward", 256, 3072, 768), ("forward", 256, 768, 3072), ("dx", 256, 768, 3072), ("dw", 3072, 768, 256)],
+    "GPT-2, a token": [("forward", 1, 2304, 768), ("forward", 1, 50257, 768)],
+    "GPT-2": [("forward", 128, 3072, 768), ("forward", 128, 768, 3072)],
+    "BERT-base": [("forward", 1024, 3072, 768), ("dw", 3072, 768, 1024)],
+    "MiniLM": [("forward", 4096, 1536, 384), ("forward", 4096, 384, 1536)],
+    "ViT-B": [("forward", 197, 3072, 768), ("forward", 1576, 768, 768)],
+    "Llama": [("forward", 1024, 1024, 1024), ("dx", 1024, 1024, 2816), ("dw", 1024, 1024, 2048)],
+}
+
+
+def calls(what: str, m: int, n: int, k: int) -> dict[str, Callable[[], Any]]:
+    """The product in each library, on the same random arrays."""
+    import torch
+
+    from badak.kernels import fast
+
+    rng = np.random.default_rng(0)
+    left, right = ((k, m) if what == "dw" else (m, k)), ((n, k) if what == "forward" else (k, n))
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in (left, right))
+    x, y = a.T if what == "dw" else a, b.T if what == "forward" else b
+    tx, ty = torch.from_numpy(x), torch.from_numpy(y)
+    runs = (
+        partial(fast.linear, a, b, None) if what == "forward" else partial(fast.matmul, x, y),
+        partial(torch.mm, tx, ty),
+        partial(np.matmul, x, y),
+    )
+    return dict(zip(LIBRARIES, runs))
+
+
+def rates(what: str, m: int, n: int, k: int, threads: int, rounds: int) -> dict[str, tuple[float, float]]:
+    """GFLOP/s by library: of the fastest round and of the upper quartile."""
+    runs = calls(what, m, n, k)
+    clock, times = thread_time if threads == 1 else perf_counter, max(1, int(ROUND * 100 * GIGA / (2 * m * n * k)))
+    taken: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(rounds + 1):
+        for name, run in runs.items():
+            start = clock()
+            for _ in range(times):
+                run()
+            if turn:
+                taken[name].append((clock() - start) / times)
+    work = 2 * m * n * k / GIGA
+    return {name: (work / min(each), work / float(np.quantile(each, 0.25))) for name, each in taken.items()}
+
+
+def measure(threads: int, rounds: int, only: str) -> list[dict]:
+    """The rows of one process."""
+    import torch
+
+    from badak.kernels import fast
+
+    torch.set_num_threads(threads)
+    fast.set_num_threads(threads)
+    return [
+        {"of": model, "product": f"{what} {m} x {k} -> {n}", **rates(what, m, n, k, threads, rounds)}
+        for model, products in PRODUCTS.items()
+        for what, m, n, k in products
+        if only in f"{model} {what}"
+    ]
+
+
+def show(rows: list[dict], threads: int) -> None:
+    """Print the rows, and the mean of the ratios to PyTorch."""
+    best = max(row[name][0] for row in rows for name in LIBRARIES)
+    print(f"\n{processor()}, threads {threads}: GFLOP/s, fastest round (upper quartile)\n")
+    print(f"{'':16}{'product':30}{''.join(f'{name:>13}' for name in LIBRARIES)}{'badak / torch':>16}{'of best':>9}")
+    for row in rows:
+        ours, theirs = row["badak"], row["torch"]
+        shown = "".join(f"{row[name][0]:7.0f} ({row[name][1]:3.0f})" for name in LIBRARIES)
+        ratio = f"{ours[0] / theirs[0]:9.2f} ({ours[1] / theirs[1]:.2f})"
+        print(f"{row['of']:16}{row['product']:30} {shown}{ratio:>16}{ours[0] / best:9.0%}")
+    mean = np.exp(np.mean([np.log(row["badak"][0] / row["torch"][0]) for row in rows]))
+    print(f"\ngeometric mean of badak / torch {mean:.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--only", default="", help="rows whose model and product contain this")
+    parser.add_argument("--alone", action="store_true", help="measure in this process and print JSON")
+    wanted = parser.parse_args()
+    if wanted.alone:
+        print(json.dumps(measure(wanted.threads[0], wanted.rounds, wanted.only)))
+        return
+    for threads in wanted.threads:
+        command = [sys.executable, "-m", "bench.products", "--alone", "--threads", str(threads)]
+        command += ["--rounds", str(wanted.rounds), "--only", wanted.only]
+        done = subprocess.run(command, env=environment(threads), stdout=subprocess.PIPE, text=True, check=True)
+        show(json.loads(done.stdout.splitlines()[-1]), threads)
+
+
+if __name__ == "__main__":
+    main()
