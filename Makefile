@@ -1,4 +1,4 @@
-# make check   what every commit must pass, in three to four minutes on two cores
+# make check   what every commit must pass, in about two minutes on two cores
 # make test    every test
 # make bench   the timings, as tables
 # make format  what a machine can tidy, and the pages that programs write
@@ -10,7 +10,7 @@ JOBS ?= auto
 lint:
 	@$(PYTHON) -c "import ruff, mypy, importlinter" 2>/dev/null || { \
 		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
-	$(PYTHON) -m ruff check src tests tools
+	$(PYTHON) -m ruff check src tests tools examples
 	$(PYTHON) -m mypy
 	lint-imports --no-cache
 	$(PYTHON) tools/size.py --check

@@ -6,6 +6,7 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "4")  # before Numba is imported: 1 =
 os.environ.setdefault("BADAK_COMPILE_CHECK", "2")  # before badak is: every second replay is also run as it is, and compared
 
 import signal
+from collections import Counter
 from contextlib import contextmanager
 
 import numpy as np
@@ -17,6 +18,19 @@ from badak import errors
 torch.set_num_threads(1)
 # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that; tests of Ctrl-C need it to work.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m "not slow" is looked at
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test marked `many`, the first and every eighth after it stay in `make check`."""
+    seen = Counter()
+    for item in items:
+        if item.get_closest_marker("many") is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if seen[test] % 8:
+            item.add_marker("slow")
+        seen[test] += 1
 
 
 @pytest.fixture(autouse=True)

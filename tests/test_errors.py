@@ -307,6 +307,7 @@ def test_27_the_fix_works():
 # ------------------------------------------------------------------ the first call
 
 
+@pytest.mark.slow
 def test_32_the_first_compilation_is_announced(tmp_path):
     import os
     import subprocess

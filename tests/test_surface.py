@@ -37,6 +37,7 @@ def test_the_stubs_say_what_is_there():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is out of date: run python tools/stubs.py"
 
 
+@pytest.mark.slow
 def test_editors_and_type_checkers_know_the_names(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

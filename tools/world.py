@@ -17,6 +17,18 @@ PAGE = HERE / "docs" / "world.md"
 EXPECTED = WORLD / "expected.json"
 PACKAGES = ("transformers", "tokenizers", "safetensors", "huggingface-hub", "accelerate", "numpy", "torch")
 WAYS = ("greedy", "sampled", "beams")
+INSTALL = """## Install
+
+    pip install ".[fast,world]"          # badak and transformers, no PyTorch
+
+Some libraries ask pip for PyTorch, which badak stands in for; pip leaves it out with `--no-deps`, and what else they need is named:
+
+    pip install --no-deps sentence-transformers timm torchvision accelerate peft
+    pip install scikit-learn psutil
+
+Then `badak run script.py` runs a program that imports them. Outside of `badak run` and `import badak.as_torch` there is no torch,
+and they say so.
+"""
 
 
 def recorded(*runner: str) -> dict[str, dict]:
@@ -53,8 +65,13 @@ def page(expected: dict[str, dict], found: dict[str, dict], known: dict[str, str
 
 Written by `tools/world.py`; a test keeps it true.
 
-Hugging Face transformers runs on badak as it is, without PyTorch: `badak run script.py`, or `import badak.as_torch` as the first
-line. A tiny model of each architecture, drawn from seed 0, was run twice from one program (`tests/world/record.py`): by PyTorch,
+Hugging Face's libraries run on badak as they are, without PyTorch: `badak run script.py`, or `import badak.as_torch` as the first
+line.
+
+{INSTALL}
+## Models
+
+A tiny model of each architecture, drawn from seed 0, was run twice from one program (`tests/world/record.py`): by PyTorch,
 and by `badak run`. Compared are the bits of the weights that are drawn, the loss and every gradient of the first step (to
 2e-4 of the model's longest), the losses of three AdamW steps with dropout (to 2e-5), the tokens that are written, greedily, drawn
 and by beams (every one), and the scores after `save_pretrained` and `from_pretrained` (every bit).

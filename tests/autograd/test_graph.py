@@ -29,6 +29,7 @@ def values(tensor):
 # ------------------------------------------------------------------ the walk
 
 
+@pytest.mark.slow
 def test_a_chain_of_100_000_nodes_is_walked_without_recursion():
     x = leaf(badak, 1.0)
     y = x

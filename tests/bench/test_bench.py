@@ -31,6 +31,7 @@ def values(label: str, names: list[str]) -> dict[str, list[float]]:
     return found
 
 
+@pytest.mark.slow
 def test_badak_and_pytorch_do_the_same_work():
     ours, theirs = values("badak blocks", list(WORKLOADS)), values("torch blocks", list(WORKLOADS))
     assert ours.keys() == theirs.keys() == WORKLOADS.keys()

@@ -103,6 +103,7 @@ def nobody_is_left_behind():
     assert not children() - before
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("options", [{}, {"persistent_workers": True}, {"prefetch_factor": 1}])
 def test_batches_come_in_the_order_of_torch(options):
     seen = []
@@ -278,6 +279,7 @@ def wait_until_gone(pids):
     assert not any(map(is_alive, pids))
 
 
+@pytest.mark.many
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_its_program(tmp_path, number):
@@ -293,6 +295,7 @@ def test_no_worker_outlives_its_program(tmp_path, number):
         assert errors.count("Traceback") == 1 and errors.strip().endswith("KeyboardInterrupt")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "options, error, text",
     [

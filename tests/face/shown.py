@@ -71,6 +71,7 @@ def copies():
     vars(owner)["more"] = 2
     changed = [owner.more, sorted(vars(owner))]
     vars(owner).pop("mark")
+    changed.append(vars(owner).pop("absent", 3))
     vars(owner).update(other=3)
     del owner.more
     like = copy.deepcopy(torch.arange(6.0).reshape(2, 3).t())

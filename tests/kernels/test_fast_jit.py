@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from badak import kernels
 from tests.kernels.twin import fast_kernels
@@ -30,6 +31,7 @@ def run(code, **environment):
     return done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
     _, first = run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))
     lines = first.splitlines()
@@ -41,9 +43,11 @@ def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
     assert run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
 
 
+@pytest.mark.slow
 def test_a_process_that_compiles_and_one_that_loads_get_the_same_bits(tmp_path):
     code = """
 import numpy as np
+import pytest
 from badak.kernels import fast
 x = np.random.default_rng(0).standard_normal((70, 130)).astype(np.float32)
 print(fast.log_softmax(x).tobytes().hex(), *(each.tobytes().hex() for each in fast.cross_entropy(x, np.arange(70))))
@@ -52,6 +56,7 @@ print(fast.log_softmax(x).tobytes().hex(), *(each.tobytes().hex() for each in fa
     assert compiling[0] == loading[0] and "compiled" in compiling[1] and loading[1] == ""
 
 
+@pytest.mark.slow
 def test_the_cache_is_the_users_where_the_package_cannot_be_written_to(tmp_path):
     code = f"""
 import os, pathlib
@@ -78,6 +83,7 @@ def test_the_fast_set_describes_itself():
 
 EVERY_KERNEL_UNCOMPILED = """
 import numpy as np
+import pytest
 import badak
 from badak.kernels import fast, plain
 from badak.kernels.fast.compiler import compile

@@ -181,6 +181,7 @@ print(registers.REGISTER)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("without, register", [("avx512", 32), ("avx", 16)])
 def test_products_hold_on_narrower_registers(without, register, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))

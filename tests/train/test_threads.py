@@ -18,6 +18,7 @@ SETUPS = {  # wide enough that every kernel has several blocks to share out
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", SETUPS)
 def test_one_two_and_four_threads_train_the_same_weights(tmp_path, name, threads):
     found = []
