@@ -123,6 +123,32 @@ from badak.tensor.complex import real as real
 from badak.tensor.complex import view_as_complex as view_as_complex
 from badak.tensor.complex import view_as_real as view_as_real
 from badak.tensor.convert import clone as clone
+from badak.tensor.copies import narrow_copy as narrow_copy
+from badak.tensor.copies import unsafe_chunk as unsafe_chunk
+from badak.tensor.copies import unsafe_split as unsafe_split
+from badak.tensor.copies import unsafe_split_with_sizes as unsafe_split_with_sizes
+from badak.tensor.copies import alias_copy as alias_copy
+from badak.tensor.copies import as_strided_copy as as_strided_copy
+from badak.tensor.copies import constant_pad_nd as constant_pad_nd
+from badak.tensor.copies import detach_copy as detach_copy
+from badak.tensor.copies import diagonal_copy as diagonal_copy
+from badak.tensor.copies import expand_copy as expand_copy
+from badak.tensor.copies import fill as fill
+from badak.tensor.copies import permute_copy as permute_copy
+from badak.tensor.copies import resize_as_ as resize_as_
+from badak.tensor.copies import select_copy as select_copy
+from badak.tensor.copies import slice_copy as slice_copy
+from badak.tensor.copies import split_copy as split_copy
+from badak.tensor.copies import split_with_sizes_copy as split_with_sizes_copy
+from badak.tensor.copies import squeeze_copy as squeeze_copy
+from badak.tensor.copies import t_copy as t_copy
+from badak.tensor.copies import transpose_copy as transpose_copy
+from badak.tensor.copies import unbind_copy as unbind_copy
+from badak.tensor.copies import unfold_copy as unfold_copy
+from badak.tensor.copies import unsqueeze_copy as unsqueeze_copy
+from badak.tensor.copies import view_as_complex_copy as view_as_complex_copy
+from badak.tensor.copies import view_as_real_copy as view_as_real_copy
+from badak.tensor.copies import view_copy as view_copy
 from badak.tensor.create import arange as arange
 from badak.tensor.create import as_tensor as as_tensor
 from badak.tensor.create import asarray as asarray
@@ -201,6 +227,8 @@ from badak.tensor.elementwise import arccosh as arccosh
 from badak.tensor.elementwise import arcsin as arcsin
 from badak.tensor.elementwise import arcsinh as arcsinh
 from badak.tensor.elementwise import arctan as arctan
+from badak.tensor.elementwise import atan2 as _arctan2_
+arctan2 = _arctan2_
 from badak.tensor.elementwise import arctanh as arctanh
 from badak.tensor.elementwise import asin as asin
 from badak.tensor.elementwise import asinh as asinh
@@ -356,6 +384,7 @@ from badak.tensor.numbers import isreal as isreal
 from badak.tensor.numbers import lcm as lcm
 from badak.tensor.numbers import ldexp as ldexp
 from badak.tensor.numbers import logaddexp2 as logaddexp2
+from badak.tensor.numbers import nextafter as nextafter
 from badak.tensor.numbers import rad2deg as rad2deg
 from badak.tensor.numbers import signbit as signbit
 from badak.tensor.pad import pad as pad
@@ -478,6 +507,9 @@ from badak.tensor.signal import kaiser_window as kaiser_window
 from badak.tensor.special import digamma as digamma
 from badak.tensor.special import erfc as erfc
 from badak.tensor.special import erfinv as erfinv
+from badak.tensor.special import i0 as i0
+from badak.tensor.special import igamma as igamma
+from badak.tensor.special import igammac as igammac
 from badak.tensor.special import lgamma as lgamma
 from badak.tensor.special import logit as logit
 from badak.tensor.special import mvlgamma as mvlgamma
@@ -515,43 +547,60 @@ from badak.autograd import no_grad as no_grad
 from badak.autograd import set_grad_enabled as set_grad_enabled
 from badak.io import load as load
 from badak.io import save as save
-from badak.nn.functional import alpha_dropout as alpha_dropout
+from badak.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
 from badak.nn.functional import avg_pool1d as avg_pool1d
-from badak.nn.functional import batch_norm as batch_norm
 from badak.nn.functional import bilinear as bilinear
-from badak.nn.functional import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from badak.nn.functional import celu as celu
+from badak.nn.functional import celu_ as celu_
+from badak.nn.functional import channel_shuffle as channel_shuffle
 from badak.nn.functional import conv1d as conv1d
 from badak.nn.functional import conv2d as conv2d
 from badak.nn.functional import conv3d as conv3d
 from badak.nn.functional import conv_transpose1d as conv_transpose1d
 from badak.nn.functional import conv_transpose2d as conv_transpose2d
 from badak.nn.functional import conv_transpose3d as conv_transpose3d
-from badak.nn.functional import cosine_embedding_loss as cosine_embedding_loss
 from badak.nn.functional import cosine_similarity as cosine_similarity
-from badak.nn.functional import dropout as dropout
-from badak.nn.functional import embedding as embedding
-from badak.nn.functional import group_norm as group_norm
 from badak.nn.functional import hardshrink as hardshrink
-from badak.nn.functional import kl_div as kl_div
-from badak.nn.functional import layer_norm as layer_norm
 from badak.nn.functional import max_pool1d as max_pool1d
 from badak.nn.functional import max_pool2d as max_pool2d
 from badak.nn.functional import max_pool3d as max_pool3d
 from badak.nn.functional import pairwise_distance as pairwise_distance
+from badak.nn.functional import pdist as pdist
 from badak.nn.functional import pixel_shuffle as pixel_shuffle
 from badak.nn.functional import pixel_unshuffle as pixel_unshuffle
 from badak.nn.functional import prelu as prelu
 from badak.nn.functional import rms_norm as rms_norm
+from badak.nn.functional import rrelu_ as rrelu_
 from badak.nn.functional import selu as selu
+from badak.nn.functional import selu_ as selu_
 from badak.nn.functional import threshold as threshold
-from badak.nn.functional import triplet_margin_loss as triplet_margin_loss
+from badak.nn.functional import threshold_ as threshold_
 from badak.nn.functional.grid_sample import affine_grid_generator as affine_grid_generator
 from badak.nn.functional.grid_sample import grid_sampler as grid_sampler
 from badak.nn.functional.grid_sample import grid_sampler_2d as grid_sampler_2d
 from badak.nn.functional.grid_sample import grid_sampler_3d as grid_sampler_3d
-from badak.nn.functional.ctc import numbered_ctc_loss as _ctc_loss_
-ctc_loss = _ctc_loss_
+from badak.nn.functional.native import adaptive_max_pool1d as adaptive_max_pool1d
+from badak.nn.functional.native import alpha_dropout as alpha_dropout
+from badak.nn.functional.native import alpha_dropout_ as alpha_dropout_
+from badak.nn.functional.native import batch_norm as batch_norm
+from badak.nn.functional.native import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from badak.nn.functional.native import cosine_embedding_loss as cosine_embedding_loss
+from badak.nn.functional.native import ctc_loss as ctc_loss
+from badak.nn.functional.native import dropout as dropout
+from badak.nn.functional.native import dropout_ as dropout_
+from badak.nn.functional.native import embedding as embedding
+from badak.nn.functional.native import feature_alpha_dropout as feature_alpha_dropout
+from badak.nn.functional.native import feature_alpha_dropout_ as feature_alpha_dropout_
+from badak.nn.functional.native import group_norm as group_norm
+from badak.nn.functional.native import hinge_embedding_loss as hinge_embedding_loss
+from badak.nn.functional.native import instance_norm as instance_norm
+from badak.nn.functional.native import kl_div as kl_div
+from badak.nn.functional.native import layer_norm as layer_norm
+from badak.nn.functional.native import margin_ranking_loss as margin_ranking_loss
+from badak.nn.functional.native import max_pool1d_with_indices as max_pool1d_with_indices
+from badak.nn.functional.native import poisson_nll_loss as poisson_nll_loss
+from badak.nn.functional.native import rrelu as rrelu
+from badak.nn.functional.native import triplet_margin_loss as triplet_margin_loss
 from badak.face import autocast as autocast
 from badak.face import get_autocast_dtype as get_autocast_dtype
 from badak.face import is_autocast_enabled as is_autocast_enabled
@@ -574,14 +623,34 @@ from badak.face import set_warn_always as set_warn_always
 from badak.face import use_deterministic_algorithms as use_deterministic_algorithms
 def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
+def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """negative, in place."""
 def abs_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """abs, in place."""
 def acos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """acos, in place."""
+def acosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """acosh, in place."""
+def arccos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arccos, in place."""
+def arccosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arccosh, in place."""
+def arcsin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arcsin, in place."""
+def arcsinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arcsinh, in place."""
+def arctan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arctan, in place."""
+def arctanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arctanh, in place."""
 def asin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """asin, in place."""
+def asinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """asinh, in place."""
 def atan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """atan, in place."""
+def atanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """atanh, in place."""
 def ceil_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """ceil, in place."""
 def clamp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -604,6 +673,8 @@ def exp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """exp, in place."""
 def expm1_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """expm1, in place."""
+def fix_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """fix, in place."""
 def floor_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """floor, in place."""
 def frac_(input: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -656,6 +727,8 @@ def rad2deg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """rad2deg, in place."""
 def erfc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """erfc, in place."""
+def i0_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """i0, in place."""
 def logit_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """logit, in place."""
 def sinc_(input: Tensor, *args: Any, **options: Any) -> Tensor:

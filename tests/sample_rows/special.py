@@ -3,10 +3,22 @@
 import numpy as np
 import torch
 
+from badak.ops import bessel as b
 from badak.ops import running as r
 from badak.ops import special as s
 from badak.ops.scatter import AsStrided, ScatterReduce
 from tests.samples import EXTREME, Sample, case, ints
+
+NEAR_AND_FAR = np.array([0.0, -0.0, 1e-20, 0.3, -2.0, 5.0, -20.0, 29.9, 30.1, 60.0, np.nan])
+EDGES = (np.array([0.0, 1.0, 0.0, 2.0, -1.0, 1.0, 5.0, 9.0]), np.array([1.0, 0.0, 0.0, np.inf, 1.0, -1.0, 3.0, 30.0]))
+
+
+def gammainc(a, x):
+    """P(a, x) as a series of PyTorch's functions, which has its derivative by a; PyTorch's own has none, nor digits for large a."""
+    k = torch.arange(80, dtype=torch.float64)
+    a, x = (t.double().unsqueeze(-1) for t in (a, x))
+    return torch.exp((a + k) * x.log() - x - torch.lgamma(a + k + 1)).sum(-1)
+
 
 SHAPES = [(3, 4), (0, 5), (1,), (), (33,)]
 PLANES = [(3, 4), (0, 5), (1, 1), (2, 3, 5)]
@@ -39,8 +51,20 @@ ROWS = [
     Sample(s.Xlog1py, torch.special.xlog1py, PAIRS, domain=(0.2, 4.0), extremes=[ZEROS], extremes_backward=False),
     Sample(s.Logit, torch.logit, SHAPES, domain=(0.1, 0.9), eps=[None, 0.2], extremes=[np.array([0.0, 1.0, -0.1, 1.1, np.nan])],
            extremes_backward=False),
+    Sample(b.I0, torch.special.i0, SHAPES, extremes=[NEAR_AND_FAR], slack=4),
+    Sample(b.I0e, torch.special.i0e, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=4),
+    Sample(b.I1, torch.special.i1, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=4),  # PyTorch: 0.5 for NaN
+    Sample(b.I1e, torch.special.i1e, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=256),  # a difference
+    Sample(b.Erfcx, torch.special.erfcx, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=16),
+    Sample(b.GammaInc, lambda a, x: gammainc(a, x).to(a.dtype), PAIRS, domain=(0.5, 9.0), slack=64),
+    Sample(b.GammaIncC, lambda a, x: (1 - gammainc(a, x)).to(a.dtype), PAIRS, domain=(0.5, 9.0), slack=64),
+    Sample(b.GammaInc, lambda a, x: torch.special.gammainc(a.detach(), x), [], extremes=[EDGES], extremes_backward=False,
+           slack=16),
+    Sample(b.GammaIncC, lambda a, x: torch.special.gammaincc(a.detach(), x), [], extremes=[EDGES], extremes_backward=False,
+           slack=16),
     Sample(s.Sinc, torch.sinc, SHAPES, extremes=[np.array([0.0, -0.0, 0.5, np.nan])]),
     Sample(s.Copysign, torch.copysign, PAIRS, extremes=[SIGNS], extremes_backward=False),
+    Sample(s.NextAfter, torch.nextafter, PAIRS),
     Sample(s.Fmax, torch.fmax, PAIRS, extremes=[NANS]),
     Sample(s.Fmin, torch.fmin, PAIRS, extremes=[NANS]),
     Sample(r.CumMax, lambda x, axis: torch.cummax(x, axis), PLANES, axis=[0, 1], extremes=[case(TIES, axis=0)]),

@@ -36,13 +36,14 @@ TABLE = {
             "pow remainder sub subtract true_divide"
         ),
         functions="rsub",
-        in_place_both="neg_",
+        in_place_both="neg_ negative_",
         in_place=(
-            "mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ negative_ remainder_ fmod_ floor_divide_ lerp_"
+            "float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"
         ),
     ),
     "tensor.blocks": Names(
         both="corrcoef cov dsplit hsplit renorm rot90 vsplit",
+        in_place="renorm_",
         functions="block_diag unravel_index",
     ),
     "tensor.compare": Names(
@@ -54,7 +55,9 @@ TABLE = {
         functions="isin",
         in_place=(
             "logical_and_ logical_or_ logical_xor_ logical_not_ bitwise_and_ bitwise_or_ bitwise_xor_ "
-            "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ eq_ ne_ lt_ le_ gt_ ge_"
+            "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ eq_ ne_ lt_ le_ gt_ ge_ greater_ "
+            "greater_equal_ less_ "
+            "less_equal_ not_equal_"
         ),
     ),
     "tensor.complex": Names(
@@ -65,6 +68,16 @@ TABLE = {
     "tensor.convert": Names(
         both="clone",
         methods=("to type type_as float double half bfloat16 cfloat cdouble long int short char byte bool cpu cuda contiguous"),
+    ),
+    "tensor.copies": Names(
+        both="narrow_copy unsafe_chunk unsafe_split unsafe_split_with_sizes",
+        functions=(
+            "alias_copy as_strided_copy constant_pad_nd detach_copy diagonal_copy expand_copy fill permute_copy "
+            "resize_as_ select_copy "
+            "slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy "
+            "unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy"
+        ),
+        methods="resize_as_ sum_to_size",
     ),
     "tensor.create": Names(
         functions=(
@@ -86,7 +99,8 @@ TABLE = {
     "tensor.drawn": Names(functions="binomial poisson"),
     "tensor.elementwise": Names(
         both=(
-            "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atan2 atanh "
+            "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2=atan2 arctanh asin asinh atan "
+            "atan2 atanh "
             "ceil clamp clamp_max clamp_min clip cos cosh erf exp exp2 expm1 fix floor frac hypot log log10 log1p "
             "log2 log_softmax logaddexp masked_fill maximum minimum nan_to_num reciprocal relu round rsqrt sgn "
             "sigmoid sign sin sinh softmax sqrt square tan tanh trunc"
@@ -94,11 +108,12 @@ TABLE = {
         functions="where",
         methods="where=where_method",
         in_place_both=(
-            "abs_ acos_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ erf_ exp2_ exp_ expm1_ "
+            "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ "
+            "ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ erf_ exp2_ exp_ expm1_ fix_ "
             "floor_ frac_ log10_ log1p_ log2_ log_ nan_to_num_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ "
             "sinh_ sqrt_ square_ tan_ tanh_ trunc_"
         ),
-        in_place="sign_ asinh_ acosh_ atanh_ masked_fill_ atan2_",
+        in_place="sign_ masked_fill_ atan2_ absolute_ hypot_ sgn_",
     ),
     "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
     "tensor.grids": Names(functions="cartesian_prod combinations meshgrid"),
@@ -145,9 +160,9 @@ TABLE = {
         in_place="addmm_ addmv_ addbmm_ baddbmm_ addr_",
     ),
     "tensor.numbers": Names(
-        both="copysign deg2rad fmax fmin frexp gcd heaviside isreal lcm ldexp logaddexp2 rad2deg signbit",
+        both="copysign deg2rad fmax fmin frexp gcd heaviside isreal lcm ldexp logaddexp2 nextafter rad2deg signbit",
         in_place_both="deg2rad_ gcd_ lcm_ ldexp_ rad2deg_",
-        in_place="copysign_ heaviside_",
+        in_place="copysign_ heaviside_ nextafter_",
     ),
     "tensor.pad": Names(functions="pad"),
     "tensor.printing": Names(functions="set_printoptions"),
@@ -179,7 +194,8 @@ TABLE = {
     "tensor.sparse_coo": Names(functions="sparse_coo_tensor"),
     "tensor.scatter": Names(
         both=(
-            "as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"
+            "as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter "
+            "slice_scatter"
         ),
         in_place="index_reduce_ put_ scatter_reduce_",
     ),
@@ -205,9 +221,9 @@ TABLE = {
         functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
     ),
     "tensor.special": Names(
-        both="digamma erfc erfinv lgamma logit mvlgamma polygamma sinc xlogy",
-        in_place_both="erfc_ logit_ sinc_ xlogy_",
-        in_place="digamma_ erfinv_ lgamma_ mvlgamma_ polygamma_",
+        both="digamma erfc erfinv i0 igamma igammac lgamma logit mvlgamma polygamma sinc xlogy",
+        in_place_both="erfc_ i0_ logit_ sinc_ xlogy_",
+        in_place="igamma_ igammac_ digamma_ erfinv_ lgamma_ mvlgamma_ polygamma_",
     ),
     "tensor.tensor": Names(functions="Tensor"),
     "tensor.tensor.Tensor": Names(
@@ -228,15 +244,21 @@ TABLE = {
     ),
     "nn.functional": Names(
         functions=(
-            "alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits celu conv1d conv2d "
-            "conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity dropout embedding "
-            "group_norm hardshrink kl_div layer_norm max_pool1d max_pool2d "
-            "max_pool3d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm selu "
-            "threshold triplet_margin_loss"
+            "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d "
+            "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink max_pool1d "
+            "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu rms_norm rrelu_ "
+            "selu selu_ threshold threshold_"
         ),
     ),
     "nn.functional.grid_sample": Names(functions="affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d"),
-    "nn.functional.ctc": Names(functions="ctc_loss=numbered_ctc_loss"),
+    "nn.functional.native": Names(
+        functions=(
+            "adaptive_max_pool1d alpha_dropout alpha_dropout_ batch_norm binary_cross_entropy_with_logits "
+            "cosine_embedding_loss ctc_loss dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ "
+            "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
+            "max_pool1d_with_indices poisson_nll_loss rrelu triplet_margin_loss"
+        ),
+    ),
     "face": Names(
         functions=(
             "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "

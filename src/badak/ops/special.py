@@ -180,6 +180,24 @@ class Copysign(Op):
         return da, np.zeros(b.shape, dy.dtype) if saved.needs[1] else None
 
 
+class NextAfter(Op):
+    """y = the float next to a in the direction of b;   da = dy;   db = 0."""
+
+    name = "nextafter"
+    fresh = True
+
+    @staticmethod
+    @elementwise
+    def forward(save, a, b):
+        save.shapes = a.shape, b.shape
+        return np.nextafter(a, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        a, b = saved.shapes
+        return unbroadcast(dy * 1, a) if saved.needs[0] else None, np.zeros(b, dy.dtype) if saved.needs[1] else None
+
+
 class Fmax(Op):
     """y = the larger of a and b, the other where one is NaN;   dy goes to the one that is taken, to a where they are equal."""
 

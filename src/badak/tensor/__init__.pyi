@@ -85,6 +85,32 @@ from badak.tensor.complex import real as real
 from badak.tensor.complex import view_as_complex as view_as_complex
 from badak.tensor.complex import view_as_real as view_as_real
 from badak.tensor.convert import clone as clone
+from badak.tensor.copies import narrow_copy as narrow_copy
+from badak.tensor.copies import unsafe_chunk as unsafe_chunk
+from badak.tensor.copies import unsafe_split as unsafe_split
+from badak.tensor.copies import unsafe_split_with_sizes as unsafe_split_with_sizes
+from badak.tensor.copies import alias_copy as alias_copy
+from badak.tensor.copies import as_strided_copy as as_strided_copy
+from badak.tensor.copies import constant_pad_nd as constant_pad_nd
+from badak.tensor.copies import detach_copy as detach_copy
+from badak.tensor.copies import diagonal_copy as diagonal_copy
+from badak.tensor.copies import expand_copy as expand_copy
+from badak.tensor.copies import fill as fill
+from badak.tensor.copies import permute_copy as permute_copy
+from badak.tensor.copies import resize_as_ as resize_as_
+from badak.tensor.copies import select_copy as select_copy
+from badak.tensor.copies import slice_copy as slice_copy
+from badak.tensor.copies import split_copy as split_copy
+from badak.tensor.copies import split_with_sizes_copy as split_with_sizes_copy
+from badak.tensor.copies import squeeze_copy as squeeze_copy
+from badak.tensor.copies import t_copy as t_copy
+from badak.tensor.copies import transpose_copy as transpose_copy
+from badak.tensor.copies import unbind_copy as unbind_copy
+from badak.tensor.copies import unfold_copy as unfold_copy
+from badak.tensor.copies import unsqueeze_copy as unsqueeze_copy
+from badak.tensor.copies import view_as_complex_copy as view_as_complex_copy
+from badak.tensor.copies import view_as_real_copy as view_as_real_copy
+from badak.tensor.copies import view_copy as view_copy
 from badak.tensor.create import arange as arange
 from badak.tensor.create import as_tensor as as_tensor
 from badak.tensor.create import asarray as asarray
@@ -163,6 +189,8 @@ from badak.tensor.elementwise import arccosh as arccosh
 from badak.tensor.elementwise import arcsin as arcsin
 from badak.tensor.elementwise import arcsinh as arcsinh
 from badak.tensor.elementwise import arctan as arctan
+from badak.tensor.elementwise import atan2 as _arctan2_
+arctan2 = _arctan2_
 from badak.tensor.elementwise import arctanh as arctanh
 from badak.tensor.elementwise import asin as asin
 from badak.tensor.elementwise import asinh as asinh
@@ -318,6 +346,7 @@ from badak.tensor.numbers import isreal as isreal
 from badak.tensor.numbers import lcm as lcm
 from badak.tensor.numbers import ldexp as ldexp
 from badak.tensor.numbers import logaddexp2 as logaddexp2
+from badak.tensor.numbers import nextafter as nextafter
 from badak.tensor.numbers import rad2deg as rad2deg
 from badak.tensor.numbers import signbit as signbit
 from badak.tensor.pad import pad as pad
@@ -440,6 +469,9 @@ from badak.tensor.signal import kaiser_window as kaiser_window
 from badak.tensor.special import digamma as digamma
 from badak.tensor.special import erfc as erfc
 from badak.tensor.special import erfinv as erfinv
+from badak.tensor.special import i0 as i0
+from badak.tensor.special import igamma as igamma
+from badak.tensor.special import igammac as igammac
 from badak.tensor.special import lgamma as lgamma
 from badak.tensor.special import logit as logit
 from badak.tensor.special import mvlgamma as mvlgamma
@@ -470,14 +502,34 @@ from badak.tensor.triangles import tril as tril
 from badak.tensor.triangles import triu as triu
 def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
+def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """negative, in place."""
 def abs_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """abs, in place."""
 def acos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """acos, in place."""
+def acosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """acosh, in place."""
+def arccos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arccos, in place."""
+def arccosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arccosh, in place."""
+def arcsin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arcsin, in place."""
+def arcsinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arcsinh, in place."""
+def arctan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arctan, in place."""
+def arctanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arctanh, in place."""
 def asin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """asin, in place."""
+def asinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """asinh, in place."""
 def atan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """atan, in place."""
+def atanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """atanh, in place."""
 def ceil_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """ceil, in place."""
 def clamp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -500,6 +552,8 @@ def exp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """exp, in place."""
 def expm1_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """expm1, in place."""
+def fix_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """fix, in place."""
 def floor_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """floor, in place."""
 def frac_(input: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -552,6 +606,8 @@ def rad2deg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """rad2deg, in place."""
 def erfc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """erfc, in place."""
+def i0_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """i0, in place."""
 def logit_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """logit, in place."""
 def sinc_(input: Tensor, *args: Any, **options: Any) -> Tensor:

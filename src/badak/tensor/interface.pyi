@@ -141,6 +141,8 @@ class Methods:
         """abs, in place."""
     def absolute(self, *, out=None) -> Tensor:
         """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+    def absolute_(self, *, out=None) -> Tensor:
+        """absolute, in place."""
     def acos(self, *, out=None) -> Tensor:
         """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def acos_(self, *, out=None) -> Tensor:
@@ -195,16 +197,30 @@ class Methods:
         """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def arccos(self, *, out=None) -> Tensor:
         """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    def arccos_(self, *, out=None) -> Tensor:
+        """arccos, in place."""
     def arccosh(self, *, out=None) -> Tensor:
         """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+    def arccosh_(self, *, out=None) -> Tensor:
+        """arccosh, in place."""
     def arcsin(self, *, out=None) -> Tensor:
         """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    def arcsin_(self, *, out=None) -> Tensor:
+        """arcsin, in place."""
     def arcsinh(self, *, out=None) -> Tensor:
         """y = arsinh x;   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+    def arcsinh_(self, *, out=None) -> Tensor:
+        """arcsinh, in place."""
     def arctan(self, *, out=None) -> Tensor:
         """y = arctan x;   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+    def arctan2(self, other, *, out=None) -> Tensor:
+        """The angle of the point (other, input), in (-pi, pi]."""
+    def arctan_(self, *, out=None) -> Tensor:
+        """arctan, in place."""
     def arctanh(self, *, out=None) -> Tensor:
         """y = artanh x;   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+    def arctanh_(self, *, out=None) -> Tensor:
+        """arctanh, in place."""
     def argmax(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
         """The index of the largest value along dim (of all, flat, without dim); the first of equal ones."""
     def argmin(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
@@ -443,6 +459,8 @@ class Methods:
         """The main diagonal = fill_value."""
     def fix(self, *, out=None) -> Tensor:
         """y = x without its fraction;   dx = 0. Integers stay as they are."""
+    def fix_(self, *, out=None) -> Tensor:
+        """fix, in place."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dims start_dim..end_dim as one."""
     def flip(self, *axes, dims=None) -> Tensor:
@@ -455,6 +473,8 @@ class Methods:
         """x in float32; x itself where it is so already."""
     def float_power(self, exponent) -> Tensor:
         """input^exponent, computed in float64, or complex128 where one of them is complex."""
+    def float_power_(self, exponent) -> Tensor:
+        """float_power, in place."""
     def floor(self, *, out=None) -> Tensor:
         """y = the largest whole number <= x;   dx = 0. Integers stay as they are."""
     def floor_(self, *, out=None) -> Tensor:
@@ -495,8 +515,12 @@ class Methods:
         """y[i, j] = a[i] b[j]."""
     def greater(self, other, *, out=None) -> Tensor:
         """input > other, element by element, as booleans."""
+    def greater_(self, other, *, out=None) -> Tensor:
+        """greater, in place."""
     def greater_equal(self, other, *, out=None) -> Tensor:
         """input >= other, element by element, as booleans."""
+    def greater_equal_(self, other, *, out=None) -> Tensor:
+        """greater_equal, in place."""
     def gt(self, other, *, out=None) -> Tensor:
         """input > other, element by element, as booleans."""
     def gt_(self, other, *, out=None) -> Tensor:
@@ -513,6 +537,20 @@ class Methods:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
     def hypot(self, other) -> Tensor:
         """sqrt(input^2 + other^2)."""
+    def hypot_(self, other) -> Tensor:
+        """hypot, in place."""
+    def i0(self, *, out=None) -> Tensor:
+        """y = I_0(x);   dx = dy I_1(x). An integer input gives the default float dtype."""
+    def i0_(self, *, out=None) -> Tensor:
+        """i0, in place."""
+    def igamma(self, other, *, out=None) -> Tensor:
+        """P(a, x), the regularised lower incomplete gamma function of a = input and x = other.   dx = dy x^(a-1) exp(-x) / Gamma(a)."""
+    def igamma_(self, other, *, out=None) -> Tensor:
+        """igamma, in place."""
+    def igammac(self, other, *, out=None) -> Tensor:
+        """Q(a, x) = 1 - P(a, x), the upper one; see gammainc."""
+    def igammac_(self, other, *, out=None) -> Tensor:
+        """igammac, in place."""
     @property
     def imag(self) -> Tensor:
         """The imaginary part; a view."""
@@ -588,8 +626,12 @@ class Methods:
         """lerp, in place."""
     def less(self, other, *, out=None) -> Tensor:
         """input < other, element by element, as booleans."""
+    def less_(self, other, *, out=None) -> Tensor:
+        """less, in place."""
     def less_equal(self, other, *, out=None) -> Tensor:
         """input <= other, element by element, as booleans."""
+    def less_equal_(self, other, *, out=None) -> Tensor:
+        """less_equal, in place."""
     def lgamma(self, *, out=None) -> Tensor:
         """y = ln |Gamma(x)|;   dx = dy digamma(x). An integer input gives the default float dtype."""
     def lgamma_(self, *, out=None) -> Tensor:
@@ -724,6 +766,8 @@ class Methods:
         """The sum with NaN counted as 0."""
     def narrow(self, dim: _int, start, length: _int) -> Tensor:
         """`length` entries along dim from `start`; a view."""
+    def narrow_copy(self, *args, out=None, **named) -> Any:
+        """What `narrow` shows, in memory of its own.   dx: dy where it was taken from."""
     def ne(self, other, *, out=None) -> Tensor:
         """input != other, element by element, as booleans."""
     def ne_(self, other, *, out=None) -> Tensor:
@@ -748,6 +792,10 @@ class Methods:
         """A copy of `data` in input's dtype."""
     def new_zeros(self, *size, **options) -> Tensor:
         """Zeros of the given shape in input's dtype."""
+    def nextafter(self, other, *, out=None) -> Tensor:
+        """The next float from input towards other.   dinput = dy, dother = 0."""
+    def nextafter_(self, other, *, out=None) -> Tensor:
+        """nextafter, in place."""
     def nonzero(self, *, as_tuple: _bool = False, out=None) -> Any:
         """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
     def norm(self, p='fro', dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
@@ -756,6 +804,8 @@ class Methods:
         """Fill x with mean + std z; of complex numbers both parts have this mean, as in PyTorch, and std / sqrt 2."""
     def not_equal(self, other, *, out=None) -> Tensor:
         """input != other, element by element, as booleans."""
+    def not_equal_(self, other, *, out=None) -> Tensor:
+        """not_equal, in place."""
     def orgqr(self, tau, *, out=None) -> Tensor:
         """The first n columns of H_1 H_2 ... H_k, H_i = I - tau_i v_i v_i^H, v_i = (0, ..., 1, input[i + 1 :, i])."""
     def ormqr(self, tau, other, left=True, transpose=False, *, out=None) -> Tensor:
@@ -811,6 +861,8 @@ class Methods:
         """remainder, in place."""
     def renorm(self, p: _float, dim: _int, maxnorm: _float, *, out=None) -> Tensor:
         """Each slice along dim whose p-norm is above maxnorm scaled down to it."""
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float, *, out=None) -> Tensor:
+        """renorm, in place."""
     def repeat(self, *times, repeats=None) -> Tensor:
         """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
     def repeat_interleave(self, repeats=None, dim=None, *, output_size=None) -> Tensor:
@@ -821,6 +873,8 @@ class Methods:
         """reshape(other.shape)."""
     def resize_(self, *size, memory_format=None) -> Tensor:
         """Another shape, with as many of the values as fit and 0 after them."""
+    def resize_as_(self, the_template, *, memory_format=None) -> Tensor:
+        """resize_ to the shape of another tensor."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: a conjugate is computed at once here."""
     def resolve_neg(self) -> Tensor:
@@ -857,6 +911,8 @@ class Methods:
         """Let input see other memory: that of a tensor, or a part of a storage from the number at storage_offset on."""
     def sgn(self, *, out=None) -> Tensor:
         """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
+    def sgn_(self, *, out=None) -> Tensor:
+        """sgn, in place."""
     def short(self, memory_format=None) -> Tensor:
         """x in int16; x itself where it is so already."""
     def sigmoid(self, *, out=None) -> Tensor:
@@ -921,6 +977,8 @@ class Methods:
         """subtract, in place."""
     def sum(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
         """sum x; integers and booleans give int64.   dx = dy for every summand."""
+    def sum_to_size(self, *size) -> Tensor:
+        """The sum over the dims along which a tensor of this size would be stretched to input's shape.   dx = dy, stretched."""
     def svd(self, some=True, compute_uv=True, *, out=None) -> Any:
         """(U, S, V) with A = U diag(S) V^H: V, not its transpose as in linalg.svd."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
@@ -997,6 +1055,12 @@ class Methods:
         """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim=None) -> Any:
         """The values with runs of equal ones (slices along dim, if given) shortened to one."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> Any:
+        """As chunk: there is nothing unsafe about it here."""
+    def unsafe_split(self, split_size, dim: _int = 0) -> Any:
+        """As split."""
+    def unsafe_split_with_sizes(self, split_sizes, dim: _int = 0) -> Any:
+        """As split_with_sizes."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """A new dim of size 1 before dim `dim`; a view."""
     def unsqueeze_(self, dim: _int) -> Tensor:

@@ -26,6 +26,14 @@ def copysign(input, other, *, out=None) -> Tensor:
     return into(out, binary(ops.Copysign, floating(a, "copysign"), floating(b, "copysign")))
 
 
+def nextafter(input, other, *, out=None) -> Tensor:
+    """The next float from input towards other.   dinput = dy, dother = 0."""
+    a, b = tensors("nextafter", input, other)
+    if not (a.is_floating_point() and b.is_floating_point()) or a.dtype.itemsize == 2:
+        raise DTypeError(f"nextafter: expected float32 or float64; got {a.dtype} and {b.dtype}", "x.float()")
+    return into(out, binary(ops.NextAfter, a, b))
+
+
 def fmax(input, other, *, out=None) -> Tensor:
     """The larger of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
     _no_complex("fmax", input, other)

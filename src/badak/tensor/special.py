@@ -11,6 +11,7 @@ from badak.errors import ArgumentError, DTypeError
 from badak.graph import effects
 from badak.kernels.plain import special as kernels
 from badak.naming import guard_names as _guard_names
+from badak.ops import bessel
 from badak.ops import special as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -33,13 +34,19 @@ from badak.tensor.reduce import logsumexp
 from badak.tensor.tensor import Tensor
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p", "log_ndtr", "log_softmax", "logit",
-    "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln",
+    "i0", "i0e", "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr",
+    "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
 
 erfc = float_function("erfc", ops.Erfc)
 erfinv = float_function("erfinv", ops.Erfinv)
 lgamma = gammaln = float_function("lgamma", ops.Lgamma)
+i0 = float_function("i0", bessel.I0)
+i0e = float_function("i0e", bessel.I0e)
+i1 = float_function("i1", bessel.I1)
+i1e = float_function("i1e", bessel.I1e)
+erfcx = float_function("erfcx", bessel.Erfcx)
 sinc = float_function("sinc", ops.Sinc)
 expit = sigmoid
 
@@ -69,6 +76,22 @@ def _shown(n) -> str:
 def logit(input, eps=None, *, out=None) -> Tensor:
     """ln(x / (1 - x)), the inverse of sigmoid; eps keeps x in [eps, 1 - eps].   dx = dy / (x (1 - x)), 0 where it was kept."""
     return into(out, _by_kernel(ops.Logit, _real("logit", input), eps=eps))
+
+
+def gammainc(input, other, *, out=None) -> Tensor:
+    """P(a, x), the regularised lower incomplete gamma function of a = input and x = other.   dx = dy x^(a-1) exp(-x) / Gamma(a).
+
+    Parity: `input` has its gradient here, which PyTorch refuses.
+    """
+    return into(out, _of_two("igamma", bessel.GammaInc, input, other))
+
+
+def gammaincc(input, other, *, out=None) -> Tensor:
+    """Q(a, x) = 1 - P(a, x), the upper one; see gammainc."""
+    return into(out, _of_two("igammac", bessel.GammaIncC, input, other))
+
+
+igamma, igammac = gammainc, gammaincc
 
 
 def xlogy(input, other, *, out=None) -> Tensor:
@@ -110,9 +133,11 @@ def ndtri(input, *, out=None) -> Tensor:
 
 
 def log_ndtr(input, *, out=None) -> Tensor:
-    """ln ndtr(x), exact far below 0 as long as ndtr(x) is a number above 0."""
+    """ln ndtr(x): far below 0 -x^2 / 2 + ln(erfcx(-x / sqrt 2) / 2), exact however small ndtr(x) is."""
     x = _real("log_ndtr", input)
-    return into(out, where(x < 1, ndtr(x).log(), (-ndtr(-x)).log1p()))
+    low, high = where(x < -1, x, -1.0), where(x < -1, -1.0, x)
+    far = (erfcx(low * -math.sqrt(0.5)) * 0.5).log() - low * low * 0.5
+    return into(out, where(x < -1, far, (erfc(high * math.sqrt(0.5)) * -0.5).log1p()))
 
 
 @effects.pure

@@ -213,10 +213,10 @@ def _trigamma(x: Array) -> Array:
 @_in_double
 def zeta(s: Array, x: Array) -> Array:
     """Hurwitz' sum over k >= 0 of (x + k)^-s, s > 1; infinite at x = 0, -1, -2, ..., NaN elsewhere below 0 unless s is whole."""
-    y = np.where(s < 1, np.nan, _zeta(s, x))
+    y = _zeta(s, x)
     below = (x <= 0) & ((x == np.floor(x)) | (s != np.floor(s)))
     y = np.where(below, np.where(x == np.floor(x), np.inf, np.nan), y)
-    return np.where(s == 1, np.inf, y)
+    return np.where(s == 1, np.inf, np.where(s < 1, np.nan, y))
 
 
 def _zeta(s, x: Array) -> Array:

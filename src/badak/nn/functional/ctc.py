@@ -1,6 +1,6 @@
 """The loss of labels whose places in time are not known."""
 
-from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
+from badak.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.graph import effects
 from badak.nn.functional._common import tensor
 from badak.nn.functional.loss import _reduced
@@ -76,13 +76,3 @@ def _ints(x, name: str) -> Tensor:
 @effects.check
 def _check(x: Tensor, targets: Tensor, steps: Tensor, lengths: Tensor, blank: int) -> None:
     check(x._array, targets._array, steps._array, lengths._array, blank)
-
-
-def numbered_ctc_loss(
-    log_probs, targets, input_lengths, target_lengths, blank: int = 0, reduction: int = 1, zero_infinity: bool = False
-) -> Tensor:
-    """As `nn.functional.ctc_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
-    names = ("none", "mean", "sum")
-    if reduction not in range(3):
-        raise ArgumentError(f"ctc_loss: expected reduction 0, 1 or 2; got {reduction!r}", "nn.functional.ctc_loss")
-    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, names[reduction], zero_infinity)

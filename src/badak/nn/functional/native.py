@@ -1,0 +1,155 @@
+"""Functions that stand in torch as well as in torch.nn.functional, there in another order and with numbers for words.
+
+`badak.embedding(weight, ids)` is `F.embedding(ids, weight)`. Reductions: 0 "none", 1 "mean", 2 "sum".
+"""
+
+from badak.errors import ArgumentError, MissingError
+from badak.nn import functional as F
+from badak.tensor import Tensor
+
+
+def _named(reduction, where: str) -> str:
+    """The word for a number."""
+    if isinstance(reduction, bool) or reduction not in (0, 1, 2):
+        raise ArgumentError(
+            f"{where}: expected reduction 0 (none), 1 (mean) or 2 (sum); got {reduction!r}",
+            f"nn.functional.{where}, which takes words",
+        )
+    return ("none", "mean", "sum")[reduction]
+
+
+# ---------------------------------------------------------------- norms
+
+
+def batch_norm(
+    input, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float, cudnn_enabled: bool = True
+) -> Tensor:
+    """As nn.functional.batch_norm."""
+    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def instance_norm(
+    input, weight, bias, running_mean, running_var, use_input_stats: bool, momentum: float, eps: float,
+    cudnn_enabled: bool = True,
+) -> Tensor:  # fmt: skip
+    """As nn.functional.instance_norm."""
+    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps: float = 1e-05, cudnn_enable: bool = True) -> Tensor:
+    """As nn.functional.layer_norm."""
+    return F.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(input, num_groups: int, weight=None, bias=None, eps: float = 1e-05, cudnn_enabled: bool = True) -> Tensor:
+    """As nn.functional.group_norm."""
+    return F.group_norm(input, num_groups, weight, bias, eps)
+
+
+# ---------------------------------------------------------------- drawn masks, embeddings, pools
+
+
+def dropout(input, p: float, train: bool) -> Tensor:
+    """As nn.functional.dropout."""
+    return F.dropout(input, p, train)
+
+
+def dropout_(input, p: float, train: bool) -> Tensor:
+    """dropout, in place."""
+    return F.dropout(input, p, train, True)
+
+
+def alpha_dropout(input, p: float, train: bool) -> Tensor:
+    """As nn.functional.alpha_dropout."""
+    return F.alpha_dropout(input, p, train)
+
+
+def alpha_dropout_(input, p: float, train: bool) -> Tensor:
+    """alpha_dropout, in place."""
+    return F.alpha_dropout(input, p, train, True)
+
+
+def feature_alpha_dropout(input, p: float, train: bool) -> Tensor:
+    """As nn.functional.feature_alpha_dropout."""
+    return F.feature_alpha_dropout(input, p, train)
+
+
+def feature_alpha_dropout_(input, p: float, train: bool) -> Tensor:
+    """feature_alpha_dropout, in place."""
+    return F.feature_alpha_dropout(input, p, train, True)
+
+
+def embedding(weight, indices, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
+    """The rows of weight (V, C) that indices name. padding_idx: the row without gradient, none if negative."""
+    row = None if padding_idx < 0 else padding_idx
+    return F.embedding(indices, weight, row, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+
+def adaptive_max_pool1d(input, output_size) -> tuple[Tensor, Tensor]:
+    """(values, places) of nn.functional.adaptive_max_pool1d."""
+    return F.adaptive_max_pool1d(input, output_size, True)
+
+
+def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False):
+    """(values, places) of nn.functional.max_pool1d."""
+    return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def rrelu(input, lower=0.125, upper=1 / 3, training: bool = False, generator=None) -> Tensor:
+    """As nn.functional.rrelu."""
+    if generator is not None:
+        raise MissingError("rrelu: generator is not there", "manual_seed, and no generator")
+    return F.rrelu(input, lower, upper, training)
+
+
+# ---------------------------------------------------------------- losses
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction: int = 1) -> Tensor:
+    """As nn.functional.binary_cross_entropy_with_logits."""
+    word = _named(reduction, "binary_cross_entropy_with_logits")
+    return F.binary_cross_entropy_with_logits(input, target, weight, pos_weight=pos_weight, reduction=word)
+
+
+def cosine_embedding_loss(input1, input2, target, margin: float = 0.0, reduction: int = 1) -> Tensor:
+    """As nn.functional.cosine_embedding_loss."""
+    word = _named(reduction, "cosine_embedding_loss")
+    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=word)
+
+
+def hinge_embedding_loss(input, target, margin: float = 1.0, reduction: int = 1) -> Tensor:
+    """As nn.functional.hinge_embedding_loss."""
+    return F.hinge_embedding_loss(input, target, margin, reduction=_named(reduction, "hinge_embedding_loss"))
+
+
+def kl_div(input, target, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+    """As nn.functional.kl_div."""
+    return F.kl_div(input, target, reduction=_named(reduction, "kl_div"), log_target=log_target)
+
+
+def margin_ranking_loss(input1, input2, target, margin: float = 0.0, reduction: int = 1) -> Tensor:
+    """As nn.functional.margin_ranking_loss."""
+    word = _named(reduction, "margin_ranking_loss")
+    return F.margin_ranking_loss(input1, input2, target, margin, reduction=word)
+
+
+def poisson_nll_loss(input, target, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
+    """As nn.functional.poisson_nll_loss."""
+    word = _named(reduction, "poisson_nll_loss")
+    return F.poisson_nll_loss(input, target, log_input, full, None, eps, None, word)
+
+
+def triplet_margin_loss(
+    anchor, positive, negative, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: bool = False, reduction: int = 1
+) -> Tensor:
+    """As nn.functional.triplet_margin_loss."""
+    word = _named(reduction, "triplet_margin_loss")
+    return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=word)
+
+
+def ctc_loss(
+    log_probs, targets, input_lengths, target_lengths, blank: int = 0, reduction: int = 1, zero_infinity: bool = False
+) -> Tensor:
+    """As nn.functional.ctc_loss."""
+    word = _named(reduction, "ctc_loss")
+    return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, word, zero_infinity)

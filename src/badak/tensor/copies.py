@@ -1,0 +1,93 @@
+"""Views under names that promise a copy, and splits that promise nothing: PyTorch's words for the same shapes."""
+
+from collections.abc import Callable
+
+from badak.errors import ShapeError
+from badak.tensor import shape
+from badak.tensor.complex import view_as_complex, view_as_real
+from badak.tensor.convert import clone
+from badak.tensor.index import narrow, select
+from badak.tensor.layouts import contiguous_format
+from badak.tensor.pad import pad as padded
+from badak.tensor.scatter import as_strided
+from badak.tensor.tensor import Tensor
+
+
+def _copying(view: Callable, name: str) -> Callable:
+    """The function whose result is the copy of a view, or of several."""
+
+    def copied(input, *args, out=None, **named):
+        made = view(input, *args, **named)
+        parts = made if isinstance(made, tuple | list) else (made,)
+        copies = tuple(clone(part, memory_format=contiguous_format) for part in parts)
+        return copies if made is parts else copies[0]
+
+    copied.__name__ = copied.__qualname__ = name
+    copied.__doc__ = f"What `{name.removesuffix('_copy')}` shows, in memory of its own.   dx: dy where it was taken from."
+    return copied
+
+
+def _slice(input, dim: int = 0, start=None, end=None, step: int = 1) -> Tensor:
+    return input[(slice(None),) * (dim % input.dim()) + (slice(start, end, step),)]
+
+
+alias_copy = _copying(lambda input: input, "alias_copy")
+as_strided_copy = _copying(as_strided, "as_strided_copy")
+detach_copy = _copying(lambda input: input.detach(), "detach_copy")
+diagonal_copy = _copying(shape.diagonal, "diagonal_copy")
+expand_copy = _copying(lambda input, size, *, implicit=False: shape.expand(input, size), "expand_copy")
+narrow_copy = _copying(narrow, "narrow_copy")
+permute_copy = _copying(shape.permute, "permute_copy")
+select_copy = _copying(select, "select_copy")
+slice_copy = _copying(_slice, "slice_copy")
+split_copy = _copying(shape.split, "split_copy")
+split_with_sizes_copy = _copying(shape.split_with_sizes, "split_with_sizes_copy")
+squeeze_copy = _copying(shape.squeeze, "squeeze_copy")
+t_copy = _copying(shape.t, "t_copy")
+transpose_copy = _copying(shape.transpose, "transpose_copy")
+unbind_copy = _copying(shape.unbind, "unbind_copy")
+unfold_copy = _copying(shape.unfold, "unfold_copy")
+unsqueeze_copy = _copying(shape.unsqueeze, "unsqueeze_copy")
+view_as_complex_copy = _copying(view_as_complex, "view_as_complex_copy")
+view_as_real_copy = _copying(view_as_real, "view_as_real_copy")
+view_copy = _copying(shape.view, "view_copy")
+
+
+def unsafe_chunk(input, chunks: int, dim: int = 0):
+    """As chunk: there is nothing unsafe about it here."""
+    return shape.chunk(input, chunks, dim)
+
+
+def unsafe_split(tensor, split_size, dim: int = 0):
+    """As split."""
+    return shape.split(tensor, split_size, dim)
+
+
+def unsafe_split_with_sizes(input, split_sizes, dim: int = 0):
+    """As split_with_sizes."""
+    return shape.split_with_sizes(input, split_sizes, dim)
+
+
+def sum_to_size(input, *size) -> Tensor:
+    """The sum over the dims along which a tensor of this size would be stretched to input's shape.   dx = dy, stretched."""
+    wanted = shape.sizes(size)
+    extra = input.dim() - len(wanted)
+    if extra < 0 or any(m not in (1, n) for m, n in zip(wanted, input.shape[extra:])):
+        raise ShapeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(input.shape)}}}.", "sizes of 1, or input's")
+    over = [*range(extra), *(extra + i for i, n in enumerate(wanted) if n == 1 != input.shape[extra + i])]
+    return (input.sum(over, keepdim=True) if over else input).reshape(wanted)
+
+
+def constant_pad_nd(input, pad, value=0) -> Tensor:
+    """As nn.functional.pad with mode "constant"."""
+    return padded(input, pad, "constant", value)
+
+
+def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
+    """resize_ to the shape of another tensor."""
+    return input.resize_(the_template.shape)
+
+
+def fill(input, value) -> Tensor:
+    """A copy of input's shape and dtype, every entry `value`."""
+    return clone(input).fill_(value)
