@@ -5,6 +5,7 @@ from badak.errors import ShapeError
 from badak.graph import Op
 from badak.kernels.order import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
+from badak.ops._complex import conj
 
 
 class Linear(Op):
@@ -42,7 +43,7 @@ class Linear(Op):
 
 
 class AddMM(Op):
-    """y = b + x w;   db = sum of dy over the rows, dx = dy w^T, dw = x^T dy.    b (N,), x (M, K), w (K, N), all that fit."""
+    """y = b + x w;   db = sum of dy over the rows, dx = dy w^H, dw = x^H dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     name = "addmm"
     fresh = True
@@ -56,8 +57,9 @@ class AddMM(Op):
     @staticmethod
     def backward(saved, dy):
         of_b, of_x, of_w = saved.needs
-        dx, _, db = kernels.of(dy).linear_backward(dy, saved.x, saved.w.T, (of_x, False, of_b))
-        return db, dx, kernels.of(dy).matmul(saved.x.T, dy) if of_w else None
+        x, w = conj(saved.x), conj(saved.w)
+        dx, _, db = kernels.of(dy).linear_backward(dy, x, w.T, (of_x, False, of_b))
+        return db, dx, kernels.of(dy).matmul(x.T, dy) if of_w else None
 
 
 def _check(x, w, b) -> None:
