@@ -101,8 +101,8 @@ class _UserOp:
     fresh = False
     view = False
 
-    def __init__(self, function, shapes):
-        self.function, self.shapes = function, shapes
+    def __init__(self, function, shapes, light: bool):
+        self.function, self.shapes, self.light = function, shapes, light
         self.name = self.__name__ = function.__name__
 
     def backward(self, ctx, *dys):
@@ -156,5 +156,5 @@ def _record(function, ctx, args, edges, outputs):
         if id(y) in given and not any(y is d for d in ctx._dirty):
             y = Tensor._of(y._array)  # an input handed through is a new tensor with a new history
         made[slot] = with_history[slot] = y
-    record(_UserOp(function, shapes), ctx, edges, with_history)
+    record(_UserOp(function, shapes, not ctx._saved), ctx, edges, with_history)
     return tuple(made)

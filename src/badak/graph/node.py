@@ -56,6 +56,7 @@ class Node:
     hooks: dict[int, dict[int, Callable]] | None = None
     watched: list[tuple[Version, int, int | None]] | None = None
     line = ""  # the user's, in debug mode
+    spent = False  # whether a gradient has gone through, where the op is `light`; else `saved` is None then
 
     def __init__(self, op, saved, edges, slots: int = 1):
         self.op, self.saved, self.edges, self.slots = op, saved, edges, slots

@@ -38,6 +38,7 @@ class Op:
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
     moves = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
+    light = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
     name = "op"
 
     def __init_subclass__(cls) -> None:

@@ -42,7 +42,10 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
                 continue
         _step(node, gradients, buffers, heap)
         if not retain_graph:
-            node.saved = node.watched = None
+            if node.op.light:
+                node.spent = True
+            else:
+                node.saved = node.watched = None
     for leaf in list(buffers):
         gradients = buffers.pop(leaf)
         if leaf.hooks:

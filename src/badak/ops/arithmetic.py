@@ -12,6 +12,7 @@ from badak.ops._complex import conj
 class Add(Op):
     """y = a + b;   da = dy, db = dy."""
 
+    light = True
     ufunc = np.add
     by_kernels = True
 
@@ -32,6 +33,8 @@ class Add(Op):
 class Shift(Op):
     """y = x + c;   dx = dy."""
 
+    light = True
+
     @staticmethod
     @elementwise
     def forward(save, x, c):
@@ -45,6 +48,7 @@ class Shift(Op):
 class Sub(Op):
     """y = a - b;   da = dy, db = -dy."""
 
+    light = True
     ufunc = np.subtract
 
     @staticmethod
@@ -62,6 +66,7 @@ class Sub(Op):
 class SubFrom(Op):
     """y = c - x;   dx = -dy."""
 
+    light = True
     fresh = True
 
     @staticmethod
@@ -239,6 +244,7 @@ class Fmod(Op):
 class Neg(Op):
     """y = -x;   dx = -dy."""
 
+    light = True
     fresh = True
 
     @staticmethod

@@ -58,6 +58,7 @@ class LerpBy(Op):
     Computed from the nearer end, as b - (1 - c) (b - a) for c >= 1/2, so that c = 1 gives exactly b.
     """
 
+    light = True
     fresh = True
 
     @staticmethod

@@ -10,6 +10,7 @@ class Cast(Op):
     """y = x in another dtype;   dx = dy in x's."""
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod
@@ -28,6 +29,7 @@ class Clone(Op):
     """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy."""
 
     moves = True
+    light = True
 
     @staticmethod
     def forward(save, x, order=None):

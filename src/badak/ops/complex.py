@@ -56,6 +56,7 @@ class Real(Op):
     """y = Re x;   dx = dy + 0i."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod
@@ -71,6 +72,7 @@ class Imag(Op):
     """y = Im x;   dx = i dy."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod
@@ -84,6 +86,8 @@ class Imag(Op):
 
 class Conj(Op):
     """y = the complex conjugate of x;   dx = the conjugate of dy."""
+
+    light = True
 
     @staticmethod
     @elementwise
@@ -99,6 +103,7 @@ class ViewAsReal(Op):
     """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod

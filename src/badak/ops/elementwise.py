@@ -297,6 +297,7 @@ def _no_slope(saved, dy):
 class Floor(Op):
     """y = the largest whole number <= x;   dx = 0."""
 
+    light = True
     fresh = True
     backward = staticmethod(_no_slope)
 
@@ -309,6 +310,7 @@ class Floor(Op):
 class Ceil(Op):
     """y = the smallest whole number >= x;   dx = 0."""
 
+    light = True
     fresh = True
     backward = staticmethod(_no_slope)
 
@@ -321,6 +323,7 @@ class Ceil(Op):
 class Trunc(Op):
     """y = x without its fraction;   dx = 0."""
 
+    light = True
     fresh = True
     backward = staticmethod(_no_slope)
 
@@ -333,6 +336,7 @@ class Trunc(Op):
 class Round(Op):
     """y = the nearest number with `decimals` digits, halves to the even one;   dx = 0."""
 
+    light = True
     fresh = True
     backward = staticmethod(_no_slope)
 
@@ -344,6 +348,8 @@ class Round(Op):
 
 class Frac(Op):
     """y = x - trunc(x);   dx = dy."""
+
+    light = True
 
     @staticmethod
     @elementwise

@@ -25,6 +25,7 @@ def fitted(x, size, axis):
 class Fourier(Op):
     """y = s F x of complex x, s F^H x where `inverse`;   dx = s F^H dy, s F dy."""
 
+    light = True
     name = "fft"
     fresh = True
 
@@ -65,6 +66,7 @@ class InverseRealFourier(Op):
     w is 1 at frequency 0 and at n / 2, 2 elsewhere: an entry between them stands for itself and its conjugate.
     """
 
+    light = True
     name = "irfft"
     fresh = True
 

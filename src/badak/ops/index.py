@@ -74,6 +74,7 @@ class Select(Op):
     """y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere."""
 
     moves = True
+    light = True
     view = True
     fresh = True
 

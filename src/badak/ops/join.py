@@ -8,6 +8,7 @@ class Cat(Op):
     """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
 
     moves = True
+    light = True
     by_kernels = True
 
     @staticmethod
@@ -28,6 +29,7 @@ class Stack(Op):
     """y[k] = x_k along a new `axis`;   dx_k = dy[k]."""
 
     moves = True
+    light = True
 
     @staticmethod
     def forward(save, *xs, axis):

@@ -19,6 +19,7 @@ class Pad(Op):
     """y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside."""
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod

@@ -10,6 +10,7 @@ class Reshape(Op):
     """y = x in another shape, where no view can show it;   dx = dy in x's shape."""
 
     moves = True
+    light = True
 
     @staticmethod
     def forward(save, x, shape):
@@ -25,6 +26,7 @@ class Flip(Op):
     """y = x with the order along `axes` reversed;   dx = dy with it reversed back."""
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod
@@ -42,6 +44,7 @@ class Roll(Op):
     """y[i + shift] = x[i], around the end, along each of `axes` (None: as if flat);   dx = dy rolled back."""
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod
@@ -58,6 +61,7 @@ class Roll(Op):
 class Repeat(Op):
     """y = x laid out times[a] times along each axis a;   dx = the sum of dy over the copies."""
 
+    light = True
     fresh = True
 
     @staticmethod

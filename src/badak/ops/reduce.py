@@ -33,6 +33,8 @@ def count(shape, axis):
 class Sum(Op):
     """y = sum x;   dx = dy for every summand."""
 
+    light = True
+
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -47,6 +49,8 @@ class Sum(Op):
 
 class Mean(Op):
     """y = sum x / n;   dx = dy / n."""
+
+    light = True
 
     @staticmethod
     @by_rows
@@ -260,6 +264,7 @@ def _sum_from_here(x, axis):
 class CumSum(Op):
     """y_i = sum_{j <= i} x_j;   dx_j = sum_{i >= j} dy_i."""
 
+    light = True
     name = "cumsum"
 
     @staticmethod

@@ -15,6 +15,7 @@ class View(Op):
     """y = x in another shape;   dx = dy in x's shape."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod
@@ -31,6 +32,7 @@ class Transpose(Op):
     """y = x with axes a and b exchanged;   dx = dy with them exchanged back."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod
@@ -47,6 +49,7 @@ class Permute(Op):
     """y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod
@@ -66,6 +69,7 @@ class Expand(Op):
     """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
 
     moves = True
+    light = True
     view = True
 
     @staticmethod
@@ -85,6 +89,7 @@ class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
 
     moves = True
+    light = True
     view = True
     fresh = True
     by_kernels = True
@@ -145,6 +150,7 @@ class Unbind(Op):
     """
 
     moves = True
+    light = True
     view = True
     fresh = True
 
@@ -169,6 +175,7 @@ class Diagonal(Op):
     """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
 
     moves = True
+    light = True
     view = True
     fresh = True
 
@@ -199,6 +206,7 @@ class Unfold(Op):
     """
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod

@@ -10,6 +10,7 @@ class Tril(Op):
     """y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy."""
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod
@@ -27,6 +28,7 @@ class Triu(Op):
     """y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy."""
 
     moves = True
+    light = True
     fresh = True
 
     @staticmethod

@@ -7,6 +7,7 @@ from badak.graph import Op
 class Unfold(Op):
     """y[n, c, k, o] = x[n, c, o stride - padding + k dilation], 0 outside;   dx = dy, each added where it came from."""
 
+    light = True
     fresh = True
 
     @staticmethod
@@ -22,6 +23,7 @@ class Unfold(Op):
 class Fold(Op):
     """The adjoint of Unfold: entries of x (N, C, *K, *O) that lie on the same place are added;   dx = the windows of dy."""
 
+    light = True
     fresh = True
 
     @staticmethod

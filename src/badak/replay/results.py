@@ -23,7 +23,8 @@ class Results:
                 recorder.refuse("it returns a parameter")
             if room_for(value._array) is None:
                 recorder.refuse("its result is scattered over much memory")
-            if value.requires_grad and (value._node is None or value._node.saved is not None):
+            node = value._node
+            if value.requires_grad and (node is None or not (node.spent or node.saved is None)):
                 recorder.refuse(WAITS)
             return recorder.origins.describe(value._array), value._requires_grad
         if isinstance(value, tuple | list):

@@ -40,7 +40,10 @@ def _walk(roots, retain_graph, targets):
             if edge is not None and dx is not None:
                 _add(waiting, heap, *edge, dx)
         if not retain_graph:
-            node.saved = node.watched = None
+            if node.op.light:
+                node.spent = True
+            else:
+                node.saved = node.watched = None
     for leaf in list(waiting):
         gradients = _hooked(leaf, waiting.pop(leaf))
         if goals is None:
