@@ -10,6 +10,7 @@ from badak.errors import GraphError, KindError
 from badak.face.pytree import tree_flatten
 from badak.graph import Node, Saved, effects, node
 from badak.tensor import Tensor
+from badak.tensor.dtypes import check_device
 from badak.tensor.random import fork_rng, get_rng_state, set_rng_state
 
 
@@ -136,3 +137,14 @@ def set_checkpoint_debug_enabled(enabled):
 def noop_context_fn():
     """Two contexts that do nothing."""
     return nullcontext(), nullcontext()
+
+
+def get_device_states(*args) -> tuple[list[int], list[Tensor]]:
+    """Accelerators among the tensors, and the states of their generators: two empty lists, for there is only the CPU."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None) -> None:
+    """Give accelerators their states back. Raises DeviceError where there is one to give."""
+    for device, _ in zip(devices, states):
+        check_device(f"cuda:{device}")

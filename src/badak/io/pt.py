@@ -82,7 +82,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     weights_only   True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False: also data
                    classes of the standard library, and whole modules and plain classes that the running program has defined
                    or imported: made empty, then given their attributes. No mode runs code that a file names.
-    map_location   'cpu', or anything that leads there: a device, a dict, or a function of (storage, location)
+    map_location   'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta' gives
+                   tensors without memory
     mmap           True: tensors see the file (copy on write) instead of being read; `f` must be a path. Their numbers are taken
                    as they are: a checksum (CRC) would need them read. All else in the file, and every size, is still checked
 
@@ -146,7 +147,7 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
             storages[key] = restore(made)
         found = storages[key]
         if found.dtype is not dtype:
-            found = Storage(found.raw, dtype, found.location, where)
+            found = Storage(found.raw, dtype, found.location, where, found.has_data)
             found.check()
         return found
 
@@ -163,10 +164,10 @@ def _finder(where: str, strict: bool) -> Callable[[str, str], Any]:
     def find(module: str, name: str) -> Any:
         module = {"__builtin__": "builtins", "copy_reg": "copyreg"}.get(module, module)
         dotted = f"{module}.{name}"
+        if dotted in table:  # first: vouched for or not, it is rebuilt from checked bytes
+            return table[dotted]
         if dotted in allowed.vouched():
             return allowed.vouched_name(dotted, allowed.vouched()[dotted])
-        if dotted in table:
-            return table[dotted]
         if dotted not in found:
             found[dotted] = classes.find(module, name)
         if strict or type(found[dotted]) is str:
@@ -213,13 +214,12 @@ def _restore(map_location: Any) -> Callable[[Storage], Storage]:
     if isinstance(map_location, dict):
 
         def look_up(storage: Storage) -> Storage:
-            if storage.location in map_location:
-                dtypes.check_device(map_location[storage.location])
-            return storage
+            return storage.to(map_location[storage.location]) if storage.location in map_location else storage
 
         return look_up
-    dtypes.check_device(map_location)
-    return lambda storage: storage
+    if dtypes.device(map_location).type != "meta":
+        dtypes.check_device(map_location)
+    return lambda storage: storage.to(map_location)
 
 
 def _look(first: bytes) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from badak.errors import BadakError
 from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
+from badak.tensor.nowhere import like
 
 # The class that PyTorch names for a storage of each dtype.
 CLASSES = {
@@ -32,11 +33,19 @@ MAX_DIMS = 64
 class Storage:
     """Bytes, and the dtype that the file gives them. What `map_location` functions of torch.load get as their argument."""
 
-    __slots__ = ("raw", "dtype", "location", "where")
+    __slots__ = ("raw", "dtype", "location", "where", "has_data")
 
-    def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str):
+    def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str, has_data: bool = True):
         self.raw = raw  # uint8
         self.dtype, self.location, self.where = dtype, location, where
+        self.has_data = has_data  # else its tensors are on the meta device
+
+    def to(self, device: Any) -> "Storage":
+        """Itself, for a device that badak has; of one for the meta device, tensors have no memory."""
+        if dtypes.device(device).type == "meta":
+            return Storage(self.raw, self.dtype, self.location, self.where, has_data=False)
+        dtypes.check_device(device)
+        return self
 
     def cpu(self) -> "Storage":
         """Itself: badak's memory is the CPU's."""
@@ -76,10 +85,12 @@ class Storage:
         steps = tuple(step * dtype.itemsize for step in stride)
         try:
             if not math.prod(size):
-                return Tensor._of(np.empty(size, dtype.numpy))
-            return Tensor._of(np.ndarray(size, dtype.numpy, self.raw, offset * dtype.itemsize, steps))
+                array = np.empty(size, dtype.numpy)
+            else:
+                array = np.ndarray(size, dtype.numpy, self.raw, offset * dtype.itemsize, steps)
         except (ValueError, OverflowError, TypeError) as error:
             raise self._wrong(f"a tensor of size {shown(size)}: {reason(error)}") from error
+        return Tensor._of(array) if self.has_data else Tensor._like_meta(like(array))
 
     def _wrong(self, what: str) -> BadakError:
         return damaged(self.where, what)
