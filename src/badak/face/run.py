@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 
 from badak.errors import BadakError, FileError
+from badak.face.advice import advised
 from badak.naming.finder import stand_in_for_torch
 
 PROGRAM = "BADAK_RUN_PROGRAM"  # the environment variable that tells processes started afresh which script runs
@@ -35,7 +36,7 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
             else:
                 _run_source(source, program)
         except Exception as error:
-            _report(error)
+            _report(advised(error) or error)
             return 1
     return 0
 
