@@ -1,8 +1,9 @@
-"""Write tests/world/expected.json, what tiny models of transformers do with PyTorch, and docs/world.md, how badak compares.
+"""Write what tiny models and the programs of tests/world/uses do with PyTorch, and docs/world.md, how badak compares.
 
     python tools/world.py
 
-Runs tests/world/record.py twice, with PyTorch and with `badak run`, so that it needs an environment with both, and transformers.
+Runs tests/world/record.py twice, with PyTorch and with `badak run`, so that it needs an environment with both, and with all
+packages that the programs import.
 """
 
 import importlib.metadata
@@ -14,8 +15,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 WORLD = HERE / "tests" / "world"
 PAGE = HERE / "docs" / "world.md"
-EXPECTED = WORLD / "expected.json"
-PACKAGES = ("transformers", "tokenizers", "safetensors", "huggingface-hub", "accelerate", "numpy", "torch")
+EXPECTED, USES = WORLD / "expected.json", WORLD / "expected_uses.json"
+PACKAGES = (
+    "transformers", "tokenizers", "safetensors", "huggingface-hub", "accelerate", "sentence-transformers", "peft", "datasets",
+    "numpy", "torch",
+)  # fmt: skip
 WAYS = ("greedy", "sampled", "beams")
 INSTALL = """## Install
 
@@ -32,10 +36,14 @@ and they say so.
 
 
 def recorded(*runner: str) -> dict[str, dict]:
-    """What record.py says about every model."""
-    command = [sys.executable, "-W", "ignore", *runner, str(WORLD / "record.py")]
+    """What record.py says about every model and every program."""
+    from tests.world.compare import records
+    from tests.world.models import MODELS
+    from tests.world.uses import listed
+
+    command = [sys.executable, "-W", "ignore", *runner, str(WORLD / "record.py"), *MODELS, *listed()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {kept.pop("model"): kept for kept in map(json.loads, done.stdout.splitlines())}
+    return records(done.stdout)
 
 
 def versions() -> dict[str, str]:
@@ -57,10 +65,20 @@ def row(name: str, expected: dict, found: dict) -> str:
     return f"| {name} | {MODELS[name][2]} | {bits} | {found['losses'][0]:.5f} | {found['losses'][2]:.5f} | {wrote} | {rest} |"
 
 
+def program(name: str, expected: dict, found: dict) -> str:
+    """The line of one program."""
+    from tests.world.compare import differences
+    from tests.world.uses import listed
+
+    library, does, _ = listed()[name]
+    return f"| {library} | {does} | {'; '.join(differences(expected, found)) or 'equal'} |"
+
+
 def page(expected: dict[str, dict], found: dict[str, dict], known: dict[str, str]) -> str:
     """docs/world.md"""
-    rows = [row(name, expected[name], found[name]) for name in expected]
-    equal = sum(line.endswith("| equal |") for line in rows)
+    rows = [row(name, expected[name], found[name]) for name in expected if "." not in name]
+    programs = [program(name, expected[name], found[name]) for name in expected if "." in name]
+    equal, alike = (sum(line.endswith("| equal |") for line in lines) for lines in (rows, programs))
     text = f"""# The world on badak
 
 Written by `tools/world.py`; a test keeps it true.
@@ -81,15 +99,26 @@ and by beams (every one), and the scores after `save_pretrained` and `from_pretr
 | architecture | model | weights | first loss | third loss | writes | compared |
 | --- | --- | --- | --- | --- | --- | --- |
 """
-    return text + "\n".join(rows) + "\n"
+    more = f"""
+## What people do with them
+
+Each line is a program in `tests/world/uses`, run both ways; all that it gives is compared: text, tokens, names and sizes
+one by one, losses, scores and weights to 2e-5. **{alike} of {len(programs)} are equal.**
+
+| library | what it does | compared |
+| --- | --- | --- |
+"""
+    return text + "\n".join(rows) + "\n" + more + "\n".join(programs) + "\n"
 
 
 def main() -> None:
     """Record both and write the two files."""
     sys.path.insert(0, str(HERE))
     expected, found, known = recorded(), recorded("-m", "badak", "run"), versions()
-    lines = [f"{json.dumps(name)}: {json.dumps(kept)}" for name, kept in expected.items()]
-    EXPECTED.write_text('{"versions": ' + json.dumps(known) + ",\n" + ",\n".join(lines) + "}\n", encoding="utf-8")
+    lines = {name: f"{json.dumps(name)}: {json.dumps(kept)}" for name, kept in expected.items()}
+    models = [f'"versions": {json.dumps(known)}', *(line for name, line in lines.items() if "." not in name)]
+    EXPECTED.write_text("{" + ",\n".join(models) + "}\n", encoding="utf-8")
+    USES.write_text("{" + ",\n".join(line for name, line in lines.items() if "." in name) + "}\n", encoding="utf-8")
     PAGE.write_text(page(expected, found, known), encoding="utf-8")
 
 

@@ -1,13 +1,23 @@
 """Whether two records of a model say the same: bits of weights and tokens, sums of float32 to their last digits."""
 
+import json
+
 SUMS = 2e-5  # of losses, relative
 GRADIENTS = 2e-4  # of norms, relative to the longest gradient of the model where the tensor's own is shorter
+
+
+def records(printed: str) -> dict[str, dict]:
+    """What record.py printed, by name; libraries print empty lines between."""
+    kept = [json.loads(line) for line in printed.splitlines() if line.startswith('{"model"')]
+    return {each.pop("model"): each for each in kept}
 
 
 def differences(expected: dict, found: dict) -> list[str]:
     """What differs, in words; nothing where the two are the same."""
     if "error" in found or "error" in expected:
         return [found.get("error") or f"PyTorch: {expected['error']}"]
+    if "gives" in expected:
+        return unlike(expected["gives"], found["gives"])[:3]
     told = []
     if not _close(found["weights"][1:], expected["weights"][1:], 1e-6):
         told.append("other weights are drawn")
@@ -18,6 +28,20 @@ def differences(expected: dict, found: dict) -> list[str]:
         told.append(f"scores {found['scores']} for {expected['scores']}")
     told += [f"{way} writing differs" for way in ("greedy", "sampled", "beams") if found.get(way) != expected.get(way)]
     return told + ([] if found["again"] is True else ["what is saved and read again gives other scores"])
+
+
+def unlike(expected, found, where: str = "") -> list[str]:
+    """Where two values differ that are made of lists, dictionaries, text and numbers; numbers with a point to SUMS."""
+    if type(expected) is not type(found):
+        return [f"{where} {str(found)[:80]} for {str(expected)[:80]}".strip()]
+    if isinstance(expected, dict):
+        if list(expected) != list(found):
+            return [f"{where} has {sorted(found)[:5]} for {sorted(expected)[:5]}".strip()]
+        return [told for name in expected for told in unlike(expected[name], found[name], f"{where}.{name}".strip("."))]
+    if isinstance(expected, list) and len(expected) == len(found):
+        return [told for n, pair in enumerate(zip(expected, found)) for told in unlike(*pair, f"{where}[{n}]")]
+    same = expected == found or (isinstance(expected, float) and _close([found], [expected], SUMS))
+    return [] if same else [f"{where} {str(found)[:80]} for {str(expected)[:80]}".strip()]
 
 
 def same_bits(expected: dict, found: dict) -> bool:
