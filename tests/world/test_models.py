@@ -59,7 +59,7 @@ def test_programs_do_what_they_do_with_pytorch(file):
     names = [name for name in listed() if name.startswith(f"{file}.")]
     for package in listed()[names[0]][2]:
         if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed: pip install {package.replace('_', '-')}")
+            pytest.skip(f'{package} is not installed: pip install "badak[libraries]"')
     found = recorded(names)
     assert list(found) == names and not told(found)
 

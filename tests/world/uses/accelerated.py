@@ -114,6 +114,24 @@ def empty_and_dispatched():
     return [where, {k: str(v) for k, v in plan.items()}, numbers(full(**batch()).logits), same(sent, made)]
 
 
+def device_maps():
+    """from_pretrained with device_map="cpu", "auto", a table, low_cpu_mem_usage, within torch.device"""
+    made = model("GPT2LMHeadModel")
+    with tempfile.TemporaryDirectory() as folder:
+        made.save_pretrained(folder)
+        ways = (
+            dict(device_map="cpu"),
+            dict(device_map="auto"),
+            dict(device_map={"": "cpu"}),
+            dict(low_cpu_mem_usage=True),
+            dict(use_safetensors=True),
+        )
+        gives = [same(type(made).from_pretrained(folder, **way), made) for way in ways]
+        with torch.device("cpu"):
+            gives.append(same(type(made).from_pretrained(folder), made))
+    return gives
+
+
 def offloaded():
     """cpu_offload and disk_offload: weights that wait elsewhere"""
     from accelerate import disk_offload

@@ -65,24 +65,6 @@ def dtypes():
     return gives
 
 
-def places():
-    """device_map="cpu", "auto", low_cpu_mem_usage, torch.device contexts"""
-    made = model("GPT2LMHeadModel")
-    with tempfile.TemporaryDirectory() as folder:
-        made.save_pretrained(folder)
-        ways = (
-            dict(device_map="cpu"),
-            dict(device_map="auto"),
-            dict(device_map={"": "cpu"}),
-            dict(low_cpu_mem_usage=True),
-            dict(use_safetensors=True),
-        )
-        gives = [same(type(made).from_pretrained(folder, **way), made) for way in ways]
-        with torch.device("cpu"):
-            gives.append(same(type(made).from_pretrained(folder), made))
-    return gives
-
-
 def on_meta():
     """the meta device: a model without memory, its shapes, then weights from a file"""
     config = transformers.LlamaConfig(**MODELS["Llama"])

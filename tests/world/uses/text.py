@@ -41,14 +41,6 @@ def tokenized():
     ]
 
 
-def chat_template():
-    """a chat template as tensors"""
-    maker = tokenizer()
-    maker.chat_template = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}"
-    talk = [{"role": "user", "content": "the cat"}, {"role": "assistant", "content": "a dog"}]
-    return _lists(maker.apply_chat_template(talk, return_tensors="pt", return_dict=True))
-
-
 def _encoded(maker):
     return [maker(text) for text in SENTENCES[:4]]
 
