@@ -34,3 +34,20 @@ def test_types_are_named_as_pytorchs(tmp_path, badak_run):
     assert done.code == 0, done.err
     names = "<class 'torch.Tensor'> <class 'torch.Size'> <class 'torch.dtype'> <class 'torch.device'>"
     assert done.out == f"{names}\nFalse tensor([1., 1.]) torch.Size([2])\n"
+
+
+NO_MODULES = """
+import importlib
+import torch
+for name in ("torch.nn.Linear", "torch.nn.modules.activation.Tanh", "torch.nn.functional.relu", "torch.save"):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        print(name)
+"""
+
+
+def test_a_class_or_a_function_is_no_module(tmp_path, badak_run):
+    (tmp_path / "look.py").write_text(NO_MODULES)
+    done = badak_run(tmp_path / "look.py")
+    assert done.out.split() == ["torch.nn.Linear", "torch.nn.modules.activation.Tanh", "torch.nn.functional.relu", "torch.save"]

@@ -15,7 +15,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from badak.errors import StateError, package
@@ -53,7 +53,14 @@ class BadakFinder(MetaPathFinder):
         found = getattr(sys.modules.get(parent), last, None) or _elsewhere(name, dotted)
         if found is None and is_pytorch(dotted) and not _is_tried():
             found = Missing(dotted)
-        return None if found is None else ModuleSpec(name, Given(found), is_package=True)
+        return _spec(name, found)
+
+
+def _spec(name: str, found: Any) -> ModuleSpec | None:
+    """What the import system gets for what was found; nothing for a class or a function, which is no module."""
+    if found is None or isinstance(found, type | FunctionType):
+        return None
+    return ModuleSpec(name, Given(found), is_package=True)
 
 
 def _pytorch_name(name: str) -> str:
@@ -91,8 +98,7 @@ class TorchFinder(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name != "torch" and not name.startswith("torch."):
             return None
-        found = reach("badak" + name[5:])
-        return None if found is None else ModuleSpec(name, Given(found), is_package=True)
+        return _spec(name, reach("badak" + name[5:]))
 
 
 def _is_tried() -> bool:

@@ -37,5 +37,10 @@ class Attributes(dict):
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
+    def pop(self, name: str, *default: Any) -> Any:  # MutableMapping's would ask for an attribute that a dict has not
+        value = super().pop(name, *default)
+        self._held.pop(name, None)
+        return value
+
     update, setdefault = MutableMapping.update, MutableMapping.setdefault  # type: ignore[assignment]
-    pop, popitem, clear = MutableMapping.pop, MutableMapping.popitem, MutableMapping.clear  # type: ignore[assignment]
+    popitem, clear = MutableMapping.popitem, MutableMapping.clear  # type: ignore[assignment]
