@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import ndarray
 
-from badak.errors import GraphError
+from badak.errors import GraphError, MissingError
 from badak.graph import Node, Saved
 from badak.graph.effects import INFERENCE
 from badak.graph.modes import anywhere, modes
@@ -43,7 +43,7 @@ def apply(op, *inputs, **attributes):
             needs.append(False)
             continue
         array = x._array
-        if array.itemsize == 2 and array.dtype.kind in "fV" and not op.moves:
+        if array.itemsize <= 2 and array.dtype.kind in "fV" and not op.moves:
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
         # a view may have to take its history anew first, which the property does
@@ -104,7 +104,7 @@ def _run(op, inputs, attributes):
             arrays.append(None)
             continue
         array = x._array
-        if array.itemsize == 2 and array.dtype.kind in "fV" and not op.moves:
+        if array.itemsize <= 2 and array.dtype.kind in "fV" and not op.moves:
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
     saved = _new(Saved)
@@ -131,6 +131,8 @@ def _run(op, inputs, attributes):
 def _in_float32(op, inputs, attributes):
     """apply for floats of 16 bits: what they make is computed in float32 and rounded once, the gradients likewise."""
     narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
+    if narrow.itemsize == 1:
+        raise MissingError(f'"{op.name}" not implemented for \'{narrow}\'', "x.float(): floats of 8 bits store numbers")
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
         op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)
@@ -147,7 +149,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def _is_half(array) -> bool:
-    return array.itemsize == 2 and array.dtype.kind in "fV"
+    return array.itemsize <= 2 and array.dtype.kind in "fV"
 
 
 def _rounded(y: Tensor, kind) -> Tensor:
