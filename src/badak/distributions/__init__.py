@@ -19,6 +19,10 @@ from badak.distributions.discrete import Poisson as Poisson
 from badak.distributions.distribution import Distribution as Distribution
 from badak.distributions.kl import kl_divergence as kl_divergence
 from badak.distributions.kl import register_kl as register_kl
+from badak.distributions.mixed import LowRankMultivariateNormal as LowRankMultivariateNormal
+from badak.distributions.mixed import MixtureSameFamily as MixtureSameFamily
+from badak.distributions.mixed import RelaxedBernoulli as RelaxedBernoulli
+from badak.distributions.mixed import RelaxedOneHotCategorical as RelaxedOneHotCategorical
 from badak.distributions.multivariate import Independent as Independent
 from badak.distributions.multivariate import MultivariateNormal as MultivariateNormal
 from badak.distributions.positive import Beta as Beta

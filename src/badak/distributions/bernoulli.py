@@ -1,13 +1,13 @@
 """0 or 1."""
 
 import math
-from functools import cached_property
 
 from badak.distributions.constraints import boolean, real, unit_interval
 from badak.distributions.distribution import (
     Distribution,
     batch_of,
     broadcast_all,
+    lazy_property,
     logits_to_probs,
     one_of,
     probs_to_logits,
@@ -29,11 +29,11 @@ class Bernoulli(Distribution):
         self.__dict__[name], self._given = self._param, (name,)
         super().__init__(batch_of(self._param, given), validate_args=validate_args)
 
-    @cached_property
+    @lazy_property
     def logits(self) -> Tensor:
         return probs_to_logits(self.probs, is_binary=True)
 
-    @cached_property
+    @lazy_property
     def probs(self) -> Tensor:
         return logits_to_probs(self.logits, is_binary=True)
 

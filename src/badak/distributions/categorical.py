@@ -1,10 +1,9 @@
 """One of K classes."""
 
 import math
-from functools import cached_property
 
 from badak.distributions.constraints import integer_interval, real_vector, simplex
-from badak.distributions.distribution import Distribution, logits_to_probs, one_of, probs_to_logits
+from badak.distributions.distribution import Distribution, lazy_property, logits_to_probs, one_of, probs_to_logits
 from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
 
@@ -34,11 +33,11 @@ class Categorical(Distribution):
         self._num_events = self._param.shape[-1]
         super().__init__(Size(self._param.shape[:-1]), validate_args=validate_args)
 
-    @cached_property
+    @lazy_property
     def logits(self) -> Tensor:
         return probs_to_logits(self.probs)
 
-    @cached_property
+    @lazy_property
     def probs(self) -> Tensor:
         return logits_to_probs(self.logits)
 

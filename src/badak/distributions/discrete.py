@@ -1,7 +1,6 @@
 """Distributions of whole numbers. Poisson's, binomial and gamma numbers are not PyTorch's for a seed."""
 
 import math
-from functools import cached_property
 
 from badak.autograd import no_grad
 from badak.distributions.categorical import Categorical
@@ -20,6 +19,7 @@ from badak.distributions.distribution import (
     Distribution,
     batch_of,
     broadcast_all,
+    lazy_property,
     logits_to_probs,
     one_of,
     probs_to_logits,
@@ -66,11 +66,11 @@ class _Trials(Distribution):
         self._shape = batch_of(self._param, given, *others)
         return rest
 
-    @cached_property
+    @lazy_property
     def logits(self) -> Tensor:
         return probs_to_logits(self.probs, is_binary=True)
 
-    @cached_property
+    @lazy_property
     def probs(self) -> Tensor:
         return logits_to_probs(self.logits, is_binary=True)
 

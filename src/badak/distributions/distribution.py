@@ -5,10 +5,18 @@ import numbers
 from functools import cached_property
 from typing import Any
 
-from badak.autograd import no_grad
+from badak.autograd import enable_grad, no_grad
 from badak.distributions.constraints import Constraint, is_dependent, real
 from badak.errors import ArgumentError, KindError, MissingError
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
+
+
+class lazy_property(cached_property):  # noqa: N801  (used as a decorator)
+    """What is computed when it is first asked for, with its gradient even where that is under no_grad, and then kept."""
+
+    def __get__(self, instance, owner=None):
+        with enable_grad():
+            return super().__get__(instance, owner)
 
 
 class Distribution:

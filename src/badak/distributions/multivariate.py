@@ -1,10 +1,9 @@
 """Distributions of vectors: normal ones, and several independent numbers taken as one."""
 
 import math
-from functools import cached_property
 
 from badak.distributions import constraints
-from badak.distributions.distribution import Distribution
+from badak.distributions.distribution import Distribution, lazy_property
 from badak.distributions.transforms import summed
 from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, broadcast_shapes, linalg, randn
@@ -56,15 +55,15 @@ class MultivariateNormal(Distribution):
         else:
             self._tril = linalg.cholesky(matrix) if name == "covariance_matrix" else matrix
 
-    @cached_property
+    @lazy_property
     def scale_tril(self) -> Tensor:
         return self._tril.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
-    @cached_property
+    @lazy_property
     def covariance_matrix(self) -> Tensor:
         return (self._tril @ self._tril.mT).expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
-    @cached_property
+    @lazy_property
     def precision_matrix(self) -> Tensor:
         return linalg.inv(self._tril @ self._tril.mT).expand(
             (*self._batch_shape, *self._event_shape, *self._event_shape)
