@@ -467,3 +467,15 @@ def test_a_refused_draw_draws_nothing(name):
 
 def test_resized_memory_holds_zeros():
     assert badak.ones(2).resize_(2, 2).tolist() == [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("more", [0, 5, 16, 1 << 22])
+@pytest.mark.parametrize("name", ["normal_", "uniform_"])
+def test_large_weights_are_drawn_in_pieces_with_the_same_bits(name, more):
+    drawn = []
+    for library in (torch, badak):
+        library.manual_seed(3)
+        with library.no_grad():
+            large = getattr(library.empty(2, (1 << 22) + more), name)()
+        drawn.append(np.append(large.flatten()[-40:].numpy(), [large[:, :999].double().sum().item(), library.rand(1).item()]))
+    np.testing.assert_allclose(*drawn, rtol=2e-6, atol=1e-6)

@@ -256,21 +256,32 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 # ---------------------------------------------------------------------- in place
 
 
-def _fill(x: Tensor, draw, where) -> Tensor:
+def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
     if unfilled.on:
         return x
     if not x._array.flags.writeable:  # what refuses does so before a number is drawn
         raise read_only(where)
     if modes.grad and x.requires_grad:
         refuse_leaf(x)
+    n = x._array.size
+    if in_pieces and n >= 2 * _PIECE and x._array.flags.c_contiguous and not modes.grad and modes.observer is None:
+        flat = x.reshape(-1)  # the numbers of large weights never lie in memory beside these
+        ends = [*range(_PIECE, n - _PIECE + 1, _PIECE), n]
+        for start, end in zip([0, *ends], ends):
+            part = flat[start:end]
+            write_(part, _drawn(draw_like(part._array, draw), part), where)
+        return x
     return write_(x, _drawn(draw_like(x._array, draw), x), where)
+
+
+_PIECE = 1 << 22  # numbers that are drawn at a time: whole blocks of 16, as `Source.normal` has them
 
 
 def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
     """Fill x with uniform numbers on [from_, to)."""
     _need_float(x, "uniform_")
     source = or_default(generator)
-    return _fill(x, lambda shape: source.uniform(shape, x._array.dtype, float(from_), float(to)), "uniform_")
+    return _fill(x, lambda shape: source.uniform(shape, x._array.dtype, float(from_), float(to)), "uniform_", True)
 
 
 def normal_(x, mean=0.0, std=1.0, *, generator=None) -> Tensor:
@@ -278,7 +289,7 @@ def normal_(x, mean=0.0, std=1.0, *, generator=None) -> Tensor:
     if not x.is_complex():
         _need_float(x, "normal_")
     source, rows = or_default(generator), x._array.flags.c_contiguous
-    return _fill(x, lambda shape: source.normal(shape, x._array.dtype, float(mean), float(std), rows), "normal_")
+    return _fill(x, lambda shape: source.normal(shape, x._array.dtype, float(mean), float(std), rows), "normal_", True)
 
 
 def log_normal_(x, mean=1.0, std=2.0, *, generator=None) -> Tensor:
