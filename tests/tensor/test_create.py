@@ -64,3 +64,10 @@ def test_what_cannot_be_made_is_explained(action, words):
     with pytest.raises(errors.BadakError, match=words) as caught:
         action()
     assert caught.value.fix
+
+
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+def test_a_legacy_constructor_stays_on_the_cpu_within_another_device(lib):
+    with lib.device("meta"):
+        made = [lib.FloatTensor(1, 2), lib.FloatTensor(), lib.LongTensor([1]), lib.Tensor(2), lib.Tensor([1.0]), lib.ones(2)]
+    assert [x.device.type for x in made] == [*["cpu"] * 5, "meta"]

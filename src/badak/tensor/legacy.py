@@ -19,9 +19,9 @@ class _Legacy(type):
         check_device(device)
         if len(data) == 1 and not (isinstance(data[0], int) and not isinstance(data[0], bool)):
             if isinstance(data[0], dtypes.Size):
-                return empty(data[0], dtype=cls.kind)
+                return empty(data[0], dtype=cls.kind, device="cpu")
             return Tensor._of(np.array(as_array(data[0], cls.kind.numpy)))
-        return empty(*(data or (0,)), dtype=cls.kind)
+        return empty(*(data or (0,)), dtype=cls.kind, device="cpu")  # also within torch.device("meta"), as in PyTorch
 
     def __instancecheck__(cls, x) -> bool:
         return isinstance(x, Tensor) and x.dtype is cls.kind
