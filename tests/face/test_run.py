@@ -93,6 +93,24 @@ if __name__ == "__main__":
     assert done.out == "[2.0, 4.0]\n[[0, 1], [4, 9]]\n", done.err
 
 
+def test_pythons_that_the_program_starts_have_it_too(badak_run, program):
+    child = (
+        "import importlib.util as u; print(u.find_spec('torch') is not None); import torch.nn.functional as F, torch; "
+        "print(torch.__version__.split('+')[0], type(torch.nn.Linear(1, 1)), F.relu(torch.ones(1)).tolist())"
+    )
+    text = f"""
+import subprocess, sys
+import torch
+once = [sys.executable, "-c", {child!r}]
+print(subprocess.run(once, capture_output=True, text=True).stdout)
+twice = "import subprocess, sys; print(subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout)"
+print(subprocess.run([sys.executable, "-c", twice, *once], capture_output=True, text=True).stdout)
+"""
+    done = badak_run(program(text))
+    assert done.out.split("\n\n")[0] == "True\n2.13.0 <class 'torch.nn.modules.linear.Linear'> [1.0]", done.out + done.err
+    assert done.out.count("2.13.0") == 2
+
+
 def test_one_line_on_top_of_a_notebook(python):
     done = python(
         "-c", "import badak.as_torch\nimport torch, torch.nn.functional as F\nprint(F.relu(torch.ones(1)), torch.int64)"

@@ -15,6 +15,7 @@ from badak.naming.finder import stand_in_for_torch
 
 PROGRAM = "BADAK_RUN_PROGRAM"  # the environment variable that tells processes started afresh which script runs
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_CHILDREN = os.path.join(_PACKAGE, "face", "children")
 _RUNNERS = (_PACKAGE, "<frozen runpy>", "<frozen importlib", runpy.__file__)
 
 
@@ -24,6 +25,7 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
         raise FileError(f"badak run: {program}: a folder without a __main__.py", "badak run FOLDER/SCRIPT.py")
     source = b"" if is_module or os.path.isdir(program) else source_of(program)
     stand_in_for_torch()
+    _tell_children()
     sys.argv = [program, *arguments]
     sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(program))
     with warnings.catch_warnings():
@@ -39,6 +41,12 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
             _report(advised(error) or error)
             return 1
     return 0
+
+
+def _tell_children() -> None:
+    """Let the Pythons that the program starts find badak under the name torch as well."""
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != _CHILDREN]
+    os.environ["PYTHONPATH"] = os.pathsep.join([_CHILDREN, *paths])
 
 
 def source_of(path: str) -> bytes:
