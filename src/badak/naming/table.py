@@ -110,6 +110,13 @@ PLACES = {
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "optim.SparseAdam": "optim.Adam: the gradients of embeddings are dense here",
+    "linalg.ldl_factor": "linalg.lu_factor, or linalg.eigh of a symmetric matrix",
+    "linalg.ldl_factor_ex": "linalg.lu_factor_ex, or linalg.eigh of a symmetric matrix",
+    "linalg.ldl_solve": "linalg.solve",
+    "lobpcg": "linalg.eigh",
+    "masked": "a tensor with a mask beside it: masked_fill, where",
+    "nn.utils.prune": "parametrize.register_parametrization, with a module that multiplies by a mask",
+    "segment_reduce": "scatter_reduce, or index_reduce",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "onnx": "save the weights as safetensors and export them with PyTorch",
     "export": "save the weights as safetensors and export them with PyTorch",
