@@ -98,3 +98,14 @@ def test_shapes_without_memory():
     assert [x.shape for x in badak.linalg.lu(a)] == [(2, 4, 4), (2, 4, 3), (2, 3, 3)]
     assert badak.linalg.matrix_exp(badak.empty(5, 5, device="meta")).shape == (5, 5)
     assert [x.dtype for x in badak.linalg.eig(badak.empty(2, 2, device="meta"))] == [badak.complex64] * 2
+
+
+@pytest.mark.parametrize("name", ["linalg.ldl_factor", "linalg.ldl_solve", "special.bessel_j0", "special.airy_ai"])
+def test_a_name_that_is_not_there_says_so_in_two_lines(name):
+    room, _, last = name.partition(".")
+    with pytest.raises(AttributeError) as caught:
+        getattr(getattr(badak, room), last)
+    cause, fix = str(caught.value).splitlines()
+    assert cause == f"torch.{name}: badak does not have it" and fix.startswith("fix: ")
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        getattr(badak, room).no_such_name  # noqa: B018

@@ -9,6 +9,7 @@
 import numpy as np
 
 from badak.errors import ArgumentError, RangeError
+from badak.naming import door as _door
 from badak.naming import guard_names as _guard_names
 from badak.ops import fourier as ops
 from badak.tensor import dtypes
@@ -178,4 +179,5 @@ def ifftshift(input, dim=None) -> Tensor:
     """The inverse of fftshift."""
     return _shifted(input, dim, -1)
 
+__getattr__ = _door("badak.fft")
 _guard_names(globals(), "badak.fft")

@@ -10,6 +10,7 @@ import numpy as np
 from badak.errors import ArgumentError, DTypeError
 from badak.graph import effects
 from badak.kernels.plain import special as kernels
+from badak.naming import door as _door
 from badak.naming import guard_names as _guard_names
 from badak.ops import bessel
 from badak.ops import special as ops
@@ -167,4 +168,5 @@ def _of_two(name: str, op, input, other) -> Tensor:
     return binary(op, _real(name, a), _real(name, b))
 
 
+__getattr__ = _door("badak.special")
 _guard_names(globals(), __name__)

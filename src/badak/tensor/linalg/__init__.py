@@ -4,6 +4,7 @@
 operations and their gradients are in `ops/linalg.py`); `norms.py` measures; `older.py` has the names of torch itself.
 """
 
+from badak.naming import door as _door
 from badak.naming import guard_names as _guard_names
 from badak.ops.linalg import LinAlgError as LinAlgError
 from badak.tensor.linalg.decompose import cholesky as cholesky
@@ -93,4 +94,5 @@ def diagonal(A, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  
     """The diagonal of the last two dims; a view."""
     return _diagonal(A, offset, dim1, dim2)
 
+__getattr__ = _door("badak.linalg")
 _guard_names(globals(), "badak.linalg")
