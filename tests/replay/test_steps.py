@@ -307,3 +307,27 @@ def test_long_rows_of_a_table_are_shortened_in_replays():
         return [step(badak.tensor([number % 5, (number + 2) % 5])).item() for number in range(15)]
 
     assert trained(True) == trained(False)
+
+
+def test_a_part_of_a_list_of_modules_is_taken_within_a_step():
+    layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)])
+
+    def forward(x):
+        for layer in layers[:2]:
+            x = layer(x)
+        return x
+
+    step = badak.compile(forward)
+    x = badak.randn(3, 4)
+    with badak.no_grad():
+        for _ in range(5):
+            assert step(x).tolist() == forward(x).tolist()
+        assert step.recordings and not step.why
+        layers[1] = nn.Linear(4, 4)
+        for _ in range(4):
+            assert step(x).tolist() == forward(x).tolist()
+        layers.insert(0, nn.Linear(4, 4))
+        for _ in range(4):
+            assert step(x).tolist() == forward(x).tolist()
+        assert not step.why
+    assert list(layers[1:3].state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]

@@ -50,7 +50,12 @@ class _Ordered(Module):
         return module
 
     def _sliced(self, part: slice) -> Any:
-        return self.__class__(list(self)[part])
+        modules = list(self)[part]
+        if type(self) is not ModuleList:  # a class of the user's is made its own way
+            return self.__class__(modules)
+        made = ModuleList()
+        made.__dict__["_modules"] = {str(place): module for place, module in enumerate(modules)}  # new: no recording met it
+        return made
 
     def _name(self, idx: int) -> str:
         """The name of the module at place `idx`, which may count from the end."""
