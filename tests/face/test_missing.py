@@ -180,3 +180,22 @@ print(DataLoader is torch.utils.data.DataLoader, Handle is RemovableHandle, nn.m
 """
     done = python("-c", code)
     assert done.out == "True True\nTrue True (1, 1) True\n", done.err
+
+
+def test_what_is_tried_again_and_again_is_looked_for_once(python):
+    code = """
+import badak.as_torch
+from badak.naming.finder import _known_as
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+import torch
+print(is_traceable_wrapper_subclass(torch.ones(1)))
+looks = []
+for _ in range(3):
+    try:
+        from torch.distributed.no_such_room import Nothing
+    except ImportError:
+        looks.append(_known_as.cache_info().misses)
+print(looks[0] > 0, looks[0] == looks[2])
+"""
+    done = python("-c", code)
+    assert done.out == "False\nTrue True\n", done.err

@@ -1,4 +1,5 @@
-"""`torch._C`: the few names of PyTorch's compiled core that libraries mention; badak has no such core and no dispatcher."""
+"""`torch._C`, `torch.utils._python_dispatch`: the few names of PyTorch's compiled core that libraries mention; badak has no such
+core and no dispatcher."""
 
 from typing import Any
 
@@ -79,6 +80,11 @@ class _ExcludeDispatchKeyGuard:
 
     def __exit__(self, *error: Any) -> None:
         return None
+
+
+def is_traceable_wrapper_subclass(t: Any) -> bool:
+    """False: no class of tensors here keeps others inside, to be computed with in its place."""
+    return False
 
 
 def _get_tracing_state() -> None:

@@ -10,7 +10,7 @@ import importlib
 import linecache
 import os
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
@@ -66,9 +66,19 @@ def _spec(name: str, found: Any) -> ModuleSpec | None:
 def _pytorch_name(name: str) -> str:
     """What comes after "torch." in PyTorch's name of badak.<...>, whose module may be known by several names."""
     parent, _, last = name.rpartition(".")
-    module = sys.modules.get(parent)
-    known = [key[6:] for key, value in list(sys.modules.items()) if value is module and key.startswith("torch.")]
-    return f"{known[0]}.{last}" if known else pytorch_place(name).partition(".")[2]
+    known = _known_as(parent, len(sys.modules))
+    return f"{known}.{last}" if known else pytorch_place(name).partition(".")[2]
+
+
+@lru_cache(maxsize=256)
+def _known_as(name: str, modules: int) -> str:
+    """What comes after "torch." in the name of a module, while so many are loaded; "" where it is badak's alone.
+
+    Some libraries import within `try`, for each tensor that they write, what is not there: one look at all modules has to do.
+    """
+    module = sys.modules.get(name)
+    known = (key[6:] for key, value in list(sys.modules.items()) if value is module and key.startswith("torch."))
+    return next(known, "")
 
 
 def _elsewhere(name: str, dotted: str) -> Any:

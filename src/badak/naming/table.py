@@ -95,6 +95,7 @@ PLACES = {
     "badak.testing._internal.common_utils": "badak.face.common_utils",
     "badak.torch_version": "badak.naming.version",
     "badak.types": "badak.face.types",
+    "badak.utils._python_dispatch": "badak.face.core",
     "badak.utils._pytree": "badak.face.pytree",
     "badak.utils.data.dataloader": "badak.data",
     "badak.utils.data.dataset": "badak.data",
