@@ -48,6 +48,10 @@ SUITES = {
     "timm": Suite(
         " ".join(f"tests/test_{name}.py" for name in "layers layers_drop layers_pool optim scheduler utils".split())
     ),
+    **{
+        f"transformers-{name}": Suite(f"tests/models/{name}/test_modeling_{name}.py")
+        for name in "bert clip gpt2 llama t5 vit wav2vec2 whisper".split()
+    },
     "vit-pytorch": Suite("tests"),
     "x-transformers": Suite("tests"),
 }

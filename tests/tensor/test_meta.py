@@ -132,3 +132,9 @@ def test_the_default_device_ends_with_its_block():
             assert badak.ones(1).device.type == "cpu"
         assert badak.ones(1).device.type == badak.get_default_device().type == "meta"
     assert badak.ones(1).device.type == "cpu"
+
+
+def test_constructors_of_old_make_memory_whatever_the_device_of_a_block():
+    with badak.device("meta"):
+        made = badak.Tensor(3), badak.FloatTensor(badak.Size([3])), badak.LongTensor([1, 2]), badak.empty(3)
+    assert [x.device.type for x in made] == ["cpu", "cpu", "cpu", "meta"]
