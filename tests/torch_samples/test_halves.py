@@ -98,7 +98,7 @@ def test_what_transformers_are_made_of_on_sixteen_bits():
 def run_module(info, sample, dtype: str, training: bool) -> bool:
     """Compare one layer: results and gradients; False where it is none for badak."""
     theirs, given = test_modules.made(info.module_cls, info, sample, dtype, training), sample.forward_input
-    if theirs is None or given is None:
+    if theirs is None or given is None or info.module_cls.__name__.startswith("Lazy"):  # those become the others
         return False
     wide, wide_given = halves.doubled_module(theirs), halves.doubled((given.args, given.kwargs))
     state = copy.deepcopy(theirs.state_dict())
@@ -118,7 +118,7 @@ def run_module(info, sample, dtype: str, training: bool) -> bool:
     ours.load_state_dict(state)
     badak.manual_seed(5)
     found = ours(*args, **named)
-    random = training and any(getattr(m, "p", 0) or getattr(m, "dropout", 0) for m in theirs.modules())
+    random = "Fractional" in info.name or training and any(getattr(m, "p", 0) or getattr(m, "dropout", 0) for m in theirs.modules())
     exact = expected if random else wide(*wide_given[0], **wide_given[1])
     terms = max([1, *(a.numel() for a, _ in exchange._made.values()), *(p.numel() for p in theirs.parameters())])
     steps = roundings(theirs)
