@@ -103,7 +103,10 @@ HALVES = [  # float16 and bfloat16
     Reason("nextafter", "expected float32 or float64", "refused"),
     Reason("special.ndtr", "1.07336e-17 for 0", "PyTorch's is 0 so far below"),
 ]
-HALF_MODULES = [reason for reason in MODULES if reason.name == "TransformerEncoder"]
+HALF_MODULES = [
+    *[reason for reason in MODULES if reason.name == "TransformerEncoder"],
+    Reason("FractionalMaxPool3d", "result[0]", "where windows begin is computed in float32 from 16-bit draws"),
+]
 
 
 def unexplained(table: list[Reason], name: str, wrong: list[str]) -> list[str]:
