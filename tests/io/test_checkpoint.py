@@ -249,6 +249,7 @@ nested = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(nested)
 @settings(max_examples=100, deadline=None)
 def test_values_survive_json_exactly(value):

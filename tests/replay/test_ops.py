@@ -39,6 +39,7 @@ def inputs_of(call, dtype, seed):
     return [Tensor._of(a) for a in call.arrays(dtype, seed) if a is not None]
 
 
+@pytest.mark.many
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("row", rows(), ids=repr)
 @pytest.mark.parametrize("kernel_set", ["plain", "fast"])
