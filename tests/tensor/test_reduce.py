@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import badak as bk
 from badak.errors import ArgumentError, DTypeError, RangeError
@@ -136,3 +137,19 @@ def test_the_mean_of_integers_says_what_to_do():
     with pytest.raises(DTypeError, match="could not infer output dtype") as e:
         whole(3, 3).mean()
     assert "x.float().mean()" in str(e.value)
+
+
+KEEPING = "sum mean prod amax amin logsumexp all any argmax argmin max min median mode nansum nanmean".split()
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_a_second_dim_is_not_taken_for_keepdim(name):
+    for library in (torch, bk):
+        with pytest.raises(TypeError, match="bool"):
+            getattr(library.ones(2, 3), name)(0, 1)
+    with pytest.raises(TypeError) as caught:
+        getattr(bk.ones(2, 3), name)(0, 1)
+    assert str(caught.value).splitlines() == [
+        "keepdim must be a bool, but got 1 of type int",
+        "fix: x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one",
+    ]

@@ -15,7 +15,7 @@ from badak.graph import effects
 from badak.kernels.order import row_major
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
-from badak.ops._check import axis_of
+from badak.ops._check import axis_of, keepdim_error
 from badak.ops.linalg import SVD
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
@@ -46,6 +46,8 @@ def axes_of(dim, ndim: int):
 def _reduced(op, input, dim, keepdim, axis, out, **attributes) -> Tensor:
     if axis is not None:
         dim = axis
+    if type(keepdim) is not bool:
+        raise keepdim_error(keepdim)
     axes = axes_of(dim, input._array.ndim)
     y = apply(op, input, axis=axes, keepdims=keepdim, **attributes)
     return y if out is None else into(out, y)
@@ -170,6 +172,8 @@ def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
 
 def along(input, index, dim: int, keepdim: bool = True):
     """(values, indices) for an array of one index in each row along dim (kept as an axis of size 1)."""
+    if type(keepdim) is not bool:
+        raise keepdim_error(keepdim)
     if index is None:  # of a 0-d tensor
         return input.clone(), Tensor._of(np.zeros((), np.int64))
     indices = Tensor._of(np.expand_dims(index, dim))
@@ -236,6 +240,8 @@ def dist(input, other, p=2) -> Tensor:
 
 def _truth(name: str, ufunc) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+        if type(keepdim) is not bool:
+            raise keepdim_error(keepdim)
         array = input._array
         axes = axes_of(dim if axis is None else axis, array.ndim)
         y = row_major(np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool)))

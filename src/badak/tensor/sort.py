@@ -14,7 +14,7 @@ from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from badak.graph import effects
 from badak.kernels.order import turn
 from badak.ops import index as index_ops
-from badak.ops._check import axis_of
+from badak.ops._check import axis_of, keepdim_error
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import lerp
@@ -95,6 +95,8 @@ def _top(array, k: int, dim: int, largest: bool):
 
 def _position(name: str, pick) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
+        if type(keepdim) is not bool:
+            raise keepdim_error(keepdim)
         array, dim = input._array, dim if axis is None else axis
         if array.dtype.kind == "b":
             raise DTypeError(f"{name}: not defined for booleans", "x.int() first")
@@ -163,6 +165,8 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = 
     Of n sorted values it stands at position q (n - 1): between two of them by interpolation "linear" or "midpoint", or
     at the "lower", "higher" or "nearest" one. NaN where a value is NaN. The gradient goes to the values that were used.
     """
+    if type(keepdim) is not bool:
+        raise keepdim_error(keepdim)
     if not input.is_floating_point() or not input._array.size:
         raise ArgumentError(
             f"quantile() input tensor must be a float tensor that is not empty; got {input.dtype} of shape {input._array.shape}",
