@@ -1,12 +1,15 @@
 """Arrays that kernels reach by their number live as long as somebody can run a call that has the number."""
 
+import ast
 import copy
 import gc
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from badak import kernels
 from badak.optim import SGD
 from tests.kernels.twin import fast_kernels
 
@@ -146,3 +149,33 @@ def test_a_step_that_was_not_prepared_changes_nothing(log):
     for x, old in zip(params, before):
         np.testing.assert_array_equal(x, old)
     assert len(kept) == 60
+
+
+# ------------------------------------------------------------------ scratch memory that compiled code reaches by its address
+
+
+def made_here(function) -> set[str]:
+    """The local arrays of a function whose address is taken."""
+    made = {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith(("np.empty", "np.zeros", "np.ones", "np.full"))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+    return made & {ast.unparse(node.value) for node in attributes if node.attr == "ctypes"}
+
+
+def test_an_array_is_named_after_its_address_was_used():
+    """Compiled code frees an array after its last mention; what was written to the address then went to memory of others."""
+    seen = []
+    for path in sorted(Path(kernels.__file__).parent.glob("fast/**/*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef) or not function.decorator_list:
+                continue
+            for name in made_here(function):
+                seen.append(name)
+                last = {node.id for node in ast.walk(function.body[-1]) if isinstance(node, ast.Name)}
+                assert name in last, f"{path.name}, {function.name}: the last statement must name {name}, or it is freed before"
+    assert seen  # the packed rows of a product

@@ -157,6 +157,8 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
             soon = out + 3 * REGISTER if j + width < n else c
             ahead = _after(first, j, width, n, k, b, b_row, b_column, item)
             _strips(alpha, m, columns, depth, left, panel, before[0], before[1], out, c_row, soon, ahead)
+    if packs:
+        space[0] = 0  # compiled code frees an array after its last mention, and an address is none
 
 
 def _float32_product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row):
