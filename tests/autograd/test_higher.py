@@ -18,6 +18,7 @@ REFUSED = {
     "RNN": "steps through time are one kernel",
     "Observe": "hooks of modules see arrays",
     "SVD": "its backward takes columns apart in place",
+    "CTC": "the sums over all ways to spell are one kernel",
 }
 ROWS = [row for row in samples.rows() if row.op.__name__ not in REFUSED]
 
@@ -157,7 +158,7 @@ def test_gradient_penalties_of_models_equal_those_of_pytorch(name):
 
 
 # Complex numbers do not reach these, or there other operations compute with them.
-NOT_COMPLEX = {"RMSNorm", "Angle", "Var", "Std", "Logaddexp", "LogCumSumExp", "Cholesky", "QR", "Eigh"}
+NOT_COMPLEX = {"RMSNorm", "Angle", "Var", "Std", "Logaddexp", "LogCumSumExp", "Cholesky", "QR", "Eigh", "GammaInc", "GammaIncC"}
 
 
 def _complex_calls():
@@ -343,6 +344,23 @@ def test_svd_refuses_by_name():
     a = badak.randn(3, 2, requires_grad=True)
     with pytest.raises(errors.GraphError, match="svd cannot be differentiated again"):
         badak.linalg.svdvals(a).sum().backward(create_graph=True)
+
+
+def test_ctc_refuses_by_name():
+    logp = badak.randn(4, 1, 3).log_softmax(-1).requires_grad_()
+    with pytest.raises(errors.GraphError, match="the gradient of ctc_loss cannot be differentiated again"):
+        badak.nn.functional.ctc_loss(logp, badak.tensor([[1, 2]]), (4,), (2,)).backward(create_graph=True)
+
+
+def test_slopes_of_special_functions_at_0():
+    """There the formulas divide by 0, and PyTorch has no second derivatives of I1 and I1e: their power series tell."""
+    for name, second in {"i0": 0.5, "i1": 0.0}.items():
+        x = badak.zeros((), dtype=badak.float64, requires_grad=True)
+        (g,) = badak.autograd.grad(getattr(badak.special, name)(x), x, create_graph=True)
+        assert badak.autograd.grad(g, x)[0].item() == second
+    a, x = (badak.tensor(v, dtype=badak.float64, requires_grad=True) for v in (2.0, 0.0))
+    da, dx = badak.autograd.grad(badak.special.gammainc(a, x), (a, x), create_graph=True)
+    assert (da.item(), dx.item()) == (0, 0) and badak.autograd.grad(da, a)[0].item() == 0
 
 
 def test_hooks_of_modules_refuse_by_name():

@@ -56,8 +56,10 @@ ROWS = [
     Sample(b.I1, torch.special.i1, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=4),  # PyTorch: 0.5 for NaN
     Sample(b.I1e, torch.special.i1e, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=256),  # a difference
     Sample(b.Erfcx, torch.special.erfcx, SHAPES, extremes=[NEAR_AND_FAR], extremes_backward=False, slack=16),
-    Sample(b.GammaInc, lambda a, x: gammainc(a, x).to(a.dtype), PAIRS, domain=(0.5, 9.0), slack=64),
-    Sample(b.GammaIncC, lambda a, x: (1 - gammainc(a, x)).to(a.dtype), PAIRS, domain=(0.5, 9.0), slack=64),
+    Sample(b.GammaInc, lambda a, x: gammainc(a, x).to(a.dtype), PAIRS, domain=(0.5, 9.0), slack=64,
+           order=torch.special.gammainc),
+    Sample(b.GammaIncC, lambda a, x: (1 - gammainc(a, x)).to(a.dtype), PAIRS, domain=(0.5, 9.0), slack=64,
+           order=torch.special.gammaincc),
     Sample(b.GammaInc, lambda a, x: torch.special.gammainc(a.detach(), x), [], extremes=[EDGES], extremes_backward=False,
            slack=16),
     Sample(b.GammaIncC, lambda a, x: torch.special.gammaincc(a.detach(), x), [], extremes=[EDGES], extremes_backward=False,

@@ -4,12 +4,13 @@ Every gradient is written once, in the `backward` of its operation. Where `creat
 differentiated, the same `backward` runs on `Recorded` arrays (`array.py`), which look like NumPy's and make an operation of
 every use. What it asks of the kernels are functions over these (`kernels.py`); what the forward has left for it becomes a
 function of the inputs again (`saved.py`); and the few gradients that are written into memory place by place stand here a
-second time, as operations (`formulas.py`). What none of these covers is refused by its name (`walk.py`).
+second time, as operations (`formulas.py`, `special.py`). What none of these covers is refused by its name (`walk.py`).
 
 A first derivative knows nothing of this room and costs nothing more.
 """
 
 from badak.tensor.higher import kernels
+from badak.tensor.higher import special as special
 from badak.tensor.higher.array import Recorded
 from badak.tensor.higher.walk import backpropagate as backpropagate
 

@@ -23,7 +23,6 @@ from badak.ops import (
     running,
     scatter,
     shape,
-    special,
     write,
 )
 from badak.ops._complex import analytic
@@ -60,14 +59,14 @@ def index_put(saved, dy):
     dx = dy
     if not saved.accumulate:
         dx = run(index.IndexPut, dy, np.zeros((), dy.dtype), key=saved.key)
-    return dx, _summed(dy[saved.key], saved.shape) if saved.needs[1] else None
+    return dx, summed(dy[saved.key], saved.shape) if saved.needs[1] else None
 
 
 @of(index.MaskedSelect)
 def masked_select(saved, dy):
     full = np.broadcast_shapes(saved.shape, saved.mask.shape)
     mask = np.broadcast_to(saved.mask, full)
-    return _summed(run(index.IndexPut, zeros(full, dy), dy, key=mask), saved.shape), None
+    return summed(run(index.IndexPut, zeros(full, dy), dy, key=mask), saved.shape), None
 
 
 @of(index.MaskedScatter)
@@ -225,7 +224,7 @@ def cast_back(saved, dy):
     return (dy.real if dy.dtype.kind == "c" != saved.dtype.kind else dy).astype(saved.dtype)
 
 
-def _summed(dy: Recorded, size) -> Recorded:
+def summed(dy: Recorded, size) -> Recorded:
     """dy summed down to what was stretched to its shape."""
     axes = tuple(a for a, n in enumerate((1,) * (dy.ndim - len(size)) + tuple(size)) if n == 1 != dy.shape[a])
     return (dy.sum(axis=axes, keepdims=True) if axes else dy).reshape(size)
@@ -313,16 +312,6 @@ def logcumsumexp(saved, dy):
 @of(running.CumMax, running.CumMin)
 def extreme_so_far(saved, dy, dindex):
     return run(index.ScatterAdd, zeros(dy.shape, dy), saved.index, dy, dim=saved.axis % dy.ndim)
-
-
-@of(special.Lgamma)
-def lgamma(saved, dy):
-    return dy * run(special.Polygamma, saved.x, n=0)
-
-
-@of(special.Polygamma)
-def polygamma(saved, dy):
-    return dy * run(special.Polygamma, saved.x, n=saved.n + 1)
 
 
 @of(linalg.Det)
