@@ -65,6 +65,14 @@ def test_a_function_gives_the_same_shape_without_data(name):
         assert badak.equal(state, badak.get_rng_state())
 
 
+@pytest.mark.parametrize("axes", [2, 3])
+def test_a_layer_that_draws_where_it_pools_uses_up_no_random_numbers(axes):
+    state, x = badak.get_rng_state(), badak.empty(1, 2, *[9] * axes, device="meta")
+    pool = getattr(nn, f"FractionalMaxPool{axes}d")(2, output_size=4)
+    assert pool(x).shape == getattr(nn.functional, f"fractional_max_pool{axes}d")(x, 2, 4).shape == (1, 2, *[4] * axes)
+    assert badak.equal(state, badak.get_rng_state())
+
+
 @pytest.mark.parametrize("name", "T mT H mH real imag".split())
 def test_an_attribute_that_computes_gives_the_same_shape_without_data(name):
     for x in (badak.ones(2, 3), badak.ones(2, 3, dtype=badak.complex64)):

@@ -101,7 +101,7 @@ def _fractional(input, kernel_size, output_size, output_ratio, return_indices, s
         if size < 1 or size + k - 1 > n:
             raise ShapeError(f"{where}(): pool {k} with output size {size} is too large for an input of size {n}", None)
     if samples is None:
-        samples = rand(*x.shape[:2], axes, dtype=x.dtype)
+        samples = rand(*x.shape[:2], axes, dtype=x.dtype, device=x.device)
     else:
         samples = (samples if samples.dim() == 3 else samples.unsqueeze(0))[: x.shape[0]]
     order = reversed(range(2)) if axes == 2 else range(3)  # in two dims the first number is that of the width

@@ -84,7 +84,7 @@ def svd_lowrank(A, q=6, niter=2, M=None):  # noqa: N803
 
 def _range(A: Tensor, q: int, niter: int) -> Tensor:  # noqa: N803
     """Q (m, q) with orthogonal columns, in whose span nearly all of A lies."""
-    R = randn(A.shape[-1], q, dtype=A.dtype)  # noqa: N806
+    R = randn(A.shape[-1], q, dtype=A.dtype, device=A.device)  # noqa: N806
     X = decompose.qr(matmul(A, R))[0]  # noqa: N806
     for _ in range(niter):
         X = decompose.qr(matmul(A.mH, X))[0]  # noqa: N806
