@@ -41,7 +41,16 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     **{f"{name}_window": [[8]] for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")},
     "nn.functional.triplet_margin_with_distance_loss": [[X(), X(), X()]],
     "binomial": [[badak.tensor([4.0]), badak.tensor([0.5])]], "poisson": [[X().abs()]],
-    "fix": [[X()]], "negative": [[X()]],
+    "fix": [[X()]], "negative": [[X()]], "slice_copy": [[X(), 0, 0, 1]],
+    "unsafe_split_with_sizes": [[X(), [1, 2], 1]], "max_pool1d_with_indices": [[badak.randn(1, 2, 6), 2]],
+    **{f"{name}dropout_": [[X(), 0.5, True]] for name in ("", "alpha_")},
+    "feature_alpha_dropout_": [[badak.randn(2, 3, 4), 0.5, True]],
+    "grid_sampler": [[badak.randn(1, 1, 4, 4), badak.randn(1, 3, 3, 2), 0, 0, False]],
+    "affine_grid_generator": [[badak.randn(1, 2, 3), (1, 1, 3, 3), False]],
+    "nn.functional.affine_grid": [[badak.randn(1, 2, 3), (1, 1, 3, 3), False]],
+    "nn.functional.fractional_max_pool2d_with_indices": [[badak.randn(1, 1, 6, 6), 2, 3]],
+    "nn.functional.fractional_max_pool3d_with_indices": [[badak.randn(1, 1, 6, 6, 6), 2, 3]],
+    "nn.functional.native_channel_shuffle": [[badak.randn(1, 4, 2, 2), 2]],
     "nn.functional.fold": [[badak.randn(1, 4, 4), (3, 3), (2, 2)]],
     "nn.functional.gumbel_softmax": [[X()]], "nn.functional.dropout1d": [[badak.randn(2, 3, 4), 0.5]],
     "nn.functional.upsample": [[badak.randn(1, 1, 4), 8]],
@@ -62,7 +71,9 @@ ALIASES = {  # names whose samples stand in PyTorch's data under another
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctanh": "atanh", "divide": "div", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
     "multiply": "mul", "not_equal": "ne", "subtract": "sub",
+    "arctan2": "atan2", "linalg.matrix_exp": "matrix_exp", "orgqr": "linalg.householder_product", "vander": "linalg.vander",
 }  # fmt: skip
+ROW_CALLS = {"normal": "normal_"}  # a row of PyTorch's table: the function that its wrong calls are of
 
 
 class NotHere(Exception):
@@ -118,6 +129,14 @@ def calls(name: str) -> Iterator[Call]:
     rows = sampled().get(ALIASES.get(name, name)) or sampled().get(f"nn.functional.{name}", [])
     for op in rows[:2]:
         yield from _of(op, find(name))
+    if not rows and name not in BY_HAND and plain(name) != name:
+        for _, args, kwargs in calls(plain(name)):
+            yield find(name), [each.detach() if isinstance(each, Tensor) else each for each in args], kwargs
+
+
+def plain(name: str) -> str:
+    """The name of the function with the same arguments that neither writes in place nor copies: add for add_."""
+    return name.removesuffix("_").removesuffix("_copy")
 
 
 def _parts(row: list) -> tuple[list, dict]:
@@ -143,7 +162,7 @@ def torch_refuses(name: str) -> Iterator[tuple[Call, type[Exception], str]]:
         for wrong in op.error_inputs("cpu"):
             sample = wrong.sample_input
             try:
-                call = find(name), as_badak([sample.input, *sample.args]), as_badak(sample.kwargs)
+                call = find(ROW_CALLS.get(name, name)), as_badak([sample.input, *sample.args]), as_badak(sample.kwargs)
                 yield call, wrong.error_type, wrong.error_regex
             except (NotHere, TypeError, ValueError):
                 continue

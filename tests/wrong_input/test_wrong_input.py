@@ -25,13 +25,13 @@ SILENT = {  # public names that take no tensor: settings, switches, files, other
     "set_rng_state", "set_warn_always", "use_deterministic_algorithms",
 }  # fmt: skip
 
-NUMBER = "a number may stand in the place of the first tensor"
+NUMBER = "a number may stand in the place of a tensor"
 COMPLETE = "the result is complete before it is written, so out= may share memory with an input"
 ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
     **dict.fromkeys(("atan2", "clamp_max", "clamp_min", "eq", "fmod", "ge", "gt", "le", "lt", "ne", "rsub"), NUMBER),
-    **dict.fromkeys(("copysign", "gcd", "heaviside", "lcm", "ldexp"), NUMBER),
+    **dict.fromkeys(("copysign", "gcd", "heaviside", "igamma", "igammac", "lcm", "ldexp"), NUMBER),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), NUMBER),
-    **dict.fromkeys(("bernoulli", "cat", "gather", "masked_select"), COMPLETE),
+    **dict.fromkeys(("bernoulli", "cat", "gather", "kthvalue", "masked_select", "take"), COMPLETE),
     "arange": "steps below 1 are counted in floats, whatever out= holds",
     "complex": "out= takes a result of higher precision, as it does everywhere",
 }  # fmt: skip
@@ -40,7 +40,9 @@ ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
 def names() -> list[str]:
     known = {*calls.sampled(), *calls.BY_HAND, *calls.ALIASES}
     also = {name.removeprefix("nn.functional.") for name in known} & set(calls.public())  # badak.conv1d is F.conv1d
-    return sorted(name for name in known | also if calls.find(name) is not None)
+    known |= also
+    known |= {name for name in calls.public() if calls.plain(name) in known}  # acos_ is called as acos is
+    return sorted(name for name in known if calls.find(name) is not None)
 
 
 def complaint(function, args, kwargs) -> str:
@@ -133,7 +135,15 @@ def test_initialisers_answer_wrong_input_in_two_lines():
 )  # fmt: skip
 def test_optimizers_answer_wrong_input_in_two_lines(kind):
     options = {"lr": 0.1, "weight_decay": 0.1, "betas": (0.9, 0.9), "momentum": 0.9, "eps": 1e-8, "alpha": 0.9}
-    options |= {"rho": 0.9, "etas": (0.5, 1.2), "step_sizes": (0.1, 1.0), "momentum_decay": 0.1, "lambd": 0.1, "t0": 1.0, "d": 1.0}
+    options |= {
+        "rho": 0.9,
+        "etas": (0.5, 1.2),
+        "step_sizes": (0.1, 1.0),
+        "momentum_decay": 0.1,
+        "lambd": 0.1,
+        "t0": 1.0,
+        "d": 1.0,
+    }
     options |= {"eps": (None, 0.1)} if kind is optim.Adafactor else {}
     known = {name: value for name, value in options.items() if name in kind([badak.ones(2)]).defaults}
     assert complaints(kind, [[badak.ones(2)]], known) == []

@@ -8,7 +8,7 @@ from badak.graph import effects
 from badak.nn.functional._common import reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid
 from badak.nn.functional.linear import linear
-from badak.nn.functional.loss import _reduced, cross_entropy, pairwise_distance
+from badak.nn.functional.loss import _need_reduction, _reduced, cross_entropy, pairwise_distance
 from badak.tensor import Tensor, triu_indices
 from badak.tensor.linalg import vector_norm
 from badak.tensor.wide import in_float32
@@ -85,10 +85,11 @@ def multi_margin_loss(
             f"multi_margin_loss: expected x (N, V) and target (N,); got {tuple(x.shape)} and {tuple(target.shape)}",
             None,
         )
-    if reduction not in ("mean", "sum", "none"):
-        raise ArgumentError(f"multi_margin_loss: {reduction} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+    _need_reduction(reduction, "multi_margin_loss")
     if weight is not None and weight.dim() != 1:
-        raise ShapeError(f"multi_margin_loss: weight must be one-dimensional; got {tuple(weight.shape)}", "one for each class")
+        raise ShapeError(
+            f"multi_margin_loss: weight must be one-dimensional; got {tuple(weight.shape)}", "one for each class"
+        )
     at = target.reshape(x.shape[:-1]).unsqueeze(-1)
     loss = (margin - x.gather(-1, at) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss
@@ -124,6 +125,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     target, of x's shape: the labels of each row, those before its first negative number.
     """
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_margin_loss")
+    _need_reduction(reduction, "multilabel_margin_loss")
     if x.dim() > 2 or target.shape != x.shape:
         raise ShapeError(
             f"multilabel_margin_loss: expected x (N, V) and target of the same shape; got {tuple(x.shape)} and "
@@ -164,10 +166,14 @@ def linear_cross_entropy(
     `options`, how PyTorch cuts the work, changes nothing here: logits are made as a whole.
     """
     x, w = tensor(input, "linear_cross_entropy"), tensor(linear_weight, "linear_cross_entropy", "linear_weight")
+    if x.dim() == 1 and w.dim() > 2:
+        raise ShapeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(w.shape)} requires batched input, (N, "
+            f"{w.shape[-1]}), got unbatched input with shape {tuple(x.shape)}",
+            "input[None] and target[None]",
+        )
     classes, *inner = w.shape[:-1]
     logits = linear(x, w.reshape(-1, w.shape[-1]), None if linear_bias is None else linear_bias.reshape(-1))
     logits = logits.reshape(*x.shape[:-1], classes, *inner) if inner else logits
     at = -100 if ignore_index is None else ignore_index
-    return cross_entropy(
-        logits, target, weight, ignore_index=at, reduction=reduction, label_smoothing=label_smoothing
-    )
+    return cross_entropy(logits, target, weight, ignore_index=at, reduction=reduction, label_smoothing=label_smoothing)

@@ -315,9 +315,13 @@ def _reduced(loss: Tensor, reduction: str, where_: str) -> Tensor:
         return loss.mean()
     if reduction == "sum":
         return loss.sum()
-    if reduction != "none":
-        raise ArgumentError(f"{where_}: {reduction!r} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+    _need_reduction(reduction, where_)
     return loss
+
+
+def _need_reduction(reduction: str, where_: str) -> None:
+    if reduction not in ("none", "mean", "sum"):
+        raise ArgumentError(f"{where_}: {reduction!r} is not a valid value for reduction", "'none', 'mean' or 'sum'")
 
 
 def _weighted(loss: Tensor, weight, reduction: str, where_: str) -> Tensor:
