@@ -134,6 +134,12 @@ def test_a_saved_value_that_changes_is_noticed():
         z.sum().backward()
 
 
+def test_resize_takes_values_in_their_order_in_memory_as_pytorch_does():
+    for size in [(6,), (2, 2), (3, 2), (2, 3)]:
+        ours, theirs = (lib.arange(6).reshape(2, 3).t().resize_(*size) for lib in (bk, torch))
+        assert ours.tolist() == theirs.tolist() and ours.stride() == theirs.stride()
+
+
 def test_resize_keeps_what_fits():
     x = bk.arange(6).resize_(2, 2)
     assert x.tolist() == [[0, 1], [2, 3]] and to_torch(x).shape == (2, 2)

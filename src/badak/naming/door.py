@@ -7,6 +7,11 @@ from badak.naming.missing import absent
 from badak.naming.table import PLACES, reach
 from badak.naming.version import version
 
+_INSIDE: dict[str, dict[str, str]] = {}  # a place that stands elsewhere -> names that PyTorch has there, and where they are
+for _name, _target in PLACES.items():
+    if (_parent := _name.rpartition(".")[0]) in PLACES:
+        _INSIDE.setdefault(_parent, {})[_name.rpartition(".")[2]] = _target
+
 
 def door(module: str, like: str = "") -> Callable[[str], object]:
     """The function that a module `badak.<...>` takes as its `__getattr__`; like: a module whose names it has as well."""
@@ -17,6 +22,8 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
             return version()
         target = PLACES.get(f"{module}.{name}")
         there = reach(target) if target else getattr(sys.modules.get(like), name, None)
+        for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items():
+            vars(there).setdefault(inner, reach(elsewhere))
         if there is None:
             raise absent(space, name, sys.modules.get(module))
         return there

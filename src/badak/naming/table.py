@@ -66,6 +66,7 @@ PLACES = {
     "badak.nn.DataParallel": "badak.face.parallel.DataParallel",
     "badak.nn.modules.activation": "badak.nn",
     "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
+    "badak.nn.modules.channelshuffle": "badak.nn",
     "badak.nn.modules.container": "badak.nn",
     "badak.nn.modules.conv": "badak.nn.conv",
     "badak.nn.modules.distance": "badak.nn",
@@ -108,6 +109,9 @@ PLACES = {
     "badak.vmap": "badak.face.func.vmap",
     "badak.xpu": "badak.face.devices.xpu",
 }
+_LAZY = {"batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d", "linear": "Linear"}
+_LAZY["conv"] = "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
+PLACES |= {f"badak.nn.modules.{a}.Lazy{b}": f"badak.nn.lazy.Lazy{b}" for a, names in _LAZY.items() for b in names.split()}
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "optim.SparseAdam": "optim.Adam: the gradients of embeddings are dense here",

@@ -85,7 +85,7 @@ def constant_pad_nd(input, pad, value=0) -> Tensor:
 
 def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
     """resize_ to the shape of another tensor."""
-    return input.resize_(the_template.shape)
+    return input.resize_(the_template.shape, memory_format=memory_format)
 
 
 def fill(input, value) -> Tensor:

@@ -150,13 +150,15 @@ def swap_shape(function, name: str):
 
 
 def resize_(input, *size, memory_format=None) -> Tensor:
-    """Another shape, with as many of the values as fit and 0 after them."""
+    """Another shape, with as many of the values, in their order in memory, as fit and 0 after them; nothing is moved where input has the shape."""
     if input.requires_grad:
         raise GraphError("cannot resize variables that require grad", "x.detach().clone().resize_(...)")
     wanted = shape.sizes(size)
+    if tuple(wanted) == input._array.shape and memory_format is None:
+        return input
     grown = np.zeros(wanted, input._array.dtype)
     kept = min(grown.size, input._array.size)
-    grown.reshape(-1)[:kept] = input._array.reshape(-1)[:kept]
+    grown.reshape(-1)[:kept] = input._array.ravel("K")[:kept]
     effects.redefined(input, "resize_ of a tensor")
     input._array = grown
     return changed_(input, "resize_")

@@ -6,7 +6,7 @@ from badak.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.nn.functional.vision import interpolate
-from badak.tensor import Tensor, arange, int64, rand
+from badak.tensor import Tensor, arange, channels_last, channels_last_3d, int64, rand
 from badak.tensor.pad import pad
 from badak.tensor.wide import in_float32
 
@@ -36,9 +36,15 @@ def channel_shuffle(input, groups: int) -> Tensor:
         raise ArgumentError(
             f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.", "groups=1"
         )
-    batch, channels, *rest = x.shape
-    y = x.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
-    return y.reshape(batch, channels, *rest)
+    layout = {4: channels_last, 5: channels_last_3d}.get(x.dim())
+    if layout and x.is_contiguous(memory_format=layout) and not x.is_contiguous():
+        return _shuffled(x.movedim(1, -1), x.dim() - 1, groups).movedim(-1, 1)
+    return _shuffled(x, 1, groups)
+
+
+def _shuffled(x: Tensor, dim: int, groups: int) -> Tensor:
+    y = x.unflatten(dim, (groups, x.shape[dim] // groups)).transpose(dim, dim + 1)
+    return y.reshape(x.shape)
 
 
 native_channel_shuffle = channel_shuffle

@@ -9,6 +9,7 @@ from badak.ops.linalg import LinAlgError, square
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.elementwise import where
+from badak.tensor.layouts import contiguous_format
 from badak.tensor.linalg import decompose
 from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
@@ -99,7 +100,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
             "both as lu_factor gave them",
         )
     if not left:
-        return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH)
+        return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH.contiguous())
     P, one = _permutation(LU, pivots), {"upper": False, "unitriangular": True}  # noqa: N806
     if adjoint:
         y = decompose.solve_triangular(LU.mH, B, upper=False)
@@ -126,7 +127,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     """(X, A) with A X = input for a triangular A, transposed first with `transpose`; A is given back."""
     left = A.mT if transpose else A
     X = decompose.solve_triangular(left, input, upper=upper != transpose, unitriangular=unitriangular)  # noqa: N806
-    return returns.triangular_solve(X, A.clone())
+    return returns.triangular_solve(X, A.clone(memory_format=contiguous_format))
 
 
 def _reported(function, A, bad, *others):  # noqa: N803
