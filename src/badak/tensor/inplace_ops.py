@@ -150,7 +150,10 @@ def swap_shape(function, name: str):
 
 
 def resize_(input, *size, memory_format=None) -> Tensor:
-    """Another shape, with as many of the values, in their order in memory, as fit and 0 after them; nothing is moved where input has the shape."""
+    """Another shape, with as many of the values, in their order in memory, as fit and 0 after them.
+
+    Nothing is moved where input has the shape.
+    """
     if input.requires_grad:
         raise GraphError("cannot resize variables that require grad", "x.detach().clone().resize_(...)")
     wanted = shape.sizes(size)
