@@ -872,7 +872,7 @@ class Methods:
     def reshape_as(self, other) -> Tensor:
         """reshape(other.shape)."""
     def resize_(self, *size, memory_format=None) -> Tensor:
-        """Another shape, with as many of the values as fit and 0 after them."""
+        """Another shape, with as many of the values, in their order in memory, as fit and 0 after them."""
     def resize_as_(self, the_template, *, memory_format=None) -> Tensor:
         """resize_ to the shape of another tensor."""
     def resolve_conj(self) -> Tensor:
