@@ -363,6 +363,16 @@ def test_slopes_of_special_functions_at_0():
     assert (da.item(), dx.item()) == (0, 0) and badak.autograd.grad(da, a)[0].item() == 0
 
 
+@pytest.mark.parametrize("dtype", [badak.float32, badak.float64])
+def test_the_slope_of_gammainc_by_its_concentration_is_a_number_far_out(dtype):
+    """P is 1 there, and 0 at 0, whatever the concentration; a create_graph says the same."""
+    a = badak.tensor([0.5, 2.0, 3.0, 0.5, 2.0], dtype=dtype, requires_grad=True)
+    x = badak.tensor([800.0, 100.0, 5000.0, 0.0, 0.0], dtype=dtype)
+    for again in (False, True):
+        (g,) = badak.autograd.grad(badak.special.gammainc(a, x).sum(), a, create_graph=again)
+        np.testing.assert_allclose(g.detach().numpy(), 0, atol=1e-12)
+
+
 def test_hooks_of_modules_refuse_by_name():
     layer = badak.nn.Linear(2, 2)
     layer.register_full_backward_hook(lambda module, dx, dy: None)

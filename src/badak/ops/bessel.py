@@ -140,5 +140,5 @@ class GammaIncC(Op):
 def _of_both(saved, dy):
     a, x = saved.a, saved.x
     p = np.exp((a - 1) * np.log(x) - x - special.lgamma(a))
-    da = unbroadcast(dy * (p * -special.gamma_slope(x, a)), a.shape) if saved.needs[0] else None
+    da = unbroadcast(dy * bessel.gammainc_slope(a, x), a.shape) if saved.needs[0] else None
     return da, unbroadcast(dy * p, x.shape) if saved.needs[1] else None

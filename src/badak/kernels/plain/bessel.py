@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.kernels.plain._arrays import Array
 from badak.kernels.plain._erf import C, D, _polynomial, erf
-from badak.kernels.plain.special import P, Q, _in_double, lgamma
+from badak.kernels.plain.special import P, Q, _in_double, gamma_slope, lgamma
 
 FAR = 30.0  # from here on the asymptotic series is exact to rounding
 ENOUGH = 20_000  # terms of a series or a fraction after which it counts as what it has come to
@@ -80,6 +80,13 @@ def gammainc(a: Array, x: Array) -> Array:
 def gammaincc(a: Array, x: Array) -> Array:
     """Q(a, x) = 1 - P(a, x), with all its digits where it is small."""
     return _incomplete(a, x, False)
+
+
+@_in_double
+def gammainc_slope(a: Array, x: Array) -> Array:
+    """dP(a, x)/da: 0 at x = 0, and far above a, where the density is 0 to rounding and the series of `gamma_slope` overflows."""
+    p = np.exp((a - 1) * np.log(x) - x - lgamma(a))
+    return np.where((a > 0) & ((x == 0) | (x > a) & (p < 1e-290)), 0.0, -p * gamma_slope(x, a))
 
 
 def _incomplete(a: Array, x: Array, lower: bool) -> Array:
