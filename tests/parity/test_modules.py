@@ -8,11 +8,13 @@ import pytest
 import torch
 
 import badak
+from tests.nn.test_rare_layers import LAYERS as RARE
 from tests.parity.compare import DEEP, assert_same, assert_same_run, assert_same_state, copy_state, draw, twins
 from tests.parity.face_layers import FACE
 from tests.parity.window_layers import MORE
 from tests.samples import ints, uniform
 
+OLD = pytest.mark.filterwarnings("ignore:`NLLLoss2d` has been deprecated")
 both_dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
 X = (4, 6)  # rows, channels
 
@@ -126,6 +128,7 @@ def label(value) -> str:
     return "" if isinstance(value, list) else str(value).replace("'", "")
 
 
+@OLD
 @pytest.mark.parametrize("name, args, options, specs", LAYERS + FAMILY, ids=label)
 @both_dtypes
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
@@ -136,6 +139,7 @@ def test_layer_agrees_with_pytorch(name, args, options, specs, dtype, training):
     assert_same_run(ours, theirs, draw(specs, dtype), DEEP, name)
 
 
+@OLD
 @pytest.mark.parametrize("name, args, options, specs", LAYERS + FAMILY, ids=label)
 def test_layer_prints_as_in_pytorch(name, args, options, specs):
     assert repr(getattr(badak.nn, name)(*args, **options)) == repr(getattr(torch.nn, name)(*args, **options))
@@ -350,7 +354,10 @@ def test_every_public_layer_that_pytorch_has_too_is_held_against_it():
         "Module", "Parameter", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Buffer",
         "MultiheadAttention", "Transformer", "TransformerEncoder", "TransformerDecoder",
         "Hardsigmoid",  # to float32 only, in tests/nn: PyTorch's gradient has 1/6 in float32
-    }  # fmt: skip
+        "CTCLoss",  # below a log_softmax, in tests/nn/test_ctc.py: PyTorch's gradient is right only there
+        "RNNBase", "RNNCellBase",  # RNN, GRU, LSTM and their cells have the forward
+        "UninitializedBuffer", "UninitializedParameter",  # what lazy layers hold before they have a shape
+    } | {name.split()[0] for name in RARE}  # fmt: skip
     shared = {
         name
         for name, thing in vars(badak.nn).items()

@@ -1,9 +1,12 @@
 """Rows for test_modules.py: windows over three axes, paddings, bags, and the rarer losses."""
 
+import numpy as np
+
 from tests.samples import ints, uniform
 
 X, CUBE = (4, 6), (2, 3, 4, 5, 4)
 SIGNS = uniform(1.0, 1.0, 4, 6)
+PLACES = np.array([[0, 3, -1, 1, 2, 4], [5, -1, 0, 0, 0, 0], [1, 2, 3, 4, 5, 0], [-1, 1, 2, 3, 4, 5]])  # true classes, then -1
 MORE = [
     ("ConvTranspose3d", (3, 4, 2), {"stride": 2, "padding": 1}, [CUBE]),
     ("MaxPool3d", (2,), {"padding": 1}, [CUBE]),
@@ -31,4 +34,20 @@ MORE = [
     ("MultiMarginLoss", (), {"p": 2}, [X, ints(6, 4)]),
     ("TripletMarginLoss", (), {"swap": True}, [X, X, X]),
     ("PairwiseDistance", (), {"keepdim": True}, [X, X]),
+    ("FractionalMaxPool2d", (2,), {"output_size": (3, 2)}, [(2, 3, 6, 5)]),
+    ("FractionalMaxPool2d", ((2, 3),), {"output_ratio": (0.5, 0.6), "return_indices": True}, [(3, 7, 6)]),
+    ("FractionalMaxPool3d", (2,), {"output_size": (2, 3, 2)}, [CUBE]),
+    ("FractionalMaxPool3d", (2,), {"output_ratio": (0.5, 0.6, 0.7), "return_indices": True}, [(3, 5, 6, 5)]),
+    ("ChannelShuffle", (2,), {}, [(2, 4, 5, 3)]),
+    ("ChannelShuffle", (3,), {}, [(2, 6, 4)]),
+    ("LocalResponseNorm", (3,), {"alpha": 0.1, "beta": 0.5, "k": 2.0}, [(2, 5, 3)]),
+    ("LocalResponseNorm", (2,), {}, [(2, 5, 3, 4)]),
+    ("FeatureAlphaDropout", (), {"p": 0.3}, [(3, 4, 5)]),
+    ("RReLU", (0.1, 0.4), {}, [X]),
+    ("UpsamplingNearest2d", (), {"scale_factor": 2}, [(1, 2, 3, 4)]),
+    ("UpsamplingBilinear2d", (), {"size": (5, 7)}, [(1, 2, 3, 4)]),
+    ("MultiLabelMarginLoss", (), {}, [X, PLACES]),
+    ("MultiLabelMarginLoss", (), {"reduction": "none"}, [X, PLACES]),
+    ("NLLLoss2d", (), {"reduction": "sum", "ignore_index": 1}, [(4, 6, 3, 2), ints(6, 4, 3, 2)]),
+    ("TripletMarginWithDistanceLoss", (), {"margin": 0.5, "swap": True}, [X, X, X]),
 ]  # fmt: skip

@@ -7,8 +7,8 @@ the same functions compiled by Numba. `of(array)` gives the set that belongs to 
 
 For NumPy arrays it is `fast` where Numba is installed and `plain` elsewhere; the
 environment variable BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Integers, booleans and the
-dtypes that Numba does not know get `plain`. The choice is made at the first call, so that importing
-badak does not import Numba.
+dtypes that Numba does not know get `plain`; operations on floats of 16 bits ask with copies in float32.
+The choice is made at the first call, so that importing badak does not import Numba.
 """
 
 import importlib

@@ -300,7 +300,7 @@ class TripletMarginWithDistanceLoss(_Loss):
             raise ArgumentError(
                 f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead", "margin=1.0"
             )
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
