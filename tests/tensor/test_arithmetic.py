@@ -164,6 +164,14 @@ def test_out_receives_the_result():
         bk.add(bk.ones(3), 1.0, out=bk.zeros(3, dtype=bk.int64))
 
 
+def test_out_of_another_shape_is_refused_even_where_the_result_would_stretch():
+    total, each = lambda out: bk.sum(bk.ones(3), dim=0, out=out), lambda out: bk.sin(bk.ones(3), out=out)
+    for made, wrong in ((total, (4,)), (each, (2, 3))):
+        with pytest.raises(ShapeError, match=r"out= has shape .*, the result has .*\nfix: out= of the result's shape"):
+            made(bk.zeros(*wrong))
+        assert made(bk.empty(0)).shape == made(None).shape
+
+
 def test_in_place_change_of_a_product_is_legal_and_right():
     x, w = floats(3), floats(3)
     y = x * w

@@ -31,7 +31,7 @@ ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
     **dict.fromkeys(("atan2", "clamp_max", "clamp_min", "eq", "fmod", "ge", "gt", "le", "lt", "ne", "rsub"), NUMBER),
     **dict.fromkeys(("copysign", "gcd", "heaviside", "igamma", "igammac", "lcm", "ldexp"), NUMBER),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), NUMBER),
-    **dict.fromkeys(("bernoulli", "cat", "gather", "kthvalue", "masked_select", "take"), COMPLETE),
+    **dict.fromkeys(("bernoulli", "cat", "gather", "masked_select", "take"), COMPLETE),
     "arange": "steps below 1 are counted in floats, whatever out= holds",
     "complex": "out= takes a result of higher precision, as it does everywhere",
 }  # fmt: skip

@@ -7,7 +7,7 @@ its category is higher still. NumPy's scalars count as Python numbers.
 
 import numpy as np
 
-from badak.errors import DTypeError, KindError, RangeError
+from badak.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.graph import effects
 from badak.ops._broadcast import stretched
 from badak.tensor import dtypes
@@ -146,7 +146,12 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
         raise DTypeError(
             f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away"
         )
-    if out._array.size == 0 != y._array.size:  # an empty tensor takes any shape
+    if out._array.shape != y._array.shape:
+        if out._array.size:
+            raise ShapeError(
+                f"out= has shape {tuple(out.shape)}, the result has {tuple(y.shape)}",
+                "out= of the result's shape, or an empty tensor, which takes any",
+            )
         effects.redefined(out, "out= of another size")
         out._array = y._array.astype(out._array.dtype)
         return out
