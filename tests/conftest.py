@@ -16,8 +16,10 @@ import torch
 from badak import errors
 
 torch.set_num_threads(1)
-# A shell starts what runs in its background with Ctrl-C ignored, and children inherit that; tests of Ctrl-C need it to work.
+# A shell starts what runs in its background with Ctrl-C ignored, nohup with SIGHUP, and children inherit that; tests need them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # not on Windows
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m "not slow" is looked at
