@@ -164,6 +164,13 @@ def test_out_receives_the_result():
         bk.add(bk.ones(3), 1.0, out=bk.zeros(3, dtype=bk.int64))
 
 
+def test_copies_of_views_are_written_into_out():
+    x, out, two = bk.arange(4.0), bk.zeros(2, 2), (bk.zeros(2), bk.zeros(2))
+    assert bk.view_copy(x, (2, 2), out=out) is out and out.tolist() == [[0, 1], [2, 3]]
+    bk.split_copy(x, 2, out=two)
+    assert [each.tolist() for each in two] == [[0, 1], [2, 3]]
+
+
 def test_out_of_another_shape_is_refused_even_where_the_result_would_stretch():
     total, each = lambda out: bk.sum(bk.ones(3), dim=0, out=out), lambda out: bk.sin(bk.ones(3), out=out)
     for made, wrong in ((total, (4,)), (each, (2, 3))):
