@@ -18,7 +18,10 @@ EXPECTED.pop("versions")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("timm") is None, reason="timm is not installed: pip install timm")
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, ("timm", "torchvision"))),
+    reason="timm or torchvision is not installed: pip install --no-deps timm torchvision",
+)
 def test_small_models_do_what_they_do_with_pytorch():
     command = [sys.executable, "-W", "ignore", "-m", "badak", "run", str(HERE / "steps.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
