@@ -150,6 +150,31 @@ def test_a_change_in_any_source_of_the_fast_set_is_another_stamp(monkeypatch, tm
     assert cache.source_stamp("1") not in stamps
 
 
+def test_a_kernel_is_compiled_anew_where_a_file_that_it_is_made_of_changes(monkeypatch, tmp_path):
+    """And only there: whoever works on one kernel does not wait for the others."""
+    kernels = tmp_path / "kernels"
+    shutil.copytree(cache.FAST.parent, kernels, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "FAST", kernels / "fast")
+
+    def changed(name):
+        found = {path for path in paths if kernels / name in cache.parts_of(path)}
+        return {path.stem for path in found}
+
+    paths = [kernels / "fast" / f"{name}.py" for name in ("matmul", "activation", "attention", "softmax")]
+    assert changed("fast/vectors/tiles.py") == {"matmul", "attention"}  # attention multiplies by way of gemm
+    assert changed("fast/vectors/functions.py") >= {"activation", "softmax"}
+    assert changed("fast/activation.py") == {"activation"}
+    for name in ("fast/compiler/drivers.py", "fast/threads/parallel.py", "update.py", "fast/_blocks.py"):
+        assert changed(name) == {path.stem for path in paths}, name
+    elsewhere = tmp_path / "update.py"
+    elsewhere.write_text("")
+    assert kernels / "fast" / "activation.py" in cache.parts_of(elsewhere)
+    before = cache.sources_of.__wrapped__(paths[0])
+    with (kernels / "fast" / "vectors" / "gemm.py").open("a") as file:
+        file.write("#")
+    assert cache.sources_of.__wrapped__(paths[0]) != before
+
+
 @pytest.mark.parametrize("asked", ["99999", "0", "-1", "two", "1.5", "1e3", "٣", "9" * 5000])
 def test_a_number_of_threads_that_means_nothing_is_refused(monkeypatch, asked):
     monkeypatch.setenv("BADAK_NUM_THREADS", asked)

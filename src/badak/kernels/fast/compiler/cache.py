@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import re
 import sys
 import time
 import zlib
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 FAST = Path(__file__).parent.parent  # the folder of the fast set
@@ -40,6 +42,44 @@ def source_stamp(version):
     for path in sorted(FAST.rglob("*.py")):
         if path.name != "__init__.py":
             stamp = zlib.crc32(path.read_bytes(), stamp)
+    return stamp
+
+
+def parts_of(path):
+    """The files that a kernel in the file `path` is compiled from: what its imports of kernels lead to, and what compiles it.
+
+    A change in one of them, and in no other, makes it another kernel. Packages hold nothing to compile. A function that
+    stands elsewhere, such as the update of an optimizer, is put into a kernel by the fast set, by any of its files.
+    """
+    path = Path(path)
+    found, wanted = set(), [path, *(FAST / "compiler" if FAST in path.parents else FAST).rglob("*.py")]
+    while wanted:
+        file = wanted.pop()
+        if file not in found and file.name != "__init__.py":
+            found.add(file)
+            wanted += _imported(file.read_text(encoding="utf-8"), FAST.parent)
+    return sorted(found)
+
+
+_IMPORTS = re.compile(r"^ *(?:from|import) badak\.kernels\.([\w.]+)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+
+
+def _imported(source, kernels):
+    """The files of the folder `kernels` that a source imports modules or names from."""
+    for module, names in _IMPORTS.findall(source):
+        place = kernels / module.replace(".", "/")
+        for path in (place, *(place / name for name in re.findall(r"\w+", names))):
+            file = path.with_suffix(".py")
+            if file.is_file():
+                yield file
+
+
+@cache
+def sources_of(path):
+    """A number that changes with the files that a kernel in the file `path` is compiled from."""
+    stamp = 0
+    for part in parts_of(path):
+        stamp = zlib.crc32(part.read_bytes(), stamp)
     return stamp
 
 

@@ -5,7 +5,6 @@
 import hashlib
 import pickle
 import sys
-from functools import cache
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -15,7 +14,7 @@ from numba.core import caching, compiler, serialize
 from numba.extending import overload
 
 from badak.interrupt import uninterrupted
-from badak.kernels.fast.compiler.cache import Shelf, choose_folder, source_stamp
+from badak.kernels.fast.compiler.cache import Shelf, choose_folder, sources_of
 
 __all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
 
@@ -50,8 +49,8 @@ class _Kept(caching.NullCache):
         self.function = function
 
     def _name(self, signature, codegen):
-        code, where = self.function.__code__, _source_of(self.function.__code__.co_filename)
-        known = (_VERSION, where, code.co_firstlineno, code.co_code, str(signature), codegen.magic_tuple())
+        code = self.function.__code__
+        known = (_VERSION, sources_of(code.co_filename), code.co_firstlineno, code.co_code, str(signature), codegen.magic_tuple())
         return f"{code.co_name}-{hashlib.sha256(repr(known).encode()).hexdigest()[:24]}.kernel"
 
     def load_overload(self, signature, context):
@@ -75,12 +74,6 @@ def kept(compilable, function):
     if FOLDER is not None and Path(function.__code__.co_filename).is_file():
         compilable._cache = _Kept(function)
     return compilable
-
-
-@cache
-def _source_of(path):
-    """What a kernel is made of: the fast set, and the file that it stands in."""
-    return source_stamp(""), hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def compile_function(function, words):
