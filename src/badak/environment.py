@@ -2,6 +2,7 @@
 
     BADAK_KERNELS=plain|fast    which kernels compute               (kernels/)
     BADAK_NUM_THREADS=n         threads of the fast ones            (kernels/fast/)
+    BADAK_CPU=avx2 ...          the most that they use of the CPU   (kernels/fast/compiler/cpu.py)
     BADAK_DEBUG=1               errors name the lines of a program  (graph/modes.py)
     BADAK_COMPILE_CHECK=n       every n-th replay is checked        (replay/check.py)
     BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
@@ -12,7 +13,9 @@ import difflib
 import os
 import sys
 
-NAMES = ("KERNELS", "NUM_THREADS", "DEBUG", "COMPILE_CHECK", "CACHE", "RUN_PROGRAM")
+from badak.errors import ArgumentError
+
+NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "RUN_PROGRAM")
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -22,6 +25,17 @@ def switch(name: str) -> bool:
     if asked not in _ON + _OFF:
         _say(f"BADAK_{name}: expected 1 or 0; got {asked[:40]!r}, which counts as 0", f"BADAK_{name}=1, or leave it unset")
     return asked in _ON
+
+
+def word(name: str, words: tuple[str, ...], unset: str) -> str | None:
+    """Which of the words BADAK_`name` is; None where it is not set. `unset` says what is done then."""
+    asked = os.environ.get(f"BADAK_{name}", "").strip().lower()
+    if asked and asked not in words:
+        expected = f"{', '.join(words[:-1])} or {words[-1]}"
+        raise ArgumentError(
+            f"BADAK_{name}: expected {expected}; got {asked[:40]!r}", f"BADAK_{name}={words[1]}, or leave it unset: {unset}"
+        )
+    return asked or None
 
 
 def look_for_misspelled() -> None:

@@ -145,7 +145,8 @@ sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
 
 
 @pytest.mark.many
-@pytest.mark.parametrize("name, value", [("BADAK_KERNELS", "quick"), ("BADAK_NUM_THREADS", "99999"), ("BADAK_NUM_THREADS", "x")])
+@pytest.mark.parametrize("name, value", [("BADAK_KERNELS", "quick"), ("BADAK_NUM_THREADS", "99999"), ("BADAK_NUM_THREADS", "x"),
+                                         ("BADAK_CPU", "quick")])  # fmt: skip
 def test_variables_with_nonsense(name, value):
     pytest.importorskip("numba", reason="threads are those of the fast kernels")
     found, _, err = elsewhere("info", **{"BADAK_KERNELS": "fast", name: value})

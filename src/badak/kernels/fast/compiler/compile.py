@@ -14,6 +14,7 @@ from numba.core import caching, compiler, serialize
 from numba.extending import overload
 
 from badak.interrupt import uninterrupted
+from badak.kernels.fast.compiler import cpu as cpu  # before anything is compiled: it may limit what for
 from badak.kernels.fast.compiler.cache import Shelf, choose_folder, sources_of
 
 __all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]

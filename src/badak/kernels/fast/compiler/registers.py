@@ -7,13 +7,13 @@ one by one. What is built with `Vectors` is compiled for the registers that this
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
-import llvmlite.binding as llvm
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from badak.kernels.fast.compiler.cpu import FEATURES
 
 __all__ = [
     "FOUR",
@@ -30,16 +30,7 @@ __all__ = [
 ]
 
 
-def _features():
-    """What this CPU has, by LLVM's names; nothing where LLVM cannot tell."""
-    try:
-        return llvm.get_host_cpu_features()
-    except RuntimeError:
-        return {}
-
-
-_FEATURES = {} if numba.config.DISABLE_JIT else _features()
-REGISTER = 64 if _FEATURES.get("avx512f") else 32 if _FEATURES.get("avx2") else 16  # bytes of a vector register
+REGISTER = 64 if FEATURES.get("avx512f") else 32 if FEATURES.get("avx2") else 16  # bytes of a vector register
 # A tile of the result is ROWS rows of up to three registers; it and three registers of b fill a CPU's 32 or 16.
 ROWS = 4 if REGISTER == 32 else 8
 

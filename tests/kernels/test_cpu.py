@@ -1,0 +1,54 @@
+"""BADAK_CPU: kernels as an older CPU would run them."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("numba", reason="what is compiled is limited")
+from badak.kernels.fast.compiler.cpu import limited
+
+ADDED = {  # by level
+    "sse2": ["sse2", "aes"],
+    "avx2": ["avx", "fma", "avx2"],
+    "avx512": ["avx512f", "avx512vl"],
+    "avx512_vnni": ["avx512vnni", "avx512vbmi2"],
+    "avx512_bf16": ["avx512bf16"],
+    "amx": ["avxvnni", "avx512fp16", "amx-tile", "amx-bf16"],
+}
+
+
+@pytest.mark.parametrize("most", ADDED)
+def test_a_level_holds_all_before_it_and_nothing_after(most):
+    host = {name: True for level in ADDED.values() for name in level} | {"sse4a": False}
+    on = [name for name, on in limited(host, most).items() if on]
+    assert on == [name for level in list(ADDED)[: list(ADDED).index(most) + 1] for name in ADDED[level]]
+    assert limited(host, most).keys() == host.keys()
+
+
+LIMITED = """
+import numba, numpy as np
+if __import__("sys").argv[1:]:
+    numba.njit(lambda x: x + 1)(1)
+from badak.kernels.fast.compiler import compile, registers
+from numba.core.registry import cpu_target
+print(registers.REGISTER, "+avx512f" in cpu_target.target_context.codegen().magic_tuple()[2])
+"""
+
+
+def run(monkeypatch, *arguments):
+    monkeypatch.setenv("BADAK_CPU", " AVX2 ")
+    return subprocess.run([sys.executable, "-c", LIMITED, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_llvm_is_limited_and_so_are_registers(monkeypatch):
+    done = run(monkeypatch)
+    width, wide = done.stdout.split()
+    assert int(width) <= 32 and wide == "False", done.stderr
+
+
+def test_a_limit_that_comes_too_late_is_an_error(monkeypatch):
+    done = run(monkeypatch, "before")
+    cause, fix = done.stderr.strip().split("\n")[-2:]
+    assert cause.endswith("BADAK_CPU: Numba compiles for all that the CPU has since before badak; got ' AVX2 '")
+    assert fix == "fix: import badak and call badak.kernels.use('fast') before anything else is compiled by Numba"
