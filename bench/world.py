@@ -10,6 +10,7 @@ may be given, so that badak runs where no PyTorch is installed:
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -47,7 +48,13 @@ def options() -> argparse.Namespace:
     parser.add_argument("--badak-python", default=sys.executable, help="an interpreter that need not have it")
     parser.add_argument("--tiny", action="store_true", help="shrink every program, to try the machinery")
     parser.add_argument("--out", type=Path, default=place("world"), help="the JSON file")
-    return parser.parse_args()
+    wanted = parser.parse_args()
+    for name in [each for each in wanted.only if each not in (*WORKS, "first")]:
+        parser.error(f"--only: no program {name}\nfix: some of {', '.join(WORKS)}; or first")
+    for python in (wanted.torch_python, wanted.badak_python):
+        if not shutil.which(python):
+            parser.error(f"{python} is no interpreter\nfix: the path of a Python, such as .venv/bin/python")
+    return wanted
 
 
 def main() -> int:

@@ -131,6 +131,8 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=3600, help="seconds that one run of pytest may take")
     parser.add_argument("--record", action="store_true", help=f"keep the counts in {RECORD.relative_to(HERE)}")
     args = parser.parse_args()
+    if not args.source.is_dir():
+        parser.error(f"{args.source} is no folder\nfix: the folder of a clone of {args.suite}")
     kept = compared(args.suite, args.source.resolve(), args.torch, args.badak, args.limit)
     beside = f", {kept['torch']} on PyTorch" if "torch" in kept else ""
     print(f"{args.suite} ({kept['commit']}): {kept['badak']} tests pass on badak{beside}")

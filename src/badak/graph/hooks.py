@@ -2,12 +2,9 @@
 
 import weakref
 from collections.abc import Callable
-from itertools import count
 
 from badak.errors import KindError
 from badak.graph import effects
-
-_ids = count()
 
 
 class RemovableHandle:
@@ -16,8 +13,11 @@ class RemovableHandle:
     owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded anew.
     """
 
+    next_id = 0
+
     def __init__(self, hooks: dict, hook: object, prepend: bool = False, owner: object = None):
-        self.id, self._hooks = next(_ids), hooks
+        self.id, self._hooks = RemovableHandle.next_id, hooks
+        RemovableHandle.next_id += 1
         self._owner = None if owner is None else weakref.ref(owner)
         self._tell("a hook was registered")
         others = dict(hooks) if prepend else {}
@@ -30,6 +30,14 @@ class RemovableHandle:
         """Take the hook away; a second call does nothing."""
         self._hooks.pop(self.id, None)
         self._tell("a hook was removed")
+
+    def __getstate__(self):
+        return self.id, self._hooks, self._owner and self._owner()
+
+    def __setstate__(self, state) -> None:
+        self.id, self._hooks, owner = state
+        self._owner = None if owner is None else weakref.ref(owner)
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def _tell(self, how: str) -> None:
         owner = self._owner and self._owner()

@@ -70,7 +70,10 @@ class LazyModuleMixin(Module):
     def _infer_parameters(self, module, args, kwargs=None) -> None:
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
-            raise ShapeError(f"module {type(self).__name__} has not been fully initialized", None)
+            raise ShapeError(
+                f"module {type(self).__name__} has not been fully initialized",
+                "initialize_parameters must give every parameter its shape: weight.materialize(shape)",
+            )
         self._initialize_hook.remove()
         self._load_hook.remove()
         del self._initialize_hook, self._load_hook

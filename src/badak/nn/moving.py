@@ -51,7 +51,7 @@ class Moving(Tree):
 
         def move(t: Tensor) -> Tensor:
             kind = dtype if t.is_floating_point() or t.is_complex() else None
-            return t.to(device=device, dtype=kind, memory_format=order if t.dim() == rank else None)
+            return t.to(device=device, dtype=kind, memory_format=order if rank and t.dim() == rank else None)
 
         return self._apply(move)
 

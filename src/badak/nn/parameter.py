@@ -8,6 +8,8 @@ from badak.errors import ArgumentError, KindError
 from badak.graph import effects
 from badak.nn.errors import kind
 from badak.tensor import Tensor, empty, get_default_dtype
+from badak.tensor import device as device_type
+from badak.tensor import dtype as dtype_type
 from badak.tensor.dtypes import to_dtype
 from badak.tensor.printing import format_tensor
 
@@ -67,15 +69,51 @@ def _same_memory(cls: type, data: Tensor | None) -> Any:
 
 
 class UninitializedTensorMixin:
-    """A tensor whose shape is not known yet: `materialize(shape)` gives it one, and memory."""
+    """A tensor without a shape and without values: `materialize(shape)` gives it both. Whoever computes with it is told so."""
 
     cls_to_become: Any = None
+    _dtype: Any
+    _device: Any
 
     def materialize(self, shape, device=None, dtype=None) -> None:
         """Become a tensor of this shape, whose values are what memory held."""
-        made: Any = empty(*shape, device=device or self._place, dtype=dtype or self.dtype)  # type: ignore[attr-defined]
+        made: Any = empty(*shape, device=device or self._device, dtype=dtype or self._dtype)
         self.__class__ = self.cls_to_become
         self.data = made  # type: ignore[misc]
+
+    def to(self, *target, device=None, dtype=None, **others):
+        """The same tensor: what it becomes will be on that device, and of that dtype."""
+        for given in (*target, device, dtype):
+            if isinstance(given, dtype_type):
+                self._dtype = given
+            elif isinstance(given, str | device_type):
+                self._device = given
+        return self
+
+    def cpu(self, memory_format=None) -> Any:
+        """The same tensor: what it becomes will be on the CPU."""
+        return self.to("cpu")
+
+    @property
+    def data(self):
+        """The tensor itself, which has no values yet."""
+        return self
+
+    @data.setter
+    def data(self, value) -> None:
+        if value is not self:
+            raise ArgumentError("Attempted to give data to an uninitialized parameter or buffer", "materialize(shape), then copy_")
+
+    @property
+    def dtype(self):
+        """The dtype that it will have."""
+        return self._dtype
+
+    def is_floating_point(self) -> bool:
+        return self._dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self._dtype.is_complex
 
     @property
     def shape(self):
@@ -85,13 +123,30 @@ class UninitializedTensorMixin:
             "call `forward` with a first input, which gives the shape",
         )
 
+    def __getattr__(self, name: str):
+        if name == "_array":
+            raise ArgumentError(
+                "Attempted to use an uninitialized parameter or buffer, which has no values yet",
+                "call `forward` of the lazy module with a first input, which gives them",
+            )
+        return super().__getattr__(name)  # type: ignore[misc]
+
     def __repr__(self, **options) -> str:
         return f"<{type(self).__name__}>"
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
-            memo[id(self)] = type(self)(device=self._place, dtype=self.dtype)  # type: ignore[attr-defined, call-arg]
+            memo[id(self)] = type(self)(self.requires_grad, self._device, self._dtype)  # type: ignore[attr-defined, call-arg]
         return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad, self._device, self._dtype)  # type: ignore[attr-defined]
+
+
+def _unset(cls: type, requires_grad: bool, device, dtype) -> Any:
+    made: Any = object.__new__(cls)
+    made._dtype, made._device = get_default_dtype() if dtype is None else to_dtype(dtype), device
+    return made.requires_grad_(requires_grad)
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
@@ -100,10 +155,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device=None, dtype=None):
-        parameter: Any = Tensor._of(np.empty(0, (get_default_dtype() if dtype is None else to_dtype(dtype)).numpy), cls)
-        parameter._place = device
-        parameter.requires_grad_(requires_grad)
-        return parameter
+        return _unset(cls, requires_grad, device, dtype)
 
     def __init__(self, requires_grad: bool = True, device=None, dtype=None):
         pass
@@ -115,8 +167,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     cls_to_become = Buffer
 
     def __new__(cls, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):
-        buffer: Any = Tensor._of(np.empty(0, (get_default_dtype() if dtype is None else to_dtype(dtype)).numpy), cls)
-        buffer._place, buffer.persistent = device, persistent
+        buffer = _unset(cls, requires_grad, device, dtype)
+        buffer.persistent = persistent
         return buffer
 
     def __init__(self, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):

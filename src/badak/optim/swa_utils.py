@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from numbers import Real
 from typing import Any, Literal
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, KindError
 from badak.naming import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
@@ -95,6 +96,8 @@ class AveragedModel(Module):
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise ArgumentError("Only one of avg_fn and multi_avg_fn should be provided", "AveragedModel(model, multi_avg_fn=...)")
+        if not isinstance(model, Module):
+            raise KindError(f"AveragedModel: expected a Module; got {type(model).__name__}", "AveragedModel(model)")
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
@@ -177,6 +180,8 @@ class SWALR(LRScheduler):
             raise ArgumentError(
                 f"SWALR: swa_lr must have one number for each of the {len(groups)} groups, got {len(rates)}", "swa_lr=0.05"
             )
+        if not all(isinstance(rate, Real | Tensor) for rate in rates):
+            raise KindError(f"SWALR: swa_lr must be a number, or one for each group; got {swa_lr!r}", "swa_lr=0.05")
         for group, rate in zip(groups, rates):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):

@@ -2,7 +2,7 @@
 
 import functools
 
-from badak.errors import warn_once
+from badak.errors import ArgumentError, warn_once
 from badak.graph.modes import anywhere, modes
 from badak.tensor import Tensor, dtypes
 from badak.tensor.casting import Casting
@@ -18,6 +18,8 @@ class autocast:  # noqa: N801  (PyTorch's name)
     """
 
     def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
+        if not isinstance(device_type, str):
+            raise ArgumentError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`", "autocast('cpu')")
         self.device = device_type
         self.fast_dtype = dtype if dtype is not None else _DEFAULTS.get(device_type, dtypes.float16)
         self._enabled, self._keep = bool(enabled) and device_type == "cpu", cache_enabled is not False

@@ -33,14 +33,20 @@ def ctc_loss(
     if not x.is_floating_point():
         raise DTypeError(f"ctc_loss: expected floating log_probs; got {x.dtype}", "logits.log_softmax(-1)")
     if x.dim() not in (2, 3):
-        raise ShapeError(f"ctc_loss: expected log_probs (T, N, C) or (T, C); got {tuple(x.shape)}", None)
+        raise ShapeError(
+            f"ctc_loss: expected log_probs (T, N, C) or (T, C); got {tuple(x.shape)}",
+            "log_probs.transpose(0, 1) where the batch comes first",
+        )
     targets = _ints(targets, "targets")
     lone = x.dim() == 2
     steps, lengths = _ints(input_lengths, "input_lengths"), _ints(target_lengths, "target_lengths")
     if lone:
         x, steps, lengths = x.unsqueeze(1), steps.reshape(-1), lengths.reshape(-1)
     if targets.dim() not in (1, 2):
-        raise ShapeError(f"ctc_loss: expected targets (N, S) or in one row; got {tuple(targets.shape)}", None)
+        raise ShapeError(
+            f"ctc_loss: expected targets (N, S) or in one row; got {tuple(targets.shape)}",
+            "torch.cat of the rows, with target_lengths, or rows padded to one length",
+        )
     if targets.dim() == 2 and targets.shape[0] != x.shape[1]:
         raise ShapeError(
             f"ctc_loss: expected targets (N, S) with N = {x.shape[1]} as in log_probs; got {tuple(targets.shape)}",
@@ -66,7 +72,10 @@ def _ints(x, name: str) -> Tensor:
     """x, a tensor or numbers, as int64."""
     if not isinstance(x, Tensor):
         if not isinstance(x, int | list | tuple):
-            raise KindError(f"ctc_loss: expected {name} as Tensor or numbers; got {type(x).__name__}", None)
+            raise KindError(
+                f"ctc_loss: expected {name} as Tensor or numbers; got {type(x).__name__}",
+                "one whole number for each row of the batch",
+            )
         x = made_of(x, dtype=int64)
     if x.is_floating_point() or x.is_complex():
         raise DTypeError(f"ctc_loss: {name} must be integral; got {x.dtype}", f"{name}.long()")

@@ -68,7 +68,7 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
     if 0 in x.shape[2:]:
         raise ShapeError(
             f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(x.shape)}",
-            None,
+            "at least one pixel: leave empty images out",
         )
     if not x.is_floating_point() or x.dtype != grid.dtype:
         raise DTypeError(
@@ -189,7 +189,10 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
             "theta (N, 2, 3) with size (N, C, H, W)",
         )
     if min(size) <= 0:
-        raise ShapeError(f"affine_grid: Expected non-zero, positive output size. Got {list(size)}", None)
+        raise ShapeError(
+            f"affine_grid: Expected non-zero, positive output size. Got {list(size)}",
+            "size (N, C, H, W) or (N, C, D, H, W), each 1 or more",
+        )
     lines = [_line(n, bool(align_corners), theta) for n in size[2:]]
     shape = size[2:]
     parts = [

@@ -20,6 +20,8 @@ def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.7
     x = tensor(input, "local_response_norm")
     if x.dim() < 3:
         raise ShapeError(f"Expected 3D or higher dimensionality input (got {x.dim()} dimensions)", "x (N, C, L)")
+    if size < 1:
+        raise ArgumentError(f"local_response_norm: size must be 1 or more; got {size}", "size=5 channels, as in the source")
     if not x.numel():
         return x
     around = [0, 0] * (x.dim() - 2) + [size // 2, (size - 1) // 2]
@@ -31,7 +33,10 @@ def channel_shuffle(input, groups: int) -> Tensor:
     """x (N, C, ...) with channel g C/groups + i at i groups + g: groups mixed. Source: Zhang et al. 2018, "ShuffleNet"."""
     x = tensor(input, "channel_shuffle")
     if x.dim() < 3:
-        raise ShapeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}", None)
+        raise ShapeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}",
+            "x (N, C, L): x.unsqueeze(0) makes a batch of one",
+        )
     if groups <= 0 or x.shape[1] % groups:
         raise ArgumentError(
             f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.", "groups=1"
@@ -105,7 +110,10 @@ def _fractional(input, kernel_size, output_size, output_ratio, return_indices, s
     out = sizes(output_size, axes, where, "output_size")
     for n, k, size in zip(x.shape[2:], kernel, out):
         if size < 1 or size + k - 1 > n:
-            raise ShapeError(f"{where}(): pool {k} with output size {size} is too large for an input of size {n}", None)
+            raise ShapeError(
+                f"{where}(): pool {k} with output size {size} is too large for an input of size {n}",
+                "output_size + kernel_size - 1 is the input's size at most",
+            )
     if samples is None:
         samples = rand(*x.shape[:2], axes, dtype=x.dtype, device=x.device)
     else:

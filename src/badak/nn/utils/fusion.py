@@ -57,7 +57,10 @@ def fuse_linear_bn_eval(linear, bn):
     """A copy of the linear layer that does the work of the batch norm behind it, too; both in evaluation."""
     _in_evaluation(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
-        raise ArgumentError("To fuse, linear.out_features == bn.num_features or bn.num_features == 1", None)
+        raise ArgumentError(
+            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1",
+            "the BatchNorm1d that follows this layer",
+        )
     made = copy.deepcopy(linear)
     made.weight, made.bias = fuse_linear_bn_weights(
         made.weight, made.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
@@ -74,7 +77,7 @@ def _in_evaluation(first: Module, bn: Any) -> None:
 
 def skip_init(module_cls: type[Module], *args, **kwargs) -> Module:
     """A module whose parameters hold what memory held: made on the meta device, then given memory. device: where at last."""
-    if not issubclass(module_cls, Module):
+    if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
         raise ArgumentError(f"Expected a Module; got {module_cls}", "skip_init(nn.Linear, 4, 8)")
     device = kwargs.pop("device", "cpu")
     return module_cls(*args, device="meta", **kwargs).to_empty(device=device)

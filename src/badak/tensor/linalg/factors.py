@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import MissingError, ShapeError
+from badak.errors import DTypeError, MissingError, ShapeError
 from badak.kernels.plain import matrices
 from badak.ops import factors as ops
 from badak.ops.linalg import LinAlgError, square
@@ -93,6 +93,8 @@ def lu(A, *, pivot=True, out=None):  # noqa: N803
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  # noqa: N803
     """X with A X = B, A as `lu_factor` has taken it apart; X A = B with left=False, A^H instead of A with adjoint=True."""
     square("linalg.lu_solve", LU._array)
+    if pivots._array.dtype.kind != "i":
+        raise DTypeError(f"linalg.lu_solve: pivots should be a Tensor of int32; got {pivots.dtype}", "both as lu_factor gave them")
     if pivots.shape != LU.shape[:-1]:
         raise ShapeError(
             f"linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix; got "

@@ -37,7 +37,7 @@ def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
         raise ShapeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{math.prod(last)} != {math.prod(first)}",
-            None,
+            "A.reshape so that the first `ind` dims hold as many numbers as the others",
         )
     return into(out, decompose.inv(A.reshape(math.prod(first), -1)).reshape(*last, *first))
 
