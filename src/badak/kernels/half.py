@@ -5,12 +5,19 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+_FLOAT32 = np.dtype(np.float32)
 _NO_INFINITY, _POWERS = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e8m0fnu)
 
 
 def is_half(array: Any) -> bool:
     """Whether this is a NumPy array of floats of 16 or 8 bits."""
     return isinstance(array, np.ndarray) and array.dtype.itemsize <= 2 and array.dtype.kind in "fV"
+
+
+def value_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype in which kernels compute with arrays of this one, and give statistics of them."""
+    return _FLOAT32 if dtype == BFLOAT16 else dtype
 
 
 def converted(x: np.ndarray, kind: np.dtype) -> np.ndarray:

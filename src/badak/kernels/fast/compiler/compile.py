@@ -9,15 +9,19 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 import numba
+import numpy as np
 from numba import types
 from numba.core import caching, compiler, serialize
 from numba.extending import overload
 
 from badak.interrupt import uninterrupted
 from badak.kernels.fast.compiler import cpu as cpu  # before anything is compiled: it may limit what for
+from badak.kernels.fast.compiler.bfloat16 import number_of
 from badak.kernels.fast.compiler.cache import Shelf, choose_folder, sources_of
 
-__all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
+__all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "WITHIN", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
+
+_KINDS = {"i": types.int64, "?": types.boolean, "h": types.uint16, "f": None}  # None: a number of the kernel
 
 JIT = not numba.config.DISABLE_JIT
 _VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
@@ -26,16 +30,17 @@ FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: co
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
 OPTIONS = {"nogil": True, "error_model": "numpy"}
+WITHIN = OPTIONS | {"no_cpython_wrapper": True}  # of functions that compiled code alone calls: Python has no way to them
 
 
 def kernel(function):
     """Compile a function that kernels call."""
-    return numba.njit(fastmath=FLAGS, **OPTIONS)(function)
+    return numba.njit(fastmath=FLAGS, **WITHIN)(function)
 
 
 def exact(function):
     """Compile a function that kernels call, every operation rounded on its own, into the place where it is called."""
-    return numba.njit(fastmath=False, forceinline=True, **OPTIONS)(function)
+    return numba.njit(fastmath=False, forceinline=True, **WITHIN)(function)
 
 
 class _Kept(caching.NullCache):
@@ -81,14 +86,15 @@ def compile_function(function, words):
     """Compile a function of numbers ("i", "f", ...) that returns nothing, or load it from disk."""
     compiled = kept(numba.njit(**OPTIONS)(function), function)
     with uninterrupted():  # Ctrl-C within leaves Numba's tables half filled
-        compiled.compile(types.void(*(type_of(word, types.float64) for word in words.split())))
+        compiled.compile(types.void(*(type_of(word, np.dtype(np.float64)) for word in words.split())))
     compiled.disable_compile()
     return compiled
 
 
 def type_of(word, dtype):
-    """The Numba type that a word of a signature stands for (see `threads/parallel.py`)."""
-    element = types.boolean if "?" in word else types.int64 if "i" in word else dtype
-    if word in ("f", "i", "?"):
-        return element
+    """The Numba type that a word of a signature stands for in a kernel of this dtype (see `threads/parallel.py`)."""
+    number, stored = number_of(dtype)
+    if word in _KINDS:
+        return _KINDS[word] or number
+    element = _KINDS.get(word[1:-1], stored) or number
     return types.Array(element, int(word[-1]), "A" if word[0] in "VX" else "C", readonly=word[0] in "RV")

@@ -17,7 +17,8 @@ from numba.extending import intrinsic
 
 from badak.interrupt import uninterrupted
 from badak.kernels.fast.compiler.atomics import INT64, pointer_to
-from badak.kernels.fast.compiler.compile import FLAGS, OPTIONS, kept, type_of
+from badak.kernels.fast.compiler.bfloat16 import viewed
+from badak.kernels.fast.compiler.compile import FLAGS, OPTIONS, WITHIN, kept, type_of
 from badak.kernels.fast.compiler.linking import link_callbacks
 
 __all__ = ["KEPT", "compile_driver"]
@@ -32,14 +33,14 @@ def compile_driver(function, words, dtype, exact, on_compiling):
     Where `keep` is not 0 but an address, the driver runs nothing and leaves there what `CallList.play` needs to run it later.
     on_compiling() is called if the driver is not on disk and has to be compiled.
     """
-    body = numba.njit(fastmath=False if exact else FLAGS, **OPTIONS)(function)
+    body = numba.njit(fastmath=False if exact else FLAGS, **WITHIN)(function)
     names = ", ".join(f"a{i}" for i in range(len(words)))
     name = f"{function.__name__}_driver"
     source = f"def {name}(tasks, threads, team, keep, {names}): run_tasks(body, ({names},), tasks, threads, team, keep)"
     scope = {"run_tasks": _run_tasks, "body": body, "__name__": function.__module__}
     exec(compile(source, function.__code__.co_filename, "exec"), scope)
     driver = kept(numba.njit(**OPTIONS)(scope[name]), function)
-    kinds = [type_of(word, numba.from_dtype(dtype)) for word in words]
+    kinds = [type_of(word, dtype) for word in words]
     with uninterrupted(), event.install_listener("numba:compile", _Compiling(on_compiling)):
         link_callbacks(dtype)
         driver.compile(types.void(types.int64, types.int64, types.int64, types.int64, *kinds))
@@ -93,7 +94,7 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team, keep):
     the tasks of that thread's part, then what is left of the others'; one thread calls it directly, more through
     `badak_share`. Where `keep` is an address, the record goes there instead, after the address of the worker.
     """
-    argument_types = (types.int64, *arguments.types)
+    argument_types = (types.int64, *map(viewed, arguments.types))
     body.dispatcher.compile(argument_types)
     compiled = body.dispatcher.overloads[argument_types]
 

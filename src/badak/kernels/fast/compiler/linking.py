@@ -8,7 +8,6 @@ A name and not an address, so that what calls them can be kept on disk.
 import ctypes
 
 import llvmlite.binding as llvm
-import numba
 import numpy as np
 from numba import types
 from numba.core import ccallback
@@ -16,6 +15,7 @@ from numba.core.sigutils import normalize_signature
 
 from badak.interrupt import uninterrupted
 from badak.kernels.fast.compiler.compile import OPTIONS, kept, type_of
+from badak.kernels.half import value_dtype
 
 __all__ = ["callbacks", "compile_callback", "extern", "link", "link_callbacks"]
 
@@ -25,7 +25,7 @@ _linked: dict = {}
 
 def compile_callback(name, function, words, dtype=np.float64):
     """Compile a function that kernels reach under `name`, as C code would."""
-    kinds = [type_of(word, numba.from_dtype(np.dtype(dtype))) for word in words.split()]
+    kinds = [type_of(word, np.dtype(dtype)) for word in words.split()]
     signature = normalize_signature(types.void(*kinds))
     compiled = kept(ccallback.CFunc(function, signature, locals={}, options=OPTIONS), function)
     with uninterrupted():
@@ -37,7 +37,7 @@ def compile_callback(name, function, words, dtype=np.float64):
 def link_callbacks(dtype):
     """Compile the functions of `callbacks` that kernels of this dtype call."""
     for name, (function, words, wanted) in callbacks.items():
-        if name not in _linked and dtype == wanted:
+        if name not in _linked and value_dtype(dtype) == wanted:
             _linked[name] = compile_callback(name, function, words, wanted)
 
 

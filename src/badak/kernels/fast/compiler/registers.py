@@ -13,9 +13,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from badak.kernels.fast.compiler.bfloat16 import rounded_bits, widened_bits
 from badak.kernels.fast.compiler.cpu import FEATURES
 
 __all__ = [
+    "FLOAT32",
     "FOUR",
     "I64",
     "INT64",
@@ -34,7 +36,7 @@ REGISTER = 64 if FEATURES.get("avx512f") else 32 if FEATURES.get("avx2") else 16
 # A tile of the result is ROWS rows of up to three registers; it and three registers of b fill a CPU's 32 or 16.
 ROWS = 4 if REGISTER == 32 else 8
 
-I64, I32 = ir.IntType(64), ir.IntType(32)
+I64, I32, I16 = ir.IntType(64), ir.IntType(32), ir.IntType(16)
 
 
 def describe():
@@ -51,6 +53,7 @@ class Vectors:
         self.element = ir.FloatType() if self.bytes == 4 else ir.DoubleType()
         self.lanes = REGISTER // self.bytes
         self.type, self.indices = ir.VectorType(self.element, self.lanes), ir.VectorType(I32, self.lanes)
+        self.halves = ir.VectorType(I16, self.lanes)
         self.zero = ir.Constant(self.type, [0.0] * self.lanes)
 
     def space(self, size):
@@ -75,26 +78,35 @@ class Vectors:
         offset = I64(offset) if isinstance(offset, int) else offset
         return self.builder.inttoptr(self.builder.add(address, offset), (kind or self.type).as_pointer())
 
-    def number(self, address):
-        """The number at the address, in every lane."""
-        return self.splat(self.builder.load(self.pointer(address, kind=self.element)))
+    def number(self, address, half=False):
+        """The number at the address, in every lane. half: it is a bfloat16."""
+        found = self.builder.load(self.pointer(address, kind=I16 if half else self.element))
+        return self.splat(widened_bits(self.builder, found) if half else found)
 
-    def load(self, address, offset=0, mask=None):
-        """The lanes of the mask, and zeros; without a mask, all. The offset is a constant or an LLVM value, in bytes."""
-        place = self.pointer(address, offset)
+    def load(self, address, offset=0, mask=None, half=False):
+        """The lanes of the mask, and zeros; without a mask, all. The offset is a constant or an LLVM value, in bytes.
+
+        half: memory holds bfloat16, which become float32.
+        """
+        kind = self.halves if half else self.type
+        place = self.pointer(address, offset, kind)
         if mask is None:
             loaded = self.builder.load(place)
-            loaded.align = self.bytes
-            return loaded
-        return self._call("masked.load", self.type, [place, I32(self.bytes), mask, self.zero], ".p0")
-
-    def store(self, value, address, offset=0, mask=None):
-        """Write the lanes of the mask; without a mask, all."""
-        place = self.pointer(address, offset)
-        if mask is None:
-            self.builder.store(value, place).align = self.bytes
+            loaded.align = 2 if half else self.bytes
         else:
-            self._call("masked.store", ir.VoidType(), [value, place, I32(self.bytes), mask], ".p0")
+            rest = ir.Constant(kind, [0] * self.lanes) if half else self.zero
+            loaded = self._call("masked.load", kind, [place, I32(2 if half else self.bytes), mask, rest], ".p0", kind)
+        return widened_bits(self.builder, loaded) if half else loaded
+
+    def store(self, value, address, offset=0, mask=None, half=False):
+        """Write the lanes of the mask; without a mask, all. half: as bfloat16, rounded."""
+        if half:
+            value = rounded_bits(self.builder, value)
+        place = self.pointer(address, offset, value.type)
+        if mask is None:
+            self.builder.store(value, place).align = 2 if half else self.bytes
+        else:
+            self._call("masked.store", ir.VoidType(), [value, place, I32(2 if half else self.bytes), mask], ".p0", value.type)
 
     def hidden(self, number):
         """The same int64, of which the compiler knows nothing more."""
@@ -160,14 +172,14 @@ class Vectors:
         order = [start + i // 2 + i % 2 * self.lanes for i in range(self.lanes)]
         return self.builder.shuffle_vector(a, b, ir.Constant(self.indices, order))
 
-    def _call(self, name, result, values, suffix=""):
+    def _call(self, name, result, values, suffix="", of=None):
         kind = ir.FunctionType(result, [value.type for value in values])
-        full = f"llvm.{name}.v{self.lanes}f{8 * self.bytes}{suffix}"
+        full = f"llvm.{name}.v{self.lanes}{'i16' if of == self.halves else f'f{8 * self.bytes}'}{suffix}"
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, full), values)
 
 
 instruction = intrinsic(prefer_literal=True)
-INT64, FOUR = types.int64, types.UniTuple(types.int64, 4)
+INT64, FLOAT32, FOUR = types.int64, types.float32, types.UniTuple(types.int64, 4)
 
 
 def returns(kind, arguments, int64s):

@@ -12,6 +12,9 @@ The string is the signature, one word per argument after `task`, so that each ke
     Ei1 the kernel sets its number to 1 where it met an id out of range
     f   number of the kernel's dtype   i   int64        ?   bool           Ri1, R?2, ...   arrays of int64, of bool
 
+In a kernel of bfloat16 (see `compiler/bfloat16.py`) numbers are float32, and so are the elements of Rf1, Wf2, ...: statistics,
+weights, what is summed later. Rh2, Wh2, ... are arrays of bfloat16 in a kernel of any dtype.
+
 Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, and 4 us a call on one thread against 1.
 """
 
@@ -22,10 +25,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from badak.kernels.fast.compiler.bfloat16 import STORED
 from badak.kernels.fast.compiler.cache import say
 from badak.kernels.fast.compiler.compile import FOLDER, JIT
 from badak.kernels.fast.compiler.drivers import compile_driver
 from badak.kernels.fast.threads.team import team
+from badak.kernels.half import BFLOAT16
 
 __all__ = ["Kernel", "call_log", "parallel", "parallel_exact", "warmup"]
 
@@ -68,17 +73,18 @@ class Kernel:
         self.function, self.signature, self.exact = function, signature, exact
         self.__doc__ = function.__doc__
         self.compiled = {}  # by dtype
+        plain = [word[-1].isdigit() and len(word) == 2 for word in signature]
+        self.typed = plain.index(True)  # the argument that has the kernel's dtype
         Kernel.all.append(self)
 
     def __call__(self, tasks, work, *arguments):
-        """Run every task; `work` is roughly the nanoseconds that one core needs. The first argument has the dtype."""
+        """Run every task; `work` is roughly the nanoseconds that one core needs."""
         if not JIT:
-            for task in range(tasks):
-                self.function(task, *arguments)
+            _interpret(self.function, tasks, arguments)
             return
         if call_log.log is not None:
             call_log.note(self, tasks, work, arguments)
-        dtype = arguments[0].dtype
+        dtype = arguments[self.typed].dtype
         run = self.compiled.get(dtype) or self.compile(dtype)
         if work < _GRAIN or tasks < 2 or team.size < 2:
             run(tasks, 1, 0, 0, *arguments)
@@ -88,18 +94,40 @@ class Kernel:
     def keep(self, address, tasks, work, arguments):
         """Leave at `address` what `CallList.play` needs to run this call later."""
         threads = 1 if work < _KEPT_GRAIN or tasks < 2 else min(tasks, team.size)
-        dtype = arguments[0].dtype
+        dtype = arguments[self.typed].dtype
         run = self.compiled.get(dtype) or self.compile(dtype)
         run(tasks, threads, team.start(), address, *arguments)
 
     def compile(self, dtype):
-        """Compile for float32 or float64, or load from the disk cache."""
+        """Compile for float32, float64 or bfloat16, or load from the disk cache."""
         team.start()  # links the function that shares tasks out
         start = time.perf_counter()
         compiled = compile_driver(self.function, self.signature, dtype, self.exact, _report.begin)
         _report.end(time.perf_counter() - start)
+        if dtype == BFLOAT16 or any("h" in word for word in self.signature):
+            compiled = _stored(compiled)
         self.compiled[dtype] = compiled
         return compiled
+
+
+def _stored(driver):
+    """The driver, which takes arrays of bfloat16 as the 16 bits that they are."""
+
+    def run(tasks, threads, team, keep, *arguments):
+        given = [x.view(STORED) if type(x) is np.ndarray and x.dtype == BFLOAT16 else x for x in arguments]
+        driver(tasks, threads, team, keep, *given)
+
+    return run
+
+
+def _interpret(function, tasks, arguments):
+    """Run the kernel as Python. Arrays of bfloat16 are float32 meanwhile."""
+    wide = [x.astype(np.float32) if getattr(x, "dtype", None) == BFLOAT16 else x for x in arguments]
+    for task in range(tasks):
+        function(task, *wide)
+    for x, y in zip(arguments, wide):
+        if x is not y and x.flags.writeable:
+            x[...] = y
 
 
 class _Report:
