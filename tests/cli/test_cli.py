@@ -17,7 +17,7 @@ import badak
 from badak.cli import COMMANDS, commands, main
 from badak.io.safetensors import load_file
 from badak.io.sealed import seal, unseal
-from badak.train.session import start
+from badak.train.session import open_model, start
 from badak.train.setups import PRESETS, SETUPS
 
 QUICK = ["--d-model", "16", "--layers", "1"]
@@ -169,6 +169,20 @@ def test_train_gpt_writes_a_run_folder_and_generate_reads_it(capsys, tmp_path):
     assert text.startswith("The quick") and len(text.split()) <= 7
 
 
+def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
+    say(capsys, *GPT, "--precision", "bf16", "--run", "r")
+    assert "precision bf16" in say(capsys, "info", "r")
+    assert {x.dtype for x in load_file("r/model.safetensors").values()} == {badak.float32}  # the master weights
+    options = ["--prompt", "The quick", "--new-tokens", "5", "--temperature", "0"]
+    assert say(capsys, "generate", "r", *options, "--precision", "bf16").startswith("The quick ")
+    trained = open_model("r", "gpt", "bf16").model
+    assert {p.dtype for p in trained.parameters()} == {badak.bfloat16}
+    assert complaint(capsys, "train", "gpt", "--resume", "r", "--precision", "bf16") == [
+        "error: --resume goes on with the settings of r; got --precision too",
+        "fix: leave it out: with --resume only --epochs, --steps, --data may change",
+    ]
+
+
 def test_the_curves_are_a_picture(capsys, tmp_path):
     pytest.importorskip("matplotlib")
     say(capsys, *BERT)
@@ -259,6 +273,8 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "gpt", "--dropout", "1"], "GPTConfig: expected dropout >= 0 and dropout < 1; got 1.0", ""),
         (["train", "gpt", "--heads", "3"], "d_model=128 is not divisible by heads=3", "heads in {1, 2, 4"),
         (["train", "gpt", "--lr", "nan"], "TrainConfig: expected lr to be a finite number", ""),
+        (["train", "gpt", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16'", "badak train gpt --help"),
+        (["generate", "none", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16'", "badak generate --help"),
         (["train", "gpt", "--optimizer", "lion"], "'lion' is not one of", "--help"),
         (["train", "gpt", "--data", "none.txt"], "none.txt: no such file", ""),
         (["train", "classify", "--data", "none"], "none: no such folder", "put the four MNIST files"),

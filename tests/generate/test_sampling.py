@@ -60,6 +60,20 @@ def test_drawing_leaves_the_default_generator_alone():
     assert (badak.get_rng_state() == state).all()
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_logits_of_sixteen_bits_are_drawn_from_as_those_of_float32(dtype):
+    class Halved(Counting):
+        def forward(self, ids):
+            return (super().forward(ids) / 7).to(getattr(badak, dtype))
+
+    class Widened(Halved):
+        def forward(self, ids):
+            return super().forward(ids).float()
+
+    config, prompt = SampleConfig(new_tokens=40, top_p=0.9), badak.tensor([[1, 2]])
+    assert generate(Halved(), prompt, config).tolist() == generate(Widened(), prompt, config).tolist()
+
+
 class Uncached(nn.Module):
     """A GPT of which the whole context is asked each time."""
 

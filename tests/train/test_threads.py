@@ -16,6 +16,7 @@ SETUPS = {  # wide enough that every kernel has several blocks to share out
     ),
     "bert": change(change(PRESETS["bert"]["proverbs"], "model", SIZES), "train", {"steps": 8, "eval_every": 4}),
 }
+SETUPS["bert in bf16"] = change(SETUPS["bert"], "train", {"precision": "bf16"})
 
 
 @pytest.mark.many

@@ -35,6 +35,8 @@ def evaluating(model: Module) -> Iterator[None]:
 
 def choose(logits: Tensor, ids: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
     """One token (B, 1) for each row of logits (B, V): the most likely at temperature 0, else drawn after the filters."""
+    if logits.itemsize == 2:  # whose probabilities would be rounded, too
+        logits = logits.float()
     logits = filter_logits(logits, ids, config)
     if config.temperature == 0:
         return logits.argmax(dim=-1, keepdim=True)

@@ -1,8 +1,10 @@
 """All that changes while a model learns, and therefore all that a run has to save."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from badak.errors import BadakError, StateError
+from badak.face.amp import autocast
 from badak.io.checkpoint import Checkpoint
 from badak.io.errors import line
 from badak.nn import Module
@@ -11,6 +13,7 @@ from badak.optim import SGD, Adam, AdamW, Optimizer
 from badak.optim.lr_scheduler import LambdaLR
 from badak.replay import Compiled
 from badak.tensor import Tensor
+from badak.tensor.dtypes import bfloat16
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment, measure
@@ -44,7 +47,8 @@ class Learner:
     def _learn(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """One update; the loss before it, how many labels were right, and of how many."""
         model = self.experiment.model
-        loss, right, count = measure(model(inputs), labels, self.config.label_smoothing)
+        with computing(self.config):
+            loss, right, count = measure(model(inputs), labels, self.config.label_smoothing)
         self.optimizer.zero_grad()
         loss.backward()
         if self.config.clip:
@@ -131,6 +135,11 @@ class Learner:
         """What the optimizer was made with; a saved state changes nothing of it."""
         groups = self.optimizer.param_groups
         return [{name: value for name, value in group.items() if name not in ("lr", "params")} for group in groups]
+
+
+def computing(config: TrainConfig) -> AbstractContextManager:
+    """The block in which a model computes as `config` says: forward and loss; a backward follows its forward by itself."""
+    return autocast("cpu", bfloat16) if config.precision == "bf16" else nullcontext()
 
 
 def build_optimizer(model: Module, config: TrainConfig) -> Optimizer:

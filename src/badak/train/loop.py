@@ -17,7 +17,7 @@ from badak.errors import ArgumentError
 from badak.interrupt import interruptible
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment, score_of
-from badak.train.learner import Learner
+from badak.train.learner import Learner, computing
 from badak.train.metrics import Row
 from badak.train.run import Run
 from badak.train.score import Score
@@ -81,7 +81,7 @@ def evaluate(learner: Learner, watch: Stopwatch) -> Row:
     experiment, trained = learner.experiment, learner.score
     per_second = watch.per_second
     experiment.model.eval()
-    with no_grad():
+    with no_grad(), computing(learner.config):
         held_out = experiment.evaluate()
     learner.score = Score()
     return Row(

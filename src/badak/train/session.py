@@ -14,6 +14,7 @@ from badak.models.bert import BERT
 from badak.models.classifier import build_classifier
 from badak.models.gpt import GPT
 from badak.nn import Module
+from badak.tensor.dtypes import bfloat16, float32
 from badak.tensor.random import manual_seed
 from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
@@ -30,6 +31,7 @@ VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
     "pieces": PieceVocabulary,
     "words": WordVocabulary,
 }
+PRECISIONS = {"float32": float32, "bf16": bfloat16}  # of the weights of a model that answers
 
 
 def quiet(line: str) -> None:
@@ -108,8 +110,8 @@ class Trained:
     eos: int | None = None  # where the text of one answer ends
 
 
-def open_model(folder: str | Path, experiment: str) -> Trained:
-    """The model of a run of `badak train EXPERIMENT`."""
+def open_model(folder: str | Path, experiment: str, precision: str = "float32") -> Trained:
+    """The model of a run of `badak train EXPERIMENT`; with precision "bf16" its weights take half of the memory."""
     run = Run.open(folder)
     if run.setup.experiment != experiment:
         raise ArgumentError(
@@ -119,7 +121,7 @@ def open_model(folder: str | Path, experiment: str) -> Trained:
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)
     run.expect_weights(weights_of(run.setup))
-    model = MODELS[experiment](run.setup.model)
+    model = MODELS[experiment](run.setup.model).to(PRECISIONS[precision])
     run.load_weights(model)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
     return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
