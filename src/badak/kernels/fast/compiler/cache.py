@@ -45,6 +45,7 @@ def source_stamp(version):
     return stamp
 
 
+@cache
 def parts_of(path):
     """The files that a kernel in the file `path` is compiled from: what its imports of kernels lead to, and what compiles it.
 

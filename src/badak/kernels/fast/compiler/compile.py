@@ -18,6 +18,7 @@ from badak.interrupt import uninterrupted
 from badak.kernels.fast.compiler import cpu as cpu  # before anything is compiled: it may limit what for
 from badak.kernels.fast.compiler.bfloat16 import number_of
 from badak.kernels.fast.compiler.cache import Shelf, choose_folder, sources_of
+from badak.kernels.fast.compiler.parts import parts_without_code
 
 __all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "WITHIN", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
 
@@ -30,11 +31,12 @@ FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: co
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
 OPTIONS = {"nogil": True, "error_model": "numpy"}
-WITHIN = OPTIONS | {"no_cpython_wrapper": True}  # of functions that compiled code alone calls: Python has no way to them
+# Of functions that compiled code alone calls: Python and C have no way to them.
+WITHIN = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function):
-    """Compile a function that kernels call."""
+    """Compile a function that kernels call, and Python must not: it has no entry for it."""
     return numba.njit(fastmath=FLAGS, **WITHIN)(function)
 
 
@@ -85,7 +87,7 @@ def kept(compilable, function):
 def compile_function(function, words):
     """Compile a function of numbers ("i", "f", ...) that returns nothing, or load it from disk."""
     compiled = kept(numba.njit(**OPTIONS)(function), function)
-    with uninterrupted():  # Ctrl-C within leaves Numba's tables half filled
+    with uninterrupted(), parts_without_code(function.__qualname__):  # Ctrl-C within leaves Numba's tables half filled
         compiled.compile(types.void(*(type_of(word, np.dtype(np.float64)) for word in words.split())))
     compiled.disable_compile()
     return compiled

@@ -20,6 +20,7 @@ from badak.kernels.fast.compiler.atomics import INT64, pointer_to
 from badak.kernels.fast.compiler.bfloat16 import viewed
 from badak.kernels.fast.compiler.compile import FLAGS, OPTIONS, WITHIN, kept, type_of
 from badak.kernels.fast.compiler.linking import link_callbacks
+from badak.kernels.fast.compiler.parts import parts_without_code
 
 __all__ = ["KEPT", "compile_driver"]
 
@@ -39,11 +40,12 @@ def compile_driver(function, words, dtype, exact, on_compiling):
     source = f"def {name}(tasks, threads, team, keep, {names}): run_tasks(body, ({names},), tasks, threads, team, keep)"
     scope = {"run_tasks": _run_tasks, "body": body, "__name__": function.__module__}
     exec(compile(source, function.__code__.co_filename, "exec"), scope)
-    driver = kept(numba.njit(**OPTIONS)(scope[name]), function)
+    driver = kept(numba.njit(no_cfunc_wrapper=True, **OPTIONS)(scope[name]), function)
     kinds = [type_of(word, dtype) for word in words]
     with uninterrupted(), event.install_listener("numba:compile", _Compiling(on_compiling)):
-        link_callbacks(dtype)
-        driver.compile(types.void(types.int64, types.int64, types.int64, types.int64, *kinds))
+        link_callbacks(dtype, function.__code__.co_filename)
+        with parts_without_code(name, function.__qualname__):
+            driver.compile(types.void(types.int64, types.int64, types.int64, types.int64, *kinds))
     driver.disable_compile()  # another type of argument is our mistake, not a reason to compile again
     return driver
 

@@ -6,6 +6,7 @@ A name and not an address, so that what calls them can be kept on disk.
 # mypy: disable-error-code="attr-defined,call-arg"
 
 import ctypes
+from pathlib import Path
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -14,8 +15,10 @@ from numba.core import ccallback
 from numba.core.sigutils import normalize_signature
 
 from badak.interrupt import uninterrupted
+from badak.kernels.fast.compiler.cache import parts_of
 from badak.kernels.fast.compiler.compile import OPTIONS, kept, type_of
 from badak.kernels.half import value_dtype
+from badak.kernels.fast.compiler.parts import parts_without_code
 
 __all__ = ["callbacks", "compile_callback", "extern", "link", "link_callbacks"]
 
@@ -28,16 +31,16 @@ def compile_callback(name, function, words, dtype=np.float64):
     kinds = [type_of(word, np.dtype(dtype)) for word in words.split()]
     signature = normalize_signature(types.void(*kinds))
     compiled = kept(ccallback.CFunc(function, signature, locals={}, options=OPTIONS), function)
-    with uninterrupted():
+    with uninterrupted(), parts_without_code(function.__qualname__):
         compiled.compile()
     llvm.add_symbol(name, compiled.address)
     return compiled  # the caller keeps it alive
 
 
-def link_callbacks(dtype):
-    """Compile the functions of `callbacks` that kernels of this dtype call."""
+def link_callbacks(dtype, path):
+    """Compile the functions of `callbacks` that kernels of this dtype in the file `path` can call."""
     for name, (function, words, wanted) in callbacks.items():
-        if name not in _linked and value_dtype(dtype) == wanted:
+        if name not in _linked and value_dtype(dtype) == wanted and Path(function.__code__.co_filename) in parts_of(path):
             _linked[name] = compile_callback(name, function, words, wanted)
 
 
