@@ -17,8 +17,8 @@ from numba.core.sigutils import normalize_signature
 from badak.interrupt import uninterrupted
 from badak.kernels.fast.compiler.cache import parts_of
 from badak.kernels.fast.compiler.compile import OPTIONS, kept, type_of
-from badak.kernels.half import value_dtype
 from badak.kernels.fast.compiler.parts import parts_without_code
+from badak.kernels.half import value_dtype
 
 __all__ = ["callbacks", "compile_callback", "extern", "link", "link_callbacks"]
 
