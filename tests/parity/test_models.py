@@ -19,6 +19,7 @@ from tests.samples import ints, uniform
 both_dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
 SWAPS = [
     ("from badak import nn", "from tests.parity.test_models import torch_nn as nn"),
+    ("from badak.models.pretrained import Pretrained", "from torch.nn import Module as Pretrained"),
     ("badak.nn ", "torch.nn "),
     ("badak.tensor ", "torch "),
 ]

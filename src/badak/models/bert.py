@@ -1,18 +1,26 @@
-"""BERT: an encoder that sees the whole sentence at once and says what stood where a [MASK] stands.
+"""BERT: an encoder that sees the whole sentence at once, and what can be read from it.
 
-    h = norm(token[ids] + position[0..T-1])                       (B, T, C)
+    h = norm(token[ids] + position[0..T-1] + segment)             (B, T, C)
     h = encoder(h)                    every position sees every other, except padding
-    logits = norm(gelu(h W + b)) tokenᵀ + bias                    (B, T, V)
+
+    BERT              what stood where a [MASK] stands:           norm(gelu(h W + b)) tokenᵀ + bias       (B, T, V)
+    TextClassifier    a class, or a number, for the whole text:   read(h) W + b                           (B, classes)
+    SentenceEncoder   one vector for the whole text:              read(h) / |read(h)|                     (B, C)
+
+The whole text is read from its first token, which has no word of its own ("cls"), or as the mean of all that are no padding.
 
 Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019; here without the sentence-pair task.
+Sentence vectors: Reimers and Gurevych 2019, "Sentence-BERT".
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from badak import nn
 from badak.errors import RangeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
+from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.tensor import Tensor, zeros
 
@@ -29,10 +37,77 @@ class BERTConfig:
     feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
     dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
     pad_id: int = option(0, "id of the token that fills short sentences up (taken from the data)", at_least=0)
+    segments: int = option(0, "kinds of sentences that have a vector each; 0: none", at_least=0)
+    norm_eps: float = option(1e-5, "what is added to the variance before its root", above=0)
 
     def __post_init__(self):
         check(self)
         check_heads(type(self).__name__, self.d_model, self.heads)
+
+
+@dataclass(frozen=True)
+class TextConfig(BERTConfig):
+    """The sizes of a text classifier, and how it reads the whole text."""
+
+    classes: int = option(2, "number of classes; 1: a number is told", unit="classes", at_least=1)
+    readout: Literal["cls", "mean"] = option("cls", "what the class is read from: the first token, or the mean of all")
+    pooler: bool = option(True, "a linear map and a tanh before the head")
+
+
+@dataclass(frozen=True)
+class SentenceConfig(BERTConfig):
+    """The sizes of a sentence encoder, and how it reads the whole text."""
+
+    readout: Literal["cls", "mean"] = option("mean", "what the vector is: the first token's, or the mean of all")
+    normalize: bool = option(True, "vectors of length 1")
+
+
+class BERTEncoder(Pretrained):
+    """ids (B, T) with T at most `config.context` -> h (B, T, C); positions with `pad_id` are seen by nobody.
+
+    segments: of which sentence each token is, (B, T) or (T,), where the model has vectors for that; 0 unless given.
+    """
+
+    def __init__(self, config: BERTConfig):
+        super().__init__()
+        self.config, C = config, config.d_model
+        self.token = nn.Embedding(config.vocab_size, C)
+        self.position = nn.Embedding(config.context, C)
+        self.segment = nn.Embedding(config.segments, C) if config.segments else None
+        self.norm, self.drop = nn.LayerNorm(C, config.norm_eps), nn.Dropout(config.dropout)
+        layer = nn.TransformerEncoderLayer(
+            C, config.heads, config.feedforward_ratio * C, config.dropout, "gelu", config.norm_eps, batch_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+
+    def start(self) -> None:
+        """Every matrix normal with deviation 0.02: the layers differ from each other."""
+        for weight in self.parameters():
+            if weight.dim() > 1:
+                nn.init.normal_(weight, std=0.02)
+
+    def hidden(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+        """What the encoder makes of each token, (B, T, C)."""
+        T = ids.shape[1]
+        if T > self.config.context:
+            raise RangeError(
+                f"{type(self).__name__}: length {T} > context {self.config.context}",
+                fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
+            )
+        h = self.token(ids) + self.position.weight[:T]
+        if self.segment is not None:
+            h = h + (self.segment.weight[0] if segments is None else self.segment(segments))
+        return self.encoder(self.drop(self.norm(h)), src_key_padding_mask=ids == self.config.pad_id)
+
+    def whole(self, h: Tensor, ids: Tensor) -> Tensor:
+        """The text as one vector, (B, C): its first token's, or the mean of those that are no padding."""
+        if self.config.readout == "cls":
+            return h[:, 0]
+        kept = (ids != self.config.pad_id).unsqueeze(-1).to(h.dtype)  # (B, T, 1)
+        return (h * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
+
+    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+        return self.hidden(ids, segments)
 
 
 class MaskedHead(nn.Module):
@@ -41,38 +116,48 @@ class MaskedHead(nn.Module):
     def __init__(self, config: BERTConfig):
         super().__init__()
         self.dense = nn.Linear(config.d_model, config.d_model)
-        self.norm = nn.LayerNorm(config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, config.norm_eps)
         self.bias = nn.Parameter(zeros(config.vocab_size))
 
     def forward(self, h: Tensor, table: Tensor) -> Tensor:
         return F.linear(self.norm(F.gelu(self.dense(h))), table, self.bias)
 
 
-class BERT(nn.Module):
-    """ids (B, T) with T at most `config.context` -> logits (B, T, V); positions with `pad_id` are seen by nobody."""
+class BERT(BERTEncoder):
+    """ids (B, T) -> logits (B, T, V): for each position, the token that stood there."""
 
     def __init__(self, config: BERTConfig):
-        super().__init__()
-        self.config, C = config, config.d_model
-        self.token = nn.Embedding(config.vocab_size, C)
-        self.position = nn.Embedding(config.context, C)
-        self.norm, self.drop = nn.LayerNorm(C), nn.Dropout(config.dropout)
-        layer = nn.TransformerEncoderLayer(
-            C, config.heads, config.feedforward_ratio * C, config.dropout, activation="gelu", batch_first=True
-        )
-        self.encoder = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+        super().__init__(config)
         self.head = MaskedHead(config)
-        for weight in self.parameters():  # every matrix normal with deviation 0.02: the layers differ from each other
-            if weight.dim() > 1:
-                nn.init.normal_(weight, std=0.02)
+        self.start()
 
-    def forward(self, ids: Tensor) -> Tensor:
-        T = ids.shape[1]
-        if T > self.config.context:
-            raise RangeError(
-                f"BERT: length {T} > context {self.config.context}",
-                fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
-            )
-        h = self.drop(self.norm(self.token(ids) + self.position.weight[:T]))  # (B, T, C)
-        h = self.encoder(h, src_key_padding_mask=ids == self.config.pad_id)
-        return self.head(h, self.token.weight)  # (B, T, V)
+    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+        return self.head(self.hidden(ids, segments), self.token.weight)  # (B, T, V)
+
+
+class TextClassifier(BERTEncoder):
+    """ids (B, T) -> logits (B, classes), or with one class a number for each text, (B, 1)."""
+
+    def __init__(self, config: TextConfig):
+        super().__init__(config)
+        self.pooler = nn.Linear(config.d_model, config.d_model) if config.pooler else None
+        self.head = nn.Linear(config.d_model, config.classes)
+        self.start()
+
+    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+        y = self.whole(self.hidden(ids, segments), ids)
+        if self.pooler is not None:
+            y = self.pooler(y).tanh()
+        return self.head(self.drop(y))
+
+
+class SentenceEncoder(BERTEncoder):
+    """ids (B, T) -> vectors (B, C): the nearer two texts in meaning, the larger the product of their vectors."""
+
+    def __init__(self, config: SentenceConfig):
+        super().__init__(config)
+        self.start()
+
+    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+        y = self.whole(self.hidden(ids, segments), ids)
+        return F.normalize(y, dim=-1) if self.config.normalize else y

@@ -19,6 +19,7 @@ from badak import nn
 from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
+from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
 from badak.tensor import Tensor
@@ -88,7 +89,7 @@ class Block(nn.Module):
         return x + self.feed_forward(self.norm2(x))
 
 
-class GPT(nn.Module):
+class GPT(Pretrained):
     """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
 
     With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has

@@ -4,13 +4,14 @@ Three ways, all badak's own names (PyTorch has none of them). T length, C channe
 """
 
 import math
+from collections.abc import Sequence
 
 from badak.errors import RangeError, ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, zeros
+from badak.tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, tensor, zeros
 
 
 class PositionalEncoding(Module):
@@ -70,15 +71,30 @@ class RotaryEmbedding(Module):
 
     so that q_s k_t depends on s - t only. Which channels make a pair i: i and i + D/2 (the default, as GPT-NeoX and LLaMA in
     the Hugging Face layout), or 2i and 2i + 1 with interleaved=True (the paper). x (..., T, D); offset: position of the
-    first row, for decoding with a cache. Source: Su et al. 2021, "RoFormer", equation 34.
+    first row, for decoding with a cache. frequencies: D / 2 numbers in the place of base^(-2i / D), radians per position.
+    Source: Su et al. 2021, "RoFormer", equation 34.
     """
 
-    def __init__(self, dim: int, max_len: int = 2048, base: float = 10000.0, interleaved: bool = False, device=None) -> None:
+    def __init__(
+        self,
+        dim: int,
+        max_len: int = 2048,
+        base: float = 10000.0,
+        interleaved: bool = False,
+        device=None,
+        frequencies: Sequence[float] | None = None,
+    ) -> None:
         super().__init__()
         if dim % 2:
             raise ShapeError(f"RotaryEmbedding: expected an even dim, since channels turn in pairs; got dim={dim}")
-        self.dim, self.max_len, self.base, self.interleaved = dim, max_len, base, interleaved
-        angles = _angles(max_len, dim, base)
+        if frequencies is not None and len(frequencies) != dim // 2:
+            raise ShapeError(f"RotaryEmbedding: expected dim / 2 = {dim // 2} frequencies; got {len(frequencies)}")
+        self.dim, self.max_len, self.base, self.interleaved, self.frequencies = dim, max_len, base, interleaved, frequencies
+        self.reset_parameters(device)
+
+    def reset_parameters(self, device=None) -> None:
+        """Work the tables of cosines and sines out anew: they are part of no state_dict."""
+        angles = _angles(self.max_len, self.dim, self.base, self.frequencies)
         self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
         self.register_buffer("sin", sin(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
 
@@ -105,9 +121,12 @@ def sinusoids(length: int, d_model: int) -> Tensor:
     return table
 
 
-def _angles(length: int, width: int, base: float) -> Tensor:
+def _angles(length: int, width: int, base: float, frequencies: Sequence[float] | None = None) -> Tensor:
     """t / base^(2i / width), (length, ceil(width / 2)), in float64: in float32 the angle of position 5000 is off by 1e-4."""
-    steps = exp(arange(0, width, 2, dtype=float64) * (-math.log(base) / width))
+    if frequencies is None:
+        steps = exp(arange(0, width, 2, dtype=float64) * (-math.log(base) / width))
+    else:
+        steps = tensor(list(frequencies), dtype=float64)
     return arange(length, dtype=float64).unsqueeze(1) * steps
 
 

@@ -1,0 +1,208 @@
+"""Llama: a GPT of later years. Each line is the one of `gpt.py`, with what has changed since.
+
+    h = token[ids]                                                (B, T, C)    no table of positions
+    h = h + attention(norm(h))        queries and keys are turned by an angle that grows with their place ("rotary")
+    h = h + down(silu(gate n) * (up n)),   n = norm(h)            a gate says what passes ("SwiGLU")
+    logits = norm(h) output                                       (B, T, V)
+
+The norm divides by the root mean square and subtracts no mean; there are no biases. G heads of keys and values serve H heads of
+queries, H / G each ("grouped"), so that a cache holds H / G times less.
+
+Qwen2 adds biases to queries, keys and values; Qwen3 a norm to each query and key; Mistral is Llama.
+
+Sources: Touvron et al. 2023, "LLaMA"; Su et al. 2021, "RoFormer"; Shazeer 2020, "GLU Variants Improve Transformer"; Zhang and
+Sennrich 2019, "Root Mean Square Layer Normalization"; Ainslie et al. 2023, "GQA".
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from badak import nn
+from badak.errors import ArgumentError, RangeError
+from badak.io.config import check, option
+from badak.models.heads import check_heads
+from badak.models.pretrained import Pretrained
+from badak.nn import functional as F
+from badak.nn.cache import KeyValueCache
+from badak.tensor import Tensor, cat
+
+
+@dataclass(frozen=True)
+class RotaryScaling:
+    """How the rotary frequencies are stretched, for texts longer than those of the first training."""
+
+    kind: Literal["none", "linear", "llama3"] = option("none", "all frequencies alike, or the low ones only")
+    factor: float = option(1.0, "how many times longer", at_least=1)
+    low: float = option(1.0, "llama3: a wave that fits into the first context less often is stretched wholly", above=0)
+    high: float = option(4.0, "llama3: one that fits in more often is left as it is", above=0)
+    original: int = option(8192, "llama3: the context of the first training", unit="tokens", at_least=1)
+
+    def __post_init__(self):
+        check(self)
+        if self.high <= self.low:
+            raise ArgumentError(f"RotaryScaling: high={self.high:g} must be above low={self.low:g}", "low=1, high=4")
+
+
+@dataclass(frozen=True)
+class LlamaConfig:
+    """The sizes of a Llama; the defaults are a small model for a CPU."""
+
+    vocab_size: int = option(100, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(64, "longest text that the model sees at once T", unit="tokens", at_least=1)
+    d_model: int = option(128, "width of the residual stream C", unit="channels", at_least=1)
+    heads: int = option(4, "attention heads H in each layer", unit="heads", at_least=1)
+    key_heads: int = option(2, "heads of keys and values G; G divides H", unit="heads", at_least=1)
+    head_dim: int = option(0, "channels D of a head; 0: C / H", unit="channels", at_least=0)
+    layers: int = option(4, "blocks L, one after the other", unit="layers", at_least=1)
+    feedforward: int = option(352, "width of the feed-forward part", unit="channels", at_least=1)
+    dropout: float = option(0.0, "probability that a value is dropped in training", at_least=0, below=1)
+    norm_eps: float = option(1e-5, "what is added to the mean square before its root", above=0)
+    rotary_base: float = option(10_000.0, "the longest rotary wave is about 6 times this long", unit="tokens", above=1)
+    rotary_scaling: RotaryScaling = RotaryScaling()
+    tied: bool = option(True, "the output reuses the token table")
+    qkv_bias: bool = option(False, "biases for queries, keys and values (Qwen2)")
+    qk_norm: bool = option(False, "a norm for each query and key (Qwen3)")
+
+    def __post_init__(self):
+        check(self)
+        if not self.head_dim:
+            check_heads(type(self).__name__, self.d_model, self.heads)
+        if self.heads % self.key_heads:
+            raise ArgumentError(
+                f"LlamaConfig: heads={self.heads} is not a multiple of key_heads={self.key_heads}",
+                f"key_heads in {{{', '.join(str(g) for g in range(1, self.heads + 1) if self.heads % g == 0)}}}",
+            )
+        if self.width % 2:
+            raise ArgumentError(
+                f"LlamaConfig: a head has {self.width} channels, and rotary positions turn pairs of them", "an even head_dim"
+            )
+
+    @property
+    def width(self) -> int:
+        """Channels D of a head."""
+        return self.head_dim or self.d_model // self.heads
+
+    def frequencies(self) -> list[float]:
+        """Radians that each pair of channels turns from one position to the next, (D / 2,)."""
+        plain = [self.rotary_base ** (-2 * i / self.width) for i in range(self.width // 2)]
+        scaling = self.rotary_scaling
+        if scaling.kind == "llama3":
+            return [_stretched(f, scaling) for f in plain]
+        return [f / scaling.factor for f in plain]
+
+
+def _stretched(frequency: float, by: RotaryScaling) -> float:
+    """Low frequencies divided by the factor, high ones as they are, and between them something between."""
+    times = by.original * frequency / (2 * math.pi)  # how often the wave fits into the first context
+    share = min(max((times - by.low) / (by.high - by.low), 0.0), 1.0)
+    return frequency * (share + (1 - share) / by.factor)
+
+
+class Attention(nn.Module):
+    """Causal self-attention with rotary positions; query head h reads key head h // (H / G)."""
+
+    def __init__(self, config: LlamaConfig):
+        super().__init__()
+        H, G, D = config.heads, config.key_heads, config.width
+        self.heads, self.key_heads, self.dropout = H, G, config.dropout
+        self.qkv = nn.Linear(config.d_model, (H + 2 * G) * D, bias=config.qkv_bias)
+        self.out = nn.Linear(H * D, config.d_model, bias=False)
+        self.q_norm, self.k_norm = (nn.RMSNorm(D, config.norm_eps) if config.qk_norm else nn.Identity() for _ in range(2))
+        self.drop = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, rotary: nn.Module, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
+        B, T, _ = x.shape
+        H, G = self.heads, self.key_heads
+        q, k, v = self.qkv(x).view(B, T, H + 2 * G, -1).transpose(1, 2).split((H, G, G), dim=1)  # (B, H or G, T, D)
+        start = 0 if cache is None else cache.length
+        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), start)
+        q, k = turned[:, :H], turned[:, H:]
+        p = self.dropout if self.training else 0.0
+        if cache is None:
+            y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True, enable_gqa=True)  # (B, H, T, D)
+        else:
+            y = cache.attend(layer, q, k, v, p)  # the same, with the keys and values of what was read before
+        return self.drop(self.out(y.transpose(1, 2).flatten(2)))
+
+
+class FeedForward(nn.Module):
+    """down(silu(gate x) * (up x)), at each position alone."""
+
+    def __init__(self, config: LlamaConfig):
+        super().__init__()
+        self.gate_up = nn.Linear(config.d_model, 2 * config.feedforward, bias=False)
+        self.down = nn.Linear(config.feedforward, config.d_model, bias=False)
+        self.drop = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate, up = self.gate_up(x).chunk(2, dim=-1)
+        return self.drop(self.down(F.silu(gate) * up))
+
+
+class Block(nn.Module):
+    """One layer: first look back, then think it over."""
+
+    def __init__(self, config: LlamaConfig):
+        super().__init__()
+        self.norm1, self.attention = nn.RMSNorm(config.d_model, config.norm_eps), Attention(config)
+        self.norm2, self.feed_forward = nn.RMSNorm(config.d_model, config.norm_eps), FeedForward(config)
+
+    def forward(self, x: Tensor, rotary: nn.Module, *past) -> Tensor:  # past: nothing, or a cache and the number of this layer
+        x = x + self.attention(self.norm1(x), rotary, *past)
+        return x + self.feed_forward(self.norm2(x))
+
+
+class Llama(Pretrained):
+    """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
+
+    With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has read
+    already, as in `GPT`. Raises RangeError for a text longer than the context, ArgumentError for a cache of other layers.
+    """
+
+    def __init__(self, config: LlamaConfig):
+        super().__init__()
+        self.config = config
+        self.token = nn.Embedding(config.vocab_size, config.d_model)
+        self.rotary = nn.RotaryEmbedding(config.width, config.context, frequencies=config.frequencies())
+        self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
+        self.norm = nn.RMSNorm(config.d_model, config.norm_eps)
+        self.output = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.apply(start)
+
+    def forward(self, ids: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        begin = 0 if cache is None else cache.length
+        if cache is not None and len(cache) != len(self.blocks):
+            raise ArgumentError(
+                f"Llama: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
+                fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
+            )
+        if begin + ids.shape[1] > self.config.context:
+            raise RangeError(
+                f"Llama: length {begin + ids.shape[1]} > context {self.config.context}",
+                fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:]",
+            )
+        h = self.token(ids)  # (B, T, C)
+        for layer, block in enumerate(self.blocks):
+            h = block(h, self.rotary) if cache is None else block(h, self.rotary, cache, layer)
+        if cache is not None:
+            cache.advance(ids.shape[1])
+        h = self.norm(h)
+        return F.linear(h, self.token.weight) if self.output is None else self.output(h)  # (B, T, V)
+
+    def rows_of(self, name: str, parts: int) -> list[int]:
+        """Queries, keys and values have as many rows as their heads have channels."""
+        if ".qkv." not in name:
+            return super().rows_of(name, parts)
+        config = self.config
+        return [heads * config.width for heads in (config.heads, config.key_heads, config.key_heads)]
+
+    takes_cache = True
+
+
+def start(module: nn.Module) -> None:
+    """The first weights: normal with deviation 0.02, biases zero."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+        if getattr(module, "bias", None) is not None:
+            nn.init.zeros_(module.bias)

@@ -1,0 +1,337 @@
+"""Models in folders: Hugging Face's form, config.json beside tensors in safetensors files, read and written without its library.
+
+    model = GPT.from_pretrained("gpt2")            a folder, or a name of the Hugging Face Hub
+    model.save_pretrained("mine")                  what transformers reads, too
+
+What a folder calls its settings and tensors, and what we call them, stands in `published.py`.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from badak import nn
+from badak.errors import ArgumentError, FileError
+from badak.io import config, pt, safetensors
+from badak.io.atomic import write_file
+from badak.io.errors import line, shown
+from badak.tensor import Tensor, cat, device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
+from badak.tensor.dtypes import float32
+
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+OLD_WEIGHTS, OLD_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
+SHARD = 5_000_000_000  # bytes of a file at most
+NAMED = 5  # tensors that one message names
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the folders of one architecture call what one of our models holds."""
+
+    kind: str  # model_type in config.json
+    architecture: str  # the class that transformers has for it
+    read: Callable[["Settings"], Any]  # their settings as our config
+    write: Callable[[Any], dict[str, Any]]  # and back
+    names: Mapping[str, str | tuple[str, ...]]  # our module: theirs, {} for the layer's number; several are joined along the rows
+    base: str = ""  # what stands before the names of the model proper, where it has a head; "~" before ours: not within
+    turned: tuple[str, ...] = ()  # our modules whose weights are kept as (inputs, outputs)
+    idle: str = r"(?!)"  # a pattern of names that carry nothing that we need
+    also: tuple[str, ...] = ()  # other kinds that are read
+    beside: Callable[[Any], dict[str, Any]] = lambda config: {}  # other files that belong to the folder, and what they say
+
+
+class Settings(dict):
+    """The settings of a config.json, which knows its name for complaints."""
+
+    where: Any = CONFIG
+
+    def whole(self, name: str, default: int | None = None) -> int:
+        """A whole number."""
+        return self._of(int, name, default)
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """A number."""
+        return float(self._of((int, float), name, default))
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """True or false."""
+        return self._of(bool, name, default)
+
+    def expect(self, name: str, *known: Any) -> None:
+        """Refuse a setting that our model does not have; the first of `known` is the usual one."""
+        value = self.get(name, known[0])
+        if value not in known:
+            raise FileError(
+                f"{self.where}: {line(name)} is {shown(value)}; this model knows {', '.join(map(repr, known))}",
+                "transformers reads this folder: badak run SCRIPT",
+            )
+
+    def _of(self, kind: Any, name: str, default: Any) -> Any:
+        value = self.get(name)
+        value = default if value is None else value
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            wanted = "true or false" if kind is bool else "a whole number" if kind is int else "a number"
+            raise FileError(f"{self.where}: {name} must be {wanted}; got {shown(value)}", "restore the file from a copy")
+        return value
+
+
+class Pretrained(nn.Module):
+    """A model that can be read from a folder and written to one."""
+
+    config: Any
+    formats: ClassVar[list[Format]] = []  # the first one is written
+
+    @classmethod
+    def from_pretrained(cls, folder: str | os.PathLike, dtype: DType | None = None):
+        """The model of a folder, in evaluation mode; a name such as "gpt2" is fetched from the Hugging Face Hub.
+
+        dtype: of the weights, float32 unless told. Raises FileError for a folder of another architecture, for settings that
+        this model does not have, for tensors that are missing, too many or of another shape, and for damaged files.
+        """
+        place = found(folder)
+        settings = read_settings(place)
+        chosen = next((one for one in cls.formats if settings.get("model_type") in (one.kind, *one.also)), None)
+        if chosen is None:
+            known = ", ".join(dict.fromkeys(kind for one in cls.formats for kind in (one.kind, *one.also)))
+            raise FileError(
+                f"{settings.where}: model_type is {shown(settings.get('model_type'))}; {cls.__name__} reads {known}",
+                "badak.models.from_pretrained(folder) chooses the class",
+            )
+        on_meta: Any = device("meta")
+        with on_meta:  # nothing is drawn: the seed's numbers stay those of the program
+            model = cls(_config(chosen, settings))
+        state = _ours(model, chosen, read_tensors(place), place)
+        model.load_state_dict({name: x.to(dtype or float32) for name, x in state.items()}, assign=True)
+        for module in model.modules():
+            if isinstance(module, nn.RotaryEmbedding):
+                module.reset_parameters()
+        return model.eval()
+
+    def save_pretrained(self, folder: str | os.PathLike, dtype: DType | None = None, shard: int = SHARD) -> None:
+        """Write config.json and the tensors into `folder`, made if absent, as transformers does.
+
+        dtype: of the tensors on disk, theirs unless told. Above `shard` bytes they go into several files, with an index.
+        """
+        place, chosen = Path(folder), self.formats[0]
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{place}: cannot be made ({error.strerror})", "choose another folder") from error
+        tensors = _theirs(self, chosen, dtype)
+        stored = {x.dtype for x in tensors.values() if x.is_floating_point()}
+        said = {"architectures": [chosen.architecture], "model_type": chosen.kind, **chosen.write(self.config)}
+        if len(stored) == 1:
+            said["dtype"] = str(stored.pop()).rpartition(".")[2]
+        for name, value in {CONFIG: said, **chosen.beside(self.config)}.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            _write_json(place / name, value)
+        _write_tensors(place, tensors, shard)
+
+
+    def rows_of(self, name: str, parts: int) -> list[int]:
+        """How many rows of one of our tensors each of the tensors has that a folder keeps it in: equally many."""
+        return [self.state_dict()[name].shape[0] // parts] * parts
+
+
+def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pretrained:
+    """The model of a folder, of the class that its config.json asks for: see `Pretrained.from_pretrained`."""
+    settings = read_settings(found(folder))
+    asked = settings.get("architectures") or [None]
+    kinds = [(one, cls) for cls in _classes(Pretrained) for one in cls.formats]
+    fits = [(one, cls) for one, cls in kinds if settings.get("model_type") in (one.kind, *one.also)]
+    if not fits:
+        known = ", ".join(dict.fromkeys(kind for one, _ in kinds for kind in (one.kind, *one.also)))
+        raise FileError(
+            f"{settings.where}: model_type is {shown(settings.get('model_type'))}; badak.models reads {known}",
+            "transformers reads many more: badak run SCRIPT",
+        )
+    same = [cls for one, cls in fits if asked[0] == one.architecture]
+    return (same or [fits[0][1]])[0].from_pretrained(folder, dtype)
+
+
+def _classes(cls: type[Pretrained]) -> Iterator[type[Pretrained]]:
+    for below in cls.__subclasses__():
+        yield below
+        yield from _classes(below)
+
+
+# The folder
+
+
+def found(folder: str | os.PathLike) -> Path:
+    """The folder itself, or where the Hub's files of that name lie once they are fetched."""
+    place = Path(folder)
+    if place.is_dir():
+        return place
+    if place.exists():
+        raise FileError(f"{place}: is a file", "the folder that holds config.json and model.safetensors")
+    if not isinstance(folder, str) or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", folder):
+        raise FileError(f"{place}: there is no such folder", "the folder that holds config.json and model.safetensors")
+    return _fetched(folder)
+
+
+def _fetched(name: str) -> Path:
+    try:
+        import huggingface_hub  # an extra: only whoever fetches needs it
+    except ImportError:
+        raise FileError(
+            f"{name}: there is no such folder, and huggingface_hub, which could fetch it, is not installed",
+            f"pip install huggingface_hub, or put config.json and model.safetensors of {name} into a folder of that name",
+        ) from None
+    try:
+        wanted = ["*.json", "*.safetensors", "*.bin", "*.txt"]
+        return Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted))
+    except Exception as error:  # of the network, of the Hub, of its cache: all end here
+        raise FileError(
+            f"{name}: there is no such folder, and the Hub does not give it ({line(str(error).splitlines()[0])})",
+            f"look at the name and the network, or put config.json and model.safetensors of {name} into a folder of that name",
+        ) from error
+
+
+def read_settings(place: Path) -> Settings:
+    """config.json of a folder."""
+    read = config.read_json(place / CONFIG)
+    if not isinstance(read, dict):
+        raise FileError(f"{place / CONFIG}: expected a table of settings; got {type(read).__name__}", "restore the file")
+    settings = Settings(read)
+    settings.where = place / CONFIG
+    return settings
+
+
+def read_tensors(place: Path) -> dict[str, Tensor]:
+    """All tensors of a folder, by their names there: one safetensors file, several with an index, or PyTorch's .bin."""
+    for name, index, read in ((WEIGHTS, INDEX, safetensors.load_file), (OLD_WEIGHTS, OLD_INDEX, _read_bin)):
+        if (place / name).is_file():
+            return read(place / name)
+        if (place / index).is_file():
+            tensors: dict[str, Tensor] = {}
+            for file in _shards(place / index):
+                if not (place / file).is_file():
+                    raise FileError(f"{place / file}: is missing, and {index} names it", "copy or download the whole folder again")
+                tensors.update(read(place / file))
+            return tensors
+    raise FileError(f"{place}: no {WEIGHTS} and no {OLD_WEIGHTS}", "copy or download the whole folder again")
+
+
+def _shards(index: Path) -> list[str]:
+    """The files that an index names, each of them beside it."""
+    read = config.read_json(index)
+    table = read.get("weight_map") if isinstance(read, dict) else None
+    if not isinstance(table, dict) or not all(isinstance(file, str) for file in table.values()):
+        raise FileError(f"{index}: expected weight_map, a table of tensors and files", "copy or download it again")
+    files = sorted(set(table.values()))
+    outside = next((file for file in files if Path(file).name != file or file in ("", ".", "..")), None)
+    if outside is not None:
+        raise FileError(f"{index}: names {shown(outside)}, which is no file of this folder", "copy or download it again")
+    return files
+
+
+def _read_bin(path: Path) -> dict[str, Tensor]:
+    read = pt.load(path, weights_only=True)
+    if not isinstance(read, dict) or not all(isinstance(x, Tensor) for x in read.values()):
+        raise FileError(f"{path}: expected a table of tensors; got {type(read).__name__}", "copy or download it again")
+    return dict(read)
+
+
+def _write_json(path: Path, said: Any) -> None:
+    text = json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    write_file(path, lambda file: file.write(text.encode()))
+
+
+def _write_tensors(place: Path, tensors: dict[str, Tensor], shard: int) -> None:
+    parts: list[dict[str, Tensor]] = [{}]
+    room = shard
+    for name, x in tensors.items():
+        size = x.numel() * x.element_size()
+        if parts[-1] and size > room:
+            parts.append({})
+            room = shard
+        parts[-1][name], room = x, room - size
+    single = len(parts) == 1
+    files = [WEIGHTS if single else f"model-{at:05}-of-{len(parts):05}.safetensors" for at in range(1, len(parts) + 1)]
+    for file, part in zip(files, parts):
+        safetensors.save_file(part, place / file, {"format": "pt"})
+    if not single:
+        size = sum(x.numel() * x.element_size() for x in tensors.values())
+        table = {name: file for file, part in zip(files, parts) for name in part}
+        _write_json(place / INDEX, {"metadata": {"total_size": size}, "weight_map": table})
+    for old in {WEIGHTS, INDEX} - {*files, *([] if single else [INDEX])}:  # what an earlier save left would be read first
+        (place / old).unlink(missing_ok=True)
+
+
+# Settings and names
+
+
+def _config(chosen: Format, settings: Settings) -> Any:
+    try:
+        return chosen.read(settings)
+    except ArgumentError as error:
+        raise FileError(f"{settings.where}: {error.cause}", "restore the file from a copy") from None
+
+
+def _parts(model: Pretrained, chosen: Format) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """(our name, theirs, whether they are turned) of every tensor of the model."""
+    for name in model.state_dict():
+        number = re.search(r"\.(\d+)\.", name)
+        whole = re.sub(r"\.\d+\.", ".{}.", name)
+        module, _, last = whole.rpartition(".")
+        known, tail = (chosen.names[whole], "") if whole in chosen.names else (chosen.names[module], f".{last}")
+        theirs = (known,) if isinstance(known, str) else known
+        names = [(one[1:] if one[0] == "~" else chosen.base + one).format(number and number[1]) + tail for one in theirs]
+        yield name, tuple(names), module in chosen.turned and last == "weight"
+
+
+def _ours(model: Pretrained, chosen: Format, tensors: dict[str, Tensor], place: Path) -> dict[str, Tensor]:
+    """The model's state_dict, of the tensors of a folder."""
+    parts = list(_parts(model, chosen))
+    if chosen.base and not any(name.startswith(chosen.base) for name in tensors):  # of the model proper, without a head
+        tensors = {chosen.base + name: x for name, x in tensors.items()}
+    wanted = {name for _, names, _ in parts for name in names}
+    absent = sorted(wanted - set(tensors))
+    if absent:
+        raise FileError(
+            f"{place}: {len(absent)} of {len(wanted)} tensors are missing: {_some(absent)}",
+            f"a folder of {chosen.architecture}, whole",
+        )
+    left = sorted(name for name in set(tensors) - wanted if not re.fullmatch(chosen.idle, name))
+    if left:
+        raise FileError(
+            f"{place}: {len(left)} tensors have no place in {type(model).__name__}: {_some(left)}",
+            "transformers reads this folder: badak run SCRIPT",
+        )
+    shapes, state = {name: x.shape for name, x in model.state_dict().items()}, {}
+    for name, names, turned in parts:
+        pieces = [tensors[one].T if turned else tensors[one] for one in names]
+        for one, x, rows in zip(names, pieces, model.rows_of(name, len(names))):
+            if x.shape != (rows, *shapes[name][1:]):
+                raise _misshapen(place, one, x, (rows, *shapes[name][1:]), turned)
+        state[name] = (pieces[0] if len(pieces) == 1 else cat(pieces)).contiguous()
+    return state
+
+
+def _theirs(model: Pretrained, chosen: Format, dtype: DType | None) -> dict[str, Tensor]:
+    """The tensors of the model by the names that a folder has for them."""
+    state, tensors = model.state_dict(), {}
+    for name, names, turned in _parts(model, chosen):
+        x = state[name].detach()
+        x = x.to(dtype) if dtype is not None and x.is_floating_point() else x
+        for one, piece in zip(names, x.split(model.rows_of(name, len(names)))):
+            tensors[one] = (piece.T if turned else piece).contiguous()
+    return tensors
+
+
+def _misshapen(place: Path, name: str, x: Tensor, wanted: tuple[int, ...], turned: bool) -> FileError:
+    got, wanted = (tuple(x.T.shape), wanted[::-1]) if turned else (tuple(x.shape), wanted)
+    return FileError(
+        f"{place}: {line(name)} is {got} where {CONFIG} asks for {wanted}", f"the {CONFIG} that belongs to these tensors"
+    )
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(line(name) for name in names[:NAMED]) + more
