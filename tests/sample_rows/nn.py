@@ -10,14 +10,16 @@ from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
+from badak.ops.int8 import LinearInt8
 from badak.ops.linear import AddMM, Linear
 from badak.ops.matmul import MatMul
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.ops.softmax import LogSoftmax, Softmax
-from tests.samples import Sample, bools, case, complexes, ints
+from tests.samples import Draw, Sample, bools, case, complexes, ints, uniform
 
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 30.0, -30.0, 88.0, -88.0, 1e4, -1e4, np.nan])
 WILD = np.concatenate([EXTREME, [np.inf, -np.inf], EXTREME, [np.inf, -np.inf, np.nan]])
+ROUGH = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, 2e-39, 88.0, -1e4, 127.5, -63.5, 0.5, 1e30])
 SHAPES = [(3, 5), (2, 3, 4), (0, 4), (1,), (33,)]
 BIG = [(257, 65), (70_000,)]
 
@@ -55,6 +57,22 @@ def pytorchs_attention(q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0
     """PyTorch's own, for its order in memory; it gives no weights."""
     y = F.scaled_dot_product_attention(q, k, v, is_causal=causal == 0, enable_gqa=True)
     return (y, torch.empty(*q.shape[:3], k.shape[2])) if want_weights else y
+
+
+def int8s(*shape):
+    return Draw(lambda rng: rng.integers(-127, 128, shape).astype(np.int8))
+
+
+def linear_int8(x, w, scale, b):
+    """The formula, in float32 whatever x is."""
+    rows = x.float()
+    largest = rows.abs().amax(-1, keepdim=True) if x.shape[-1] else rows.new_zeros((*x.shape[:-1], 1))
+    fine, some = largest.isfinite(), largest.isfinite() & (largest >= 2.0**-120)
+    inverse = torch.where(some, 127 / largest, torch.zeros(()))
+    steps = torch.where(some, largest / 127, torch.where(fine, 0.0, torch.nan))
+    q = torch.where(fine, rows, torch.zeros(())).mul(inverse).round()
+    y = (q.double() @ w.double().T).float() * (steps * scale.float())
+    return (y if b is None else y + b.float()).to(x.dtype)
 
 
 def heads(B, H, G, T, S, D, E, keep=None, bias=None, drop=None, **attributes):
@@ -124,6 +142,15 @@ ROWS = [
            [((7, 4), (5, 4), (5,)), ((2, 3, 4), (5, 4), None), ((4,), (5, 4), (5,)), ((1, 1), (1, 1), (1,)),
             ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,)), (complexes(3, 4), complexes(5, 4), complexes(5))],
            threads=[((400, 96), (130, 96), (130,)), ((4, 100, 64), (64, 64), None)]),
+    Sample(LinearInt8, linear_int8,
+           [((7, 4), int8s(5, 4), uniform(0.01, 1, 5), (5,)), ((2, 3, 9), int8s(5, 9), uniform(0.01, 1, 5), None),
+            ((130,), int8s(65, 130), uniform(0.01, 1, 65), (65,)), ((0, 4), int8s(5, 4), uniform(0.01, 1, 5), (5,)),
+            ((1, 1), int8s(1, 1), uniform(0.01, 1, 1), (1,)), ((3, 0), int8s(5, 0), uniform(0.01, 1, 5), (5,)),
+            ((40, 100), int8s(37, 100), uniform(0.01, 1, 37), (37,))],
+           no_grad=(0, 1, 2, 3), extremes=[(np.stack([np.roll(ROUGH, i) for i in range(9)]), int8s(6, len(ROUGH)),
+                                           uniform(0.01, 1, 6), (6,))],
+           threads=[((400, 96), int8s(130, 96), uniform(0.01, 1, 130), (130,)),
+                    ((3, 300), int8s(1000, 300), uniform(0.01, 1, 1000), None)]),
     # A gradient that leaves out a row or divides by a count is not the derivative: against the twin only, as extremes.
     Sample(Embedding, embedding,
            [((10, 4), ints(10, 2, 7)), ((3, 1), ints(3, 9)), ((4, 3), ints(4, 0)), ((1, 1), ints(1, 1)), ((5, 2), ints(5))],

@@ -258,10 +258,16 @@ class Module(Moving, State, Hooks):
         """Set `training` to `mode` here and below."""
         if not isinstance(mode, bool):
             raise ArgumentError(f"training mode is expected to be boolean, got {mode!r}")
+        if mode:
+            for module in self.modules():
+                module._expect_trainable()  # before anything is changed
         self.training = mode
         for module in self.children():
             module.train(mode)
         return self
+
+    def _expect_trainable(self) -> None:
+        """Raise where this module is for answering only."""
 
     def eval(self) -> "Module":
         """As `train(False)`."""

@@ -15,7 +15,7 @@ from badak.graph.hooks import function
 from badak.nn.errors import kind
 from badak.nn.members import Members
 from badak.nn.parameter import Parameter
-from badak.nn.state_report import diagnose
+from badak.nn.state_report import diagnose, other_weights
 from badak.tensor import Tensor
 
 EXTRA_STATE = "_extra_state"
@@ -98,6 +98,8 @@ class State(Members):
             raise KindError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict((key.removeprefix(strip_prefix), value) for key, value in state_dict.items())
+        if wrong := other_weights(self, state):
+            raise StateError(*wrong)
         missing: list[str] = []
         unexpected: list[str] = []
         problems: list[str] = []

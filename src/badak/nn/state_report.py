@@ -70,3 +70,23 @@ def _nearest(missing: list[str], unexpected: list[str]) -> tuple[str, None] | No
         if len(pairs) == _NEAREST:
             break
     return (f"nearest matches: {', '.join(pairs)}.", None) if pairs else None
+
+
+def other_weights(module, state: Mapping) -> tuple[str, str] | None:
+    """(cause, fix) where one side has a layer with weights of 8 bits and their scale, and the other side has not.
+
+    Copied, they would be numbers between -127 and 127 in the place of weights, or the other way round.
+    """
+    own = {name: buffer for name, buffer in module.named_buffers() if name.endswith("weight")}
+    here = {name for name, buffer in own.items() if buffer.dtype.name == "int8"}
+    kinds = {key: getattr(getattr(value, "dtype", None), "name", "") for key, value in state.items()}
+    there = {key for key, name in kinds.items() if name == "int8" and key.removesuffix("weight") + "scale" in state}
+    name = type(module).__name__
+    for key in kinds:
+        if key in there and key not in here:
+            cause = f"load_state_dict: {key} is int8 with a scale in the file, {name} has float weights there"
+            return cause, "badak.quantize(model, badak.int8) first, as it was done when the file was written"
+        if key in here and kinds[key].startswith(("float", "bfloat")):
+            cause = f"load_state_dict: {key} is {kinds[key]} in the file, {name} was quantized to int8"
+            return cause, "load it into the model before badak.quantize(model, badak.int8)"
+    return None

@@ -33,6 +33,7 @@ from badak.kernels.fast.embedding import embedding_backward as embedding_backwar
 from badak.kernels.fast.embedding import index_copy as index_copy
 from badak.kernels.fast.exponential import exp as exp
 from badak.kernels.fast.exponential import log as log
+from badak.kernels.fast.int8 import linear_int8 as linear_int8
 from badak.kernels.fast.joining import concatenate as concatenate
 from badak.kernels.fast.layer_norm import layer_norm as layer_norm
 from badak.kernels.fast.layer_norm import layer_norm_backward as layer_norm_backward
@@ -85,6 +86,7 @@ from badak.kernels.plain import max_pool_backward as max_pool_backward
 from badak.kernels.plain import nll as nll
 from badak.kernels.plain import nll_backward as nll_backward
 from badak.kernels.plain import power as power
+from badak.kernels.plain import quantize_rows as quantize_rows
 from badak.kernels.plain import rnn as rnn
 from badak.kernels.plain import rnn_backward as rnn_backward
 from badak.kernels.plain import unfold as unfold

@@ -32,6 +32,8 @@ from badak.kernels.plain.embedding import index_copy as index_copy
 from badak.kernels.plain.exponential import exp as exp
 from badak.kernels.plain.exponential import log as log
 from badak.kernels.plain.exponential import power as power
+from badak.kernels.plain.int8 import linear_int8 as linear_int8
+from badak.kernels.plain.int8 import quantize_rows as quantize_rows
 from badak.kernels.plain.joining import concatenate as concatenate
 from badak.kernels.plain.layer_norm import layer_norm as layer_norm
 from badak.kernels.plain.layer_norm import layer_norm_backward as layer_norm_backward

@@ -22,7 +22,7 @@ from badak.kernels.fast.compiler.parts import parts_without_code
 
 __all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "WITHIN", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
 
-_KINDS = {"i": types.int64, "?": types.boolean, "h": types.uint16, "f": None}  # None: a number of the kernel
+_KINDS = {"i": types.int64, "b": types.int8, "?": types.boolean, "h": types.uint16, "f": None}  # None: a number of the kernel
 
 JIT = not numba.config.DISABLE_JIT
 _VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"

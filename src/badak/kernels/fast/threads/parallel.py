@@ -11,6 +11,7 @@ The string is the signature, one word per argument after `task`, so that each ke
     R2  read, C-contiguous, 2 axes     W2  written      V4  read, any strides, 4 axes      X4  written, any strides
     Ei1 the kernel sets its number to 1 where it met an id out of range
     f   number of the kernel's dtype   i   int64        ?   bool           Ri1, R?2, ...   arrays of int64, of bool
+    Rb2, Wb1, ...   arrays of int8
 
 In a kernel of bfloat16 (see `compiler/bfloat16.py`) numbers are float32, and so are the elements of Rf1, Wf2, ...: statistics,
 weights, what is summed later. Rh2, Wh2, ... are arrays of bfloat16 in a kernel of any dtype.
@@ -44,9 +45,12 @@ def parallel(words):
     return lambda function: Kernel(function, words.split(), exact=False)
 
 
-def parallel_exact(words):
-    """As `parallel`, every operation rounded on its own: for updates that are to round as PyTorch's do."""
-    return lambda function: Kernel(function, words.split(), exact=True)
+def parallel_exact(words, dtypes=(np.float32, np.float64)):
+    """As `parallel`, every operation rounded on its own: for updates that are to round as PyTorch's do.
+
+    dtypes: those that it is compiled ahead for.
+    """
+    return lambda function: Kernel(function, words.split(), True, dtypes)
 
 
 class _Calls:
@@ -69,8 +73,8 @@ class Kernel:
 
     all: ClassVar[list] = []  # in the order of their definition, for `warmup`
 
-    def __init__(self, function, signature, exact):
-        self.function, self.signature, self.exact = function, signature, exact
+    def __init__(self, function, signature, exact, dtypes=(np.float32, np.float64)):
+        self.function, self.signature, self.exact, self.dtypes = function, signature, exact, dtypes
         self.__doc__ = function.__doc__
         self.compiled = {}  # by dtype
         plain = [word[-1].isdigit() and len(word) == 2 for word in signature]
@@ -168,7 +172,7 @@ def warmup(report=None):
     if not JIT:
         return 0.0
     start = time.perf_counter()
-    wanted = [(kernel, np.dtype(dtype)) for dtype in (np.float32, np.float64) for kernel in Kernel.all]
+    wanted = [(kernel, np.dtype(dtype)) for dtype in (np.float32, np.float64) for kernel in Kernel.all if dtype in kernel.dtypes]
     missing = [(kernel, dtype) for kernel, dtype in wanted if dtype not in kernel.compiled]
     _report.planned = f"{len(missing)} kernels"
     for done, (kernel, dtype) in enumerate(missing, 1):
