@@ -30,6 +30,7 @@ from badak.kernels.fast.compiler.bfloat16 import STORED
 from badak.kernels.fast.compiler.cache import say
 from badak.kernels.fast.compiler.compile import FOLDER, JIT
 from badak.kernels.fast.compiler.drivers import compile_driver
+from badak.kernels.fast.threads.ahead import ahead, name_of
 from badak.kernels.fast.threads.team import team
 from badak.kernels.half import BFLOAT16
 
@@ -105,6 +106,7 @@ class Kernel:
     def compile(self, dtype):
         """Compile for float32, float64 or bfloat16, or load from the disk cache."""
         team.start()  # links the function that shares tasks out
+        ahead.leave(self.function, dtype)
         start = time.perf_counter()
         compiled = compile_driver(self.function, self.signature, dtype, self.exact, _report.begin)
         _report.end(time.perf_counter() - start)
@@ -146,6 +148,7 @@ class _Report:
             kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
             say(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
             atexit.register(self.total)
+            ahead.start()
         self.compiling = True
 
     def end(self, seconds):
@@ -175,6 +178,7 @@ def warmup(report=None):
     wanted = [(kernel, np.dtype(dtype)) for dtype in (np.float32, np.float64) for kernel in Kernel.all if dtype in kernel.dtypes]
     missing = [(kernel, dtype) for kernel, dtype in wanted if dtype not in kernel.compiled]
     _report.planned = f"{len(missing)} kernels"
+    ahead.planned = [name_of(kernel.function, dtype) for kernel, dtype in reversed(missing)]
     for done, (kernel, dtype) in enumerate(missing, 1):
         kernel.compile(dtype)
         if report:
