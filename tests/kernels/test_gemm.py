@@ -9,7 +9,7 @@ import pytest
 
 from badak import kernels
 from badak.kernels.fast.compiler.caches import _second_cache
-from badak.kernels.fast.matmul import product, tiles
+from badak.kernels.fast.products import product, tiles
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.threads.team import team
 from badak.kernels.fast.vectors.gemm import gemm

@@ -66,6 +66,7 @@ from badak.kernels.fast.threads.parallel import call_log as call_log
 from badak.kernels.fast.threads.parallel import warmup as warmup
 from badak.kernels.fast.threads.team import get_num_threads as get_num_threads
 from badak.kernels.fast.threads.team import set_num_threads as set_num_threads
+from badak.kernels.fast.ways import describe as _describe_ways
 from badak.kernels.plain import avg_pool as avg_pool
 from badak.kernels.plain import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain import bce_with_logits as bce_with_logits
@@ -96,5 +97,11 @@ _keep_freed_memory()
 
 def describe():
     """What computes here: {"set", "products", "threads", "threading_layer", "cache"}."""
-    return {"set": "fast", "products": _describe_products(), "threads": get_num_threads(), "threading_layer": "badak's own team",
-            "cache": "" if _FOLDER is None else str(_FOLDER)}
+    ways = "; ".join(f"{kind} by {way}" for kind, way in _describe_ways().items())
+    return {
+        "set": "fast",
+        "products": f"{_describe_products()}; {ways}",
+        "threads": get_num_threads(),
+        "threading_layer": "badak's own team",
+        "cache": "" if _FOLDER is None else str(_FOLDER),
+    }

@@ -6,7 +6,8 @@ import numpy as np
 
 from badak.kernels.fast import streamed
 from badak.kernels.fast._blocks import NOTHING, as_rows, column_sum
-from badak.kernels.fast.matmul import product
+from badak.kernels.fast.bf16_products import product as bf16_product
+from badak.kernels.fast.products import product
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.vectors.dots import dots
 
@@ -29,9 +30,16 @@ def few_rows(task, y, x, w, bias, columns):
                 row[n] += bias[first + n]
 
 
-def linear(x, w, b):
-    """y = x w^T + b.    x (..., K), w (N, K), b (N,) or None -> (..., N). The bias is added tile by tile."""
+def linear(x, w, b, kind=None):
+    """y = x w^T + b.    x (..., K), w (N, K), b (N,) or None -> (..., N). The bias is added tile by tile.
+
+    With a `kind` (the dtype of y), or where x or w is bfloat16, x and w are rounded to bfloat16 before they are multiplied.
+    """
     features, size = w.shape
+    if kind is not None or x.itemsize == 2 or w.itemsize == 2:
+        rows = x.reshape(math.prod(x.shape[:-1]), size)
+        y = bf16_product(np.empty((len(rows), features), kind or x.dtype), rows, w.T, b)
+        return y.reshape(*x.shape[:-1], features)
     if x.size <= _FEW * size and x.size and w.flags.c_contiguous:
         rows = x.reshape(-1, size)
         y = np.empty((*x.shape[:-1], features), x.dtype)
@@ -52,12 +60,15 @@ def linear(x, w, b):
 def linear_backward(dy, x, w, needs):
     """dx, dw, db.    dx = dy w        dw = sum over rows of dy^T x        db = sum over rows of dy
 
-    dw is cut along its own rows and columns: no sum is shared between tasks.
+    dw is cut along its own rows and columns: no sum is shared between tasks. dx has x's dtype, dw and db have w's.
     """
     dy = as_rows(dy)
-    dx = product(np.empty((len(dy), w.shape[1]), dy.dtype), dy, w).reshape(x.shape) if needs[0] else None
+    multiply = bf16_product if dy.itemsize == 2 else product
+    dx = multiply(np.empty((len(dy), w.shape[1]), x.dtype), dy, w).reshape(x.shape) if needs[0] else None
     dw = None
     if needs[1]:
         rows = x.reshape(len(dy), x.shape[-1])
-        dw = product(np.empty(w.shape, dy.dtype), dy.T, rows)
+        dw = multiply(np.empty(w.shape, w.dtype), dy.T, rows)
+    if dy.itemsize == 2 and needs[2]:
+        return dx, dw, column_sum(dy.astype(np.float32)).astype(w.dtype)
     return dx, dw, column_sum(dy) if needs[2] else None

@@ -1,110 +1,36 @@
-"""Products of matrices, cut into tiles for the team: each tile is one call of `gemm`."""
+"""The product of matrices and of batches of them."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._blocks import NOTHING
-from badak.kernels.fast.compiler.caches import SECOND_CACHE
-from badak.kernels.fast.compiler.registers import REGISTER, ROWS
+from badak.kernels.fast.bf16_products import product as bf16_product
+from badak.kernels.fast.products import product
 from badak.kernels.fast.streamed import few_rows
-from badak.kernels.fast.threads.parallel import parallel
-from badak.kernels.fast.threads.team import team
-from badak.kernels.fast.vectors.gemm import gemm
-from badak.kernels.fast.vectors.tiles import DEPTH
-
-_FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
-# What a tile costs beside its products, in products: packing a row of its a or a column of its b is like so many rows or
-# columns more; starting it; and the wait for the last one, as a part of a tile, for threads are interrupted.
-_PACKING, _START, _WAIT = 30, 100_000, 0.25
-# Rows of a tile at most: DEPTH columns of them stay in the second cache, beside panels and results that pass.
-_ROWS_MOST = max(128, SECOND_CACHE * 3 // 8 // (4 * DEPTH) // ROWS * ROWS)
 
 
-@parallel("X4 V4 V4 R1 i i")
-def product_tiles(task, c, a, b, bias, rows, columns):
-    """One tile of c[i, j] = a[i, j] b[i, j] + bias, c (I, J, M, N), of at most (rows, columns).
-
-    a (I or 1, J or 1, M, K) and b (I or 1, J or 1, K, N) repeat along batch axes of size 1; bias (N,) or empty.
-    """
-    down, across = -(-c.shape[2] // rows), -(-c.shape[3] // columns)
-    batch, tile = divmod(task, down * across)
-    i, j = divmod(batch, c.shape[1])
-    m, n = tile // across * rows, tile % across * columns
-    left = a[i % a.shape[0], j % a.shape[1], m : m + rows, :]
-    right = b[i % b.shape[0], j % b.shape[1], :, n : n + columns]
-    out = c[i, j, m : m + rows, n : n + columns]
-    gemm(1, left, right, bias[n : n + columns], out)
-
-
-@lru_cache(4096)
-def tiles(m, n, k, batch, threads):
-    """(rows, columns) of the tiles that a batch of products takes least time with; no bit of the result depends on them.
-
-    Each tile packs its columns of b again, and may pack its rows of a, so large ones are better, and square ones; but all
-    threads should have equally many, and not wait long for one that is interrupted in its last.
-    """
-    panel = 3 * REGISTER // 4
-    least = max(-(-m // _ROWS_MOST), 1)
-    best, shape = math.inf, (1, 1)
-    for wanted in {1, threads, 2 * threads, 4 * threads, 8 * threads}:
-        down = least
-        while True:
-            across = max(-(-wanted // (batch * down)), 1)
-            rows = -(-m // (down * ROWS)) * ROWS
-            columns = min(-(-n // (across * panel)) * panel, n)
-            rows, columns = max(min(rows, m), 1), max(columns, 1)
-            count = batch * -(-m // rows) * -(-n // columns)
-            tile = rows * columns * k + _PACKING * k * (rows + columns) + _START
-            time = (-(-count // threads) + _WAIT * (threads > 1)) * tile
-            if time < best:
-                best, shape = time, (rows, columns)
-            down *= 2
-            if batch * down > wanted or down * ROWS > m:
-                break
-    return shape
-
-
-def product(c, a, b, bias=None):
-    """c = a b (+ bias) for c (M, N) or (I, J, M, N), whose rows are contiguous; returns c."""
-    out = c
-    if c.ndim == 2:
-        c, a, b = c[None, None], a[None, None], b[None, None]
-    i, j, m, n = c.shape
-    k = a.shape[3]
-    rows, columns = tiles(m, n, k, max(i * j, 1), team.size)
-    count = i * j * -(-m // rows) * -(-n // columns)
-    product_tiles(
-        count,
-        2 * i * j * m * n * k // _FLOPS_PER_NS,
-        c,
-        a,
-        b,
-        NOTHING[c.dtype] if bias is None else bias,
-        rows,
-        columns,
-    )
-    return out
-
-
-def matmul(a, b):
+def matmul(a, b, kind=None):
     """y[..., m, n] = sum_k a[..., m, k] b[..., k, n]; leading axes broadcast.
 
-    A batch of contiguous matrices times one matrix is one product of all their rows.
+    A batch of contiguous matrices times one matrix is one product of all their rows. With a `kind` (the dtype of the result), or
+    where one is bfloat16, numbers are rounded to bfloat16 before they are multiplied.
     """
-    if a.dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+    narrow = kind is not None or a.itemsize == 2 or b.itemsize == 2
+    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+        return plain.matmul(a, b, kind) if narrow else plain.matmul(a, b)
+    if a.dtype != b.dtype and not narrow:
         return plain.matmul(a, b)
+    multiply, kind = bf16_product if narrow else product, kind or a.dtype
     if a.ndim == 2 and b.ndim == 2:
-        y = few_rows(a, b)
-        return y if y is not None else product(np.empty((a.shape[0], b.shape[1]), a.dtype), a, b)
+        y = None if narrow else few_rows(a, b)
+        return y if y is not None else multiply(np.empty((a.shape[0], b.shape[1]), kind), a, b)
     if b.ndim == 2 and a.flags.c_contiguous:
         rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
-        return matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
+        return matmul(rows, b, kind if narrow else None).reshape(*a.shape[:-1], b.shape[1])
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    y = np.empty((*batch, a.shape[-2], b.shape[-1]), a.dtype)
-    product(_two_batch_axes(y, batch), _two_batch_axes(a, batch), _two_batch_axes(b, batch))
+    y = np.empty((*batch, a.shape[-2], b.shape[-1]), kind)
+    multiply(_two_batch_axes(y, batch), _two_batch_axes(a, batch), _two_batch_axes(b, batch))
     return y
 
 

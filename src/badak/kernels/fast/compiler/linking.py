@@ -40,7 +40,8 @@ def compile_callback(name, function, words, dtype=np.float64):
 def link_callbacks(dtype, path):
     """Compile the functions of `callbacks` that kernels of this dtype in the file `path` can call."""
     for name, (function, words, wanted) in callbacks.items():
-        if name not in _linked and value_dtype(dtype) == wanted and Path(function.__code__.co_filename) in parts_of(path):
+        fits = wanted in (dtype, value_dtype(dtype)) and Path(function.__code__.co_filename) in parts_of(path)
+        if fits and name not in _linked:
             _linked[name] = compile_callback(name, function, words, wanted)
 
 

@@ -1,0 +1,199 @@
+"""Products of matrices of bfloat16 on one thread: packed to tiles, multiplied in AMX's registers or by AVX512_BF16.
+
+What is to be multiplied is bfloat16 already or float32, which is rounded while it is packed; sums are float32. The left matrix is
+packed whole, DEPTH of k at a time, and stays in the second cache; of the right one a few panels of 32 columns at a time, of
+which one stays in the first. Every element of a result is one sum over k in order, whatever tile or thread it is computed in.
+"""
+
+import numpy as np
+
+from badak.kernels.fast.compiler.amx import LINE, TILE, has
+from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
+from badak.kernels.fast.compiler.compile import kernel, overload
+from badak.kernels.fast.compiler.linking import callbacks, extern
+from badak.kernels.fast.vectors.bf16_tiles import (
+    SIDE,
+    K,
+    dot_block,
+    finish,
+    pack_pairs,
+    pack_row,
+    scratch,
+    tile_block,
+    tiles_off,
+    tiles_on,
+    turn_pairs,
+    turn_rows,
+)
+from badak.kernels.half import BFLOAT16
+
+__all__ = ["AMX", "AVX512", "DEPTH", "bf16_gemm"]
+
+AMX, AVX512 = 0, 1  # ways
+DEPTH = 1024  # of k, in one packing of both matrices
+_PANELS = 8  # of the right matrix packed at a time, so that rows are read in pieces of 512 bytes and more
+_ROW = 2 * TILE  # bytes of the two tiles at the same 32 of k
+_DOTS = 8  # rows of a block by AVX512_BF16
+
+
+@kernel
+def _pack_left(a, row, column, item, m, depth, packed):
+    """Strips of 32 rows, each of them two tiles for every 32 of k. `item` 2 or 4, one of row and column is it."""
+    strip = -(-depth // K) * _ROW
+    if column == item:
+        for i in range(m):
+            place = packed + i // (2 * SIDE) * strip + i // SIDE % 2 * TILE + i % SIDE * LINE
+            if item == 2:
+                pack_row(2, a + i * row, depth, place)
+            else:
+                pack_row(4, a + i * row, depth, place)
+    else:
+        for k in range(0, depth, K):
+            for i in range(0, m, 2 * SIDE):
+                x, place = a + i * item + k * column, packed + i // (2 * SIDE) * strip + k // K * _ROW
+                if item == 2:
+                    turn_pairs(2, x, column, min(K, depth - k), min(2 * SIDE, m - i), place)
+                else:
+                    turn_pairs(4, x, column, min(K, depth - k), min(2 * SIDE, m - i), place)
+
+
+@kernel
+def _pack_right(b, row, column, item, depth, n, packed):
+    """Panels of 32 columns, each of them two tiles of pairs for every 32 of k. `item` 2 or 4, one of row and column is it."""
+    panel = -(-depth // K) * _ROW
+    if row == item:
+        for j in range(0, n, SIDE):
+            start = packed + j // (2 * SIDE) * panel + j // SIDE % 2 * TILE
+            for k in range(0, depth, K):
+                x, place = b + j * column + k * item, start + k // K * _ROW
+                if item == 2:
+                    turn_rows(2, x, column, min(SIDE, n - j), min(K, depth - k), place)
+                else:
+                    turn_rows(4, x, column, min(SIDE, n - j), min(K, depth - k), place)
+    else:
+        for k in range(0, -(-depth // K) * K, 2):
+            for j in range(0, n, 2 * SIDE):
+                place = packed + j // (2 * SIDE) * panel + k // K * _ROW + k % K // 2 * LINE
+                rows = min(2, depth - k)
+                x, columns = b + j * item + min(k, depth - 1) * row, min(2 * SIDE, n - j) if rows > 0 else 0
+                if item == 2:
+                    pack_pairs(2, x, row, rows, columns, place)
+                else:
+                    pack_pairs(4, x, row, rows, columns, place)
+
+
+@kernel
+def _block(way, rows, columns, a, b, count, begin, out, out_row):
+    """out (32, 32) = begin + a b for two strips of tiles: the rows and columns that are there, rounded up to tiles."""
+    if way == AMX:
+        if rows > SIDE and columns > SIDE:
+            tile_block(2, 2, a, b, count, begin, out, out_row)
+        elif rows > SIDE:
+            tile_block(2, 1, a, b, count, begin, out, out_row)
+        elif columns > SIDE:
+            tile_block(1, 2, a, b, count, begin, out, out_row)
+        else:
+            tile_block(1, 1, a, b, count, begin, out, out_row)
+    else:
+        for i in range(0, rows, _DOTS):
+            dot_block(_DOTS, 2, a + i // SIDE * TILE + i % SIDE * LINE, b, count, begin, out + i * out_row, out_row)
+
+
+@kernel
+def _product(
+    way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
+):
+    sums = scratch()
+    zeros = sums + 4 * TILE
+    strips, panels = -(-m // (2 * SIDE)), -(-n // (2 * SIDE))
+    deepest = -(-min(k, DEPTH) // K) * _ROW
+    space = np.empty((strips + min(_PANELS, panels)) * deepest + LINE, np.uint8)
+    left = -(-space.ctypes.data // LINE) * LINE
+    right = left + strips * deepest
+    in_place = c_item == 4 and alpha == 1 and base == 0  # whole blocks of sums are made where the result stands
+    partial = np.empty(strips * panels * 4 * TILE if k > DEPTH else 0, np.uint8)
+    if way == AMX:
+        tiles_on()
+    for first in range(0, max(k, 1), DEPTH):
+        depth, begin, last = max(min(DEPTH, k - first), 0), int(first > 0), first + DEPTH >= k
+        tiles = -(-depth // K)
+        _pack_left(a + first * a_column, a_row, a_column, a_item, m, depth, left)
+        for panel in range(panels):
+            j = panel * 2 * SIDE
+            if panel % _PANELS == 0:
+                wide = min(_PANELS * 2 * SIDE, n - j)
+                _pack_right(b + first * b_row + j * b_column, b_row, b_column, b_item, depth, wide, right)
+            columns, x = min(2 * SIDE, n - j), right + panel % _PANELS * tiles * _ROW
+            for strip in range(strips):
+                i = strip * 2 * SIDE
+                rows, y, out = min(2 * SIDE, m - i), left + strip * tiles * _ROW, c + i * c_row + j * c_item
+                if in_place and rows == 2 * SIDE and columns == 2 * SIDE:
+                    _block(way, rows, columns, y, x, tiles, begin, out, c_row)
+                    continue
+                place = sums
+                if k > DEPTH:
+                    place = partial.ctypes.data + (panel * strips + strip) * 4 * TILE
+                _block(way, rows, columns, y, x, tiles, begin, place, 2 * LINE)
+                if last:
+                    start, step = (zeros, 0) if base == 0 else (base + i * base_row + j * 4, base_row)
+                    if c_item == 2:
+                        finish(2, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
+                    else:
+                        finish(4, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
+    if way == AMX:
+        tiles_off()
+    space[0], partial[:1] = 0, 0  # compiled code frees an array after its last mention, and an address is none
+
+
+def _bf16_product(
+    way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
+):
+    _product(
+        way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
+    )
+
+
+# Compiled once, and called as a C function by the kernels that multiply.
+if has("avx512bf16"):
+    callbacks["badak_bf16_gemm"] = _bf16_product, "i f" + " i" * 16, BFLOAT16
+_gemm = extern("badak_bf16_gemm", "lf" + "l" * 16)
+
+
+def bf16_gemm(way, alpha, a, b, base, c):
+    """c = alpha a b + base in place, for a (M, K), b (K, N), c (M, N) of bfloat16 or float32; c's last stride is one element.
+
+    a and b are rounded to bfloat16, sums are float32. base: a row (N,) of float32, or empty. One stride of each of a and b is
+    one element. Denormal numbers count as zero.
+    """
+    made = (a.astype(BFLOAT16).astype(np.float32) @ b.astype(BFLOAT16).astype(np.float32)) * np.float32(alpha)
+    c[...] = made if base.size == 0 else made + base
+
+
+@overload(bf16_gemm)
+def _(way, alpha, a, b, base, c):
+    of_a, of_b, of_c = (2 if is_bfloat16(kind) else 4 for kind in (a, b, c))
+
+    def run(way, alpha, a, b, base, c):
+        if c.size > 0:
+            _gemm(
+                way,
+                np.float32(alpha),
+                c.shape[0],
+                c.shape[1],
+                a.shape[1],
+                a.ctypes.data,
+                a.strides[0],
+                a.strides[1],
+                of_a,
+                b.ctypes.data,
+                b.strides[0],
+                b.strides[1],
+                of_b,
+                base.ctypes.data if base.size > 0 else 0,
+                0,
+                c.ctypes.data,
+                c.strides[0],
+                of_c,
+            )
+
+    return run

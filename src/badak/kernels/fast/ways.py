@@ -1,0 +1,121 @@
+"""Which instructions products of numbers below float32 are computed with: the first way that this machine can go.
+
+A way can be gone where the CPU has its features (`BADAK_CPU` may hide some), where the system permits it, and where a small product
+by it was right once: the first time it is to be used in an installation it is checked, and what was found is kept beside the
+compiled kernels. A way that fails is not gone, and that is said.
+"""
+
+import ctypes
+import hashlib
+import platform
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from badak.kernels.fast.compiler.amx import has, target
+from badak.kernels.fast.compiler.cache import Shelf, say, sources_of
+from badak.kernels.fast.compiler.compile import FOLDER
+
+__all__ = ["KINDS", "Way", "Ways", "describe", "permitted"]
+
+_PERMIT, _TILES = (
+    0x1023,
+    18,
+)  # ARCH_REQ_XCOMP_PERM of Linux's arch_prctl, and the part of a thread's state that tiles are
+_ARCH_PRCTL = 158
+
+
+class Way(NamedTuple):
+    """A way to compute a kind of product.
+
+    features: what the CPU needs, by LLVM's names.   check(): whether a small product by this way is right; None for the way
+    that needs no check, being built of others.
+    """
+
+    name: str
+    features: tuple[str, ...] = ()
+    check: Callable[[], bool] | None = None
+
+
+class Ways:
+    """The ways of one kind of product, the fastest first; the last one can always be gone."""
+
+    def __init__(self, kind: str, source: str, *ways: Way) -> None:
+        self.kind, self.source, self.ways = kind, source, ways
+        self._chosen: Way | None = None
+        KINDS[kind] = self
+
+    def chosen(self) -> str:
+        """The name of the way that is gone."""
+        if self._chosen is None:
+            self._chosen = next(way for way in self.ways if self.why_not(way.name) == "")
+        return self._chosen.name
+
+    def expected(self) -> str:
+        """As `chosen`, before anything was computed: what the CPU and the system say, not yet the check."""
+        return self._chosen.name if self._chosen else next(way.name for way in self.ways if not _missing(way))
+
+    def why_not(self, name: str) -> str:
+        """Why a way cannot be gone here; empty where it can."""
+        way = next(way for way in self.ways if way.name == name)
+        return _missing(way) or ("" if self._right(way) else "it is not right on this machine")
+
+    def use(self, name: str) -> "_Using":
+        """Go this way for the length of a `with` block: for tests and measurements."""
+        return _Using(self, next(way for way in self.ways if way.name == name))
+
+    def _right(self, way: Way) -> bool:
+        if way.check is None:
+            return True
+        known = repr((target(), self.kind, way.name, sources_of(self.source)))
+        name = f"{self.kind}-{way.name}-{hashlib.sha256(known.encode()).hexdigest()[:24]}.checked"
+        shelf = None if FOLDER is None else Shelf(FOLDER)
+        if shelf is not None and (shelf.folder / name).is_file() and shelf.get(name) == b"right":
+            return True
+        right = way.check()
+        if not right:
+            say(f"products of {self.kind} by {way.name} are wrong on this machine, and another way is gone")
+        elif shelf is not None:
+            shelf.put(name, b"right")
+        return right
+
+
+def _missing(way: Way) -> str:
+    """What a way needs and has not; empty where it has all."""
+    lacking = [feature for feature in way.features if not has(feature)]
+    if lacking:
+        return f"this CPU has not {', '.join(lacking)}"
+    return (
+        "the system does not permit tile registers to this process"
+        if "amx-tile" in way.features and not permitted()
+        else ""
+    )
+
+
+class _Using:
+    def __init__(self, ways: Ways, way: Way) -> None:
+        self.ways, self.before = ways, ways._chosen
+        ways._chosen = way
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        self.ways._chosen = self.before
+
+
+KINDS: dict[str, Ways] = {}  # by kind: "bfloat16", "int8"
+
+
+@cache
+def permitted() -> bool:
+    """Whether the threads of this process may use tile registers; Linux has to be asked once, for all of them."""
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+        return False
+    return ctypes.CDLL(None).syscall(_ARCH_PRCTL, _PERMIT, _TILES) == 0
+
+
+def describe() -> dict[str, str]:
+    """The way of each kind of product: {"bfloat16": "amx", ...}, nothing being compiled or checked for it."""
+    return {kind: ways.expected() for kind, ways in KINDS.items()}
