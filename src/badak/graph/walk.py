@@ -122,7 +122,7 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     elif held.flags.c_contiguous and dy.flags.c_contiguous:
         gradients[2 * slot] = np.asarray(held + dy)
     else:  # NumPy would decide otherwise in which order it lies
-        gradients[2 * slot] = np.asarray(kernels_of(held).add(held, dy))
+        gradients[2 * slot] = np.asarray(kernels_of(held).arithmetic(np.add, held, dy))
     gradients[2 * slot + 1] = True
 
 
@@ -136,7 +136,7 @@ def _sum(held, held_owned: bool, dy, dy_owned: bool):
     else:
         free = dy_owned and held.size >= LARGE
         out = dy if free and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
-    made = np.asarray(kernels_of(held).add(held, dy, out))
+    made = np.asarray(kernels_of(held).arithmetic(np.add, held, dy, out))
     if anywhere.curious and modes.observer is not None:
         modes.observer.summed(held, dy, made)
     return made

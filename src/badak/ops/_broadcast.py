@@ -7,12 +7,36 @@ import numpy as np
 
 from badak import kernels
 from badak.errors import ShapeError
+from badak.graph.modes import anywhere, modes
 from badak.kernels import half
+from badak.kernels.order import laid
 from badak.kernels.plain._arrays import by_rows as by_rows
 from badak.kernels.plain._arrays import elementwise as elementwise
 from badak.kernels.plain._arrays import (
     quiet as quiet,  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
 )
+
+_OPERANDS = {np.ndarray, float, int, bool, complex}
+
+
+def each(ufunc, a, b):
+    """ufunc(a, b), of which one may be a number, in memory as `kernels/order.py` says.
+
+    By kernels where it is large, or is recorded, as only they are replayed without Python.
+    """
+    one, other = type(a), type(b)
+    if one not in _OPERANDS or other not in _OPERANDS:
+        return ufunc(a, b)
+    if (
+        (one is np.ndarray and a.size >= kernels.LARGE)
+        or (other is np.ndarray and b.size >= kernels.LARGE)
+        or (anywhere.curious and modes.observer is not None)
+    ):
+        return kernels.of(a if one is np.ndarray else b).arithmetic(ufunc, a, b)
+    y = ufunc(a, b)
+    if (one is np.ndarray and not a.flags.c_contiguous) or (other is np.ndarray and not b.flags.c_contiguous):
+        return laid(y, a, b)
+    return y
 
 
 def summing(backward):

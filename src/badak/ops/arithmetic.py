@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from badak import kernels
 from badak.graph import Op
-from badak.graph.modes import anywhere, modes
-from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops._broadcast import each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
 
 
@@ -17,12 +15,10 @@ class Add(Op):
     by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
-        # what is recorded is replayed without Python as a kernel only
-        small = a.size < kernels.LARGE and not (anywhere.curious and modes.observer is not None)
-        return a + b if small else kernels.of(a).add(a, b)
+        return each(np.add, a, b)
 
     @staticmethod
     def backward(saved, dy):
@@ -34,11 +30,12 @@ class Shift(Op):
     """y = x + c;   dx = dy."""
 
     light = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, x, c):
-        return x + c
+        return each(np.add, x, c)
 
     @staticmethod
     def backward(saved, dy):
@@ -50,12 +47,13 @@ class Sub(Op):
 
     light = True
     ufunc = np.subtract
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, a, b):
         save.shapes = a.shape, b.shape
-        return a - b
+        return each(np.subtract, a, b)
 
     @staticmethod
     def backward(saved, dy):
@@ -68,11 +66,12 @@ class SubFrom(Op):
 
     light = True
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, x, c):
-        return c - x
+        return each(np.subtract, c, x)
 
     @staticmethod
     def backward(saved, dy):
@@ -83,9 +82,10 @@ class Mul(Op):
     """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, a, b):
         na, nb = save.needs
         save.shapes = a.shape, b.shape
@@ -93,88 +93,92 @@ class Mul(Op):
             save.a = a
         if na:
             save.b = b
-        return a * b
+        return each(np.multiply, a, b)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
         (na, nb), (sa, sb) = saved.needs, saved.shapes
-        da = unbroadcast(dy * conj(saved.b), sa) if na else None
-        return da, unbroadcast(dy * conj(saved.a), sb) if nb else None
+        da = unbroadcast(each(np.multiply, dy, conj(saved.b)), sa) if na else None
+        return da, unbroadcast(each(np.multiply, dy, conj(saved.a)), sb) if nb else None
 
 
 class Scale(Op):
     """y = c x;   dx = c* dy."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, x, c):
         save.c = c
-        return x * c
+        return each(np.multiply, x, c)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy * saved.c.conjugate()
+        return each(np.multiply, dy, saved.c.conjugate())
 
 
 class Div(Op):
     """y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, a, b):
         save.shapes, save.b = (a.shape, b.shape), b
         if save.needs[1]:
             save.a = a
-        return a / b
+        return each(np.true_divide, a, b)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
         (na, nb), (sa, sb), b = saved.needs, saved.shapes, saved.b
-        g = dy / conj(b)
+        g = each(np.true_divide, dy, conj(b))
         da = unbroadcast(g, sa) if na else None
-        return da, unbroadcast(-g * conj(saved.a / b), sb) if nb else None
+        return da, unbroadcast(each(np.multiply, -g, conj(each(np.true_divide, saved.a, b))), sb) if nb else None
 
 
 class DivBy(Op):
     """y = x / c;   dx = dy / c*."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, x, c):
         save.c = c
-        return np.true_divide(x, c)
+        return each(np.true_divide, x, c)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return np.true_divide(dy, saved.c.conjugate())
+        return each(np.true_divide, dy, saved.c.conjugate())
 
 
 class DivInto(Op):
     """y = c / x;   dx = -dy c / x^2."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
+    @quiet
     def forward(save, x, c):
         save.x, save.c = x, c
-        return np.true_divide(c, x)
+        return each(np.true_divide, c, x)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
         x = saved.x
-        return -dy * conj(np.true_divide(saved.c, x) / x)
+        return each(np.multiply, -dy, conj(each(np.true_divide, each(np.true_divide, saved.c, x), x)))
 
 
 class FloorDiv(Op):

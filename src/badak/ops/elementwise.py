@@ -5,8 +5,9 @@ import numpy as np
 from badak import kernels
 from badak.graph import Op
 from badak.kernels.plain._erf import erf
-from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops._broadcast import each, elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic, conj
+from badak.ops.power import power
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126
@@ -26,7 +27,7 @@ class Exp(Op):
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy * conj(saved.y)
+        return each(np.multiply, dy, conj(saved.y))
 
 
 class Exp2(Op):
@@ -79,7 +80,7 @@ class Log(Op):
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy / conj(saved.x)
+        return each(np.true_divide, dy, conj(saved.x))
 
 
 class Log1p(Op):
@@ -171,7 +172,7 @@ class Sqrt(Op):
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy / (conj(saved.y) * 2)
+        return each(np.true_divide, dy, each(np.multiply, conj(saved.y), 2))
 
 
 class Rsqrt(Op):
@@ -182,7 +183,7 @@ class Rsqrt(Op):
     @staticmethod
     @elementwise
     def forward(save, x):
-        save.y = y = np.true_divide(1, np.sqrt(x))
+        save.y = y = each(np.true_divide, 1, np.sqrt(x))
         return y
 
     @staticmethod
@@ -190,35 +191,37 @@ class Rsqrt(Op):
     @analytic
     def backward(saved, dy):
         y = saved.y
-        return dy * (y * y * y) * -0.5
+        return each(np.multiply, each(np.multiply, dy, power(y, 3)), -0.5)
 
 
 class Square(Op):
     """y = x^2;   dx = 2 dy x."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     @elementwise
     def forward(save, x):
         save.x = x
-        return np.square(x)
+        return each(np.multiply, x, x)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy * conj(saved.x * 2)
+        return each(np.multiply, dy, conj(each(np.multiply, saved.x, 2)))
 
 
 class Reciprocal(Op):
     """y = 1 / x;   dx = -dy y^2."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     @elementwise
     def forward(save, x):
-        save.y = y = np.true_divide(1, x)
+        save.y = y = each(np.true_divide, 1, x)
         return y
 
     @staticmethod

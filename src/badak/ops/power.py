@@ -4,18 +4,20 @@ import numpy as np
 
 from badak import kernels
 from badak.graph import Op
-from badak.ops._broadcast import by_rows, elementwise, quiet, unbroadcast
+from badak.ops._broadcast import by_rows, each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
 
 
 def power(x, c):
     """x^c for a number c, by products where c is small and whole (many times faster than the general power)."""
     if c == 3:
-        return x * x * x
+        return each(np.multiply, each(np.multiply, x, x), x)
+    if c == 2 and x.dtype.kind == "f":
+        return each(np.multiply, x, x)
     if c == -2:
-        return 1 / (x * x)
+        return each(np.true_divide, 1, each(np.multiply, x, x))
     if c == -0.5:
-        return 1 / np.sqrt(x)
+        return each(np.true_divide, 1, np.sqrt(x))
     return x**c
 
 
@@ -31,6 +33,7 @@ class PowBy(Op):
     """y = x^c;   dx = dy c x^(c-1), 0 where c = 0."""
 
     fresh = True
+    by_kernels = True
 
     @staticmethod
     @elementwise
@@ -45,8 +48,8 @@ class PowBy(Op):
         if c == 0:
             return np.zeros_like(x)
         if c == 2:
-            return dy * conj(x + x)
-        return dy * conj(power(x, c - 1) * c)
+            return each(np.multiply, dy, conj(each(np.add, x, x)))
+        return each(np.multiply, dy, conj(each(np.multiply, power(x, c - 1), c)))
 
 
 class PowOf(Op):

@@ -2,9 +2,24 @@
 
 import numpy as np
 
+from badak import kernels
 from badak.graph import Op
-from badak.kernels.order import row_major
+from badak.graph.modes import anywhere, modes
+from badak.kernels.order import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
+
+_FEW = 4096  # elements up to which NumPy chooses as fast: its loop has a branch, which misses at every second element of noise
+
+
+def choose(keep, a, b):
+    """a where keep, else b; one of them may be a number, which takes the other's dtype. By kernels where there are many, or
+    where it is recorded."""
+    x = a if hasattr(a, "dtype") else b
+    if type(x) is np.ndarray is type(keep) and (x.size > _FEW or (anywhere.curious and modes.observer is not None)):
+        return kernels.of(x).where(keep, a, b)
+    kind = x.dtype.type
+    y = np.where(keep, a if hasattr(a, "dtype") else kind(a), b if hasattr(b, "dtype") else kind(b))
+    return laid(y, keep, a, b) if type(y) is np.ndarray else y
 
 
 class Clamp(Op):
@@ -95,10 +110,9 @@ class Minimum(Op):
 def _to_the_chosen(saved, dy, b_wins, a_wins):
     a, b = saved.a, saved.b
     na, nb = saved.needs
-    zero = dy.dtype.type(0)
-    g = np.where(a == b, dy * 0.5, dy)
-    da = unbroadcast(np.where(b_wins, zero, g), a.shape) if na else None
-    return da, unbroadcast(np.where(a_wins, zero, g), b.shape) if nb else None
+    g = choose(a == b, dy * 0.5, dy)
+    da = unbroadcast(choose(b_wins, 0, g), a.shape) if na else None
+    return da, unbroadcast(choose(a_wins, 0, g), b.shape) if nb else None
 
 
 class Where(Op):
@@ -106,20 +120,19 @@ class Where(Op):
 
     moves = True
     fresh = True
+    by_kernels = True
 
     @staticmethod
-    @elementwise
     def forward(save, keep, a, b):
         save.keep, save.shapes = keep, (a.shape, b.shape)
-        return np.where(keep, a, b)
+        return choose(keep, a, b)
 
     @staticmethod
     def backward(saved, dy):
         keep, (sa, sb) = saved.keep, saved.shapes
         _, na, nb = saved.needs
-        zero = dy.dtype.type(0)
-        da = unbroadcast(np.where(keep, dy, zero), sa) if na else None
-        return None, da, unbroadcast(np.where(keep, zero, dy), sb) if nb else None
+        da = unbroadcast(choose(keep, dy, 0), sa) if na else None
+        return None, da, unbroadcast(choose(keep, 0, dy), sb) if nb else None
 
 
 class MaskedFill(Op):
@@ -127,12 +140,13 @@ class MaskedFill(Op):
 
     moves = True
     fresh = True
+    by_kernels = True
 
     @staticmethod
     def forward(save, x, mask, c):
         save.mask, save.shape = mask, x.shape
-        return row_major(np.where(mask, x.dtype.type(c), x))
+        return row_major(choose(mask, c, x))
 
     @staticmethod
     def backward(saved, dy):
-        return unbroadcast(np.where(saved.mask, dy.dtype.type(0), dy), saved.shape), None
+        return unbroadcast(choose(saved.mask, 0, dy), saved.shape), None

@@ -152,7 +152,7 @@ class Recorder(Observer):
         self._compare_surroundings(held)
         self.log.take()
         if held.shape == dy.shape:
-            kernels.of(held).add(held, dy, held)
+            kernels.of(held).arithmetic(np.add, held, dy, held)
         else:
             held += dy
         self.surroundings.look_again(held)

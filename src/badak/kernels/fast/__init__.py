@@ -15,6 +15,8 @@ from badak.kernels.fast.activation import silu as silu
 from badak.kernels.fast.activation import silu_backward as silu_backward
 from badak.kernels.fast.activation import tanh as tanh
 from badak.kernels.fast.activation import tanh_backward as tanh_backward
+from badak.kernels.fast.arithmetic import arithmetic as arithmetic
+from badak.kernels.fast.arithmetic import where as where
 from badak.kernels.fast.attention import attention as attention
 from badak.kernels.fast.attention import attention_backward as attention_backward
 from badak.kernels.fast.clipping import clip_kept as clip_kept
@@ -60,7 +62,6 @@ from badak.kernels.fast.softmax import log_softmax as log_softmax
 from badak.kernels.fast.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.fast.softmax import softmax as softmax
 from badak.kernels.fast.softmax import softmax_backward as softmax_backward
-from badak.kernels.fast.sums import add as add
 from badak.kernels.fast.threads.calls import CallList as CallList
 from badak.kernels.fast.threads.parallel import call_log as call_log
 from badak.kernels.fast.threads.parallel import warmup as warmup

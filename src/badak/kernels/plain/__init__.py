@@ -11,6 +11,8 @@ from badak.kernels.plain.activation import silu as silu
 from badak.kernels.plain.activation import silu_backward as silu_backward
 from badak.kernels.plain.activation import tanh as tanh
 from badak.kernels.plain.activation import tanh_backward as tanh_backward
+from badak.kernels.plain.arithmetic import arithmetic as arithmetic
+from badak.kernels.plain.arithmetic import where as where
 from badak.kernels.plain.attention import attention as attention
 from badak.kernels.plain.attention import attention_backward as attention_backward
 from badak.kernels.plain.clipping import clip_kept as clip_kept
@@ -70,7 +72,6 @@ from badak.kernels.plain.softmax import log_softmax as log_softmax
 from badak.kernels.plain.softmax import log_softmax_backward as log_softmax_backward
 from badak.kernels.plain.softmax import softmax as softmax
 from badak.kernels.plain.softmax import softmax_backward as softmax_backward
-from badak.kernels.plain.sums import add as add
 from badak.kernels.plain.sums import column_sum as column_sum
 from badak.kernels.plain.windows import avg_pool as avg_pool
 from badak.kernels.plain.windows import avg_pool_backward as avg_pool_backward

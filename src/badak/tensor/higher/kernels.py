@@ -39,10 +39,6 @@ def matmul(a, b):
     return run(MatMul, a, b)
 
 
-def add(a, b, out=None):
-    return a + b
-
-
 def concatenate(xs, axis: int):
     return run(Cat, *xs, axis=axis)
 
