@@ -7,6 +7,7 @@ import pytest
 
 import badak
 from badak.data.text import WordVocabulary
+from badak.data.tokens import TokenWindows
 from badak.errors import ArgumentError
 from badak.io.config import from_dict, to_dict
 from badak.train.config import TrainConfig
@@ -19,7 +20,7 @@ from badak.train.pictures import shifted
 from badak.train.score import Score
 from badak.train.session import build
 from badak.train.setups import PRESETS, SETUPS, change
-from badak.train.writing import Lines, Windows
+from badak.train.writing import Lines
 
 ALL_PRESETS = [(kind, name) for kind, named in PRESETS.items() for name in named]
 BERT = change(PRESETS["bert"]["proverbs"], "model", {"d_model": 16, "layers": 1})
@@ -31,7 +32,7 @@ WRITER = change(WRITER, "data", {"corpus": "sentences", "held_out": 0.25})
 
 
 def test_a_window_predicts_the_token_after_each_of_its_tokens():
-    windows = Windows(np.arange(10), 4)
+    windows = TokenWindows(np.arange(10), 4)
     ids, labels = windows.gather([0, 5])
     assert ids.tolist() == [[0, 1, 2, 3], [5, 6, 7, 8]] and labels.tolist() == [[1, 2, 3, 4], [6, 7, 8, 9]]
     assert len(windows) == 6 and windows[5][0].tolist() == [5, 6, 7, 8]

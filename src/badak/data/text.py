@@ -5,13 +5,13 @@ import os
 import pydoc_data.topics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from badak.data.files import read_text
 from badak.errors import ArgumentError, FileError, RangeError
-from badak.io.atomic import unreadable, write_file
+from badak.io.atomic import write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
 
@@ -148,30 +148,6 @@ class WordVocabulary(Vocabulary):
 
 def _numbers(ids: Any) -> Sequence[int]:
     return ids.tolist() if hasattr(ids, "tolist") else [int(i) for i in ids]
-
-
-_NO_TEXT = {  # how a file begins: what it is, and what to do with it
-    b"\x1f\x8b": ("compressed by gzip", "gunzip --keep it, and give what comes out"),
-    b"BZh": ("compressed by bzip2", "bunzip2 --keep it, and give what comes out"),
-    b"\xfd7zXZ": ("compressed by xz", "unxz --keep it, and give what comes out"),
-    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unzstd it, and give what comes out"),
-    b"PK\x03\x04": ("a zip file (as .docx and .epub are, too)", "unzip it, or save it as plain text"),
-    b"%PDF": ("a PDF", "save it as plain text"),
-    b"\xff\xfe": ("UTF-16", "save it as UTF-8"),
-    b"\xfe\xff": ("UTF-16", "save it as UTF-8"),
-}
-
-
-def read_text(path: str | os.PathLike) -> str:
-    """The text of a UTF-8 file, line ends as \\n. FileError where it is absent or not UTF-8."""
-    try:
-        return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        byte = (f"byte {error.start} is {error.object[error.start]:#04x}", "save it as UTF-8")
-        what, fix = next((said for start, said in _NO_TEXT.items() if error.object.startswith(start)), byte)
-        raise FileError(f"{path}: not UTF-8 text: {what}", fix) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def python_topics() -> str:

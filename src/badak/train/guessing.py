@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from badak.data import DataLoader, TensorDataset
+from badak.data.files import read_text
 from badak.data.sentences import PROVERBS
-from badak.data.text import MASK, SPECIALS, WordVocabulary, read_text
+from badak.data.text import MASK, SPECIALS, WordVocabulary
 from badak.errors import ArgumentError
 from badak.generate.text import fill_sentence
 from badak.models.bert import BERT

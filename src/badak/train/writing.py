@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from badak.data import DataLoader, Dataset, RandomSampler, Subset
+from badak.data.files import read_text
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
-from badak.data.text import CharVocabulary, WordVocabulary, python_topics, read_text
+from badak.data.text import CharVocabulary, WordVocabulary, python_topics
+from badak.data.tokens import TokenWindows
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
 from badak.generate.text import TextVocabulary, write_on
@@ -20,25 +22,6 @@ from badak.train.score import Score
 from badak.train.setups import GPTSetup, TextData
 
 TEST_BATCH = 64
-
-
-class Windows(Dataset):
-    """Window i of a text of N tokens: tokens i .. i+T-1, and as labels the same ones moved on by one."""
-
-    def __init__(self, ids: np.ndarray, context: int):
-        self.ids, self.context = ids, context
-
-    def __len__(self) -> int:
-        return len(self.ids) - self.context
-
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        ids, labels = self.gather([index])
-        return ids[0], labels[0]
-
-    def gather(self, starts: list[int]) -> tuple[Tensor, Tensor]:
-        """A batch: ids and labels, each (B, T)."""
-        block = self.ids[np.asarray(starts)[:, None] + np.arange(self.context + 1)]  # (B, T + 1)
-        return from_numpy(np.ascontiguousarray(block[:, :-1])), from_numpy(np.ascontiguousarray(block[:, 1:]))
 
 
 class Lines(Dataset):
@@ -87,7 +70,7 @@ class Writing(Experiment):
                     f"the {name} has {len(part)} tokens, a window needs {context + 1}",
                     "a longer text, a smaller --context, or --held-out 0",
                 )
-        learned, tested = (Windows(part, context) for part in parts.values())
+        learned, tested = (TokenWindows(part, context) for part in parts.values())
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
         return sampler, Subset(tested, range(0, len(tested), context))
 

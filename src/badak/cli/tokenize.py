@@ -1,0 +1,61 @@
+"""badak tokenize TEXT... -o FOLDER"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from badak.cli.options import PLACE
+from badak.data.files import read_pieces, text_files
+from badak.data.tokenizer import Tokenizer
+from badak.data.tokens import documents, write_tokens
+from badak.errors import ArgumentError
+
+SAMPLE = 200_000_000  # characters that a new tokenizer is made from, at most
+
+
+@click.command()
+@click.argument("texts", type=PLACE, nargs=-1, required=True)
+@click.option("-o", "--out", type=PLACE, required=True, metavar="FOLDER", help="where the tokens go")
+@click.option("--tokenizer", type=PLACE, metavar="PATH", help="tokenizer.json, vocab.json, vocab.txt, or the folder of one")
+@click.option("--train", type=click.Choice(["bpe", "wordpiece"]), help="make a tokenizer of these texts instead")
+@click.option("--size", type=click.IntRange(1), default=10_000, show_default=True, help="tokens of a new tokenizer")
+@click.option("--lines", is_flag=True, help="each line is a document of its own, not each file")
+def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str | None, size: int, lines: bool) -> None:
+    """Turn TEXTS (UTF-8 files, also gzipped, and folders of them) into tokens: a folder that training reads where it lies.
+
+    The texts may be larger than memory. All cores work.
+    """
+    if (tokenizer is None) == (train is None):
+        raise ArgumentError("say which tokenizer: --tokenizer or --train", "--tokenizer gpt2/tokenizer.json, or --train bpe")
+    files, left = text_files(texts)
+    if left:
+        click.echo(f"left out, since their names end in none of .txt, .text, .md (and .gz): {left} of {left + len(files)}")
+    if tokenizer is not None:
+        chosen = Tokenizer.load(tokenizer)
+    else:
+        make = Tokenizer.train_bpe if train == "bpe" else Tokenizer.train_wordpiece
+        chosen = make(_sample(files), size, progress=sys.stderr.isatty())
+        click.echo(f"{len(chosen):,} tokens of {train} from these texts")
+    with tqdm(unit=" characters", unit_scale=True, disable=None, leave=False) as bar:  # None: only on a terminal
+        made = write_tokens(out, documents(files, lines), chosen, tell=lambda characters, tokens: bar.update(characters - bar.n))
+    about = made.about
+    each = about["characters"] / max(about["tokens"], 1)
+    click.echo(
+        f"{about['tokens']:,} tokens of {about['documents']:,} documents, {each:.2f} characters a token, "
+        f"{made.ids.nbytes / 1e6:.1f} MB in {out}"
+    )
+
+
+def _sample(files: list[Path]) -> Iterator[str]:
+    """The texts, up to as many characters as a tokenizer needs; no more are kept in memory."""
+    room = SAMPLE
+    for file in files:
+        for piece in read_pieces(file):
+            yield piece[:room]
+            room -= len(piece)
+            if room <= 0:
+                click.echo(f"the tokenizer is made from the first {SAMPLE:,} characters")
+                return

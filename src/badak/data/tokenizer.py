@@ -1,0 +1,305 @@
+"""Text to pieces of words and back: what `tokenizers`, the library of Hugging Face, trains and loads, behind a small interface.
+
+    tokenizer = Tokenizer.load("gpt2")                    tokenizer.json, or vocab.json + merges.txt, or vocab.txt
+    tokenizer = Tokenizer.train_bpe(texts, 10_000)
+    ids = tokenizer.encode("바닥부터")                     int64 (T,)
+    tokenizer.decode(ids) == "바닥부터"
+
+Byte-level BPE (GPT-2): any text comes back as it went, for the smallest pieces are bytes. WordPiece (BERT): words in pieces, "##"
+before those that go on; what it has no pieces for is [UNK]. Sources: Sennrich et al. 2016, "Neural Machine Translation of Rare
+Words with Subword Units"; Radford et al. 2019; Schuster and Nakajima 2012, "Japanese and Korean Voice Search".
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from badak.errors import ArgumentError, FileError, MissingError, RangeError
+from badak.io.atomic import unreadable, write_file
+from badak.io.config import read_json
+from badak.io.errors import line, shown
+
+FILE = "tokenizer.json"
+BPE_FILES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # Hugging Face's names, and OpenAI's
+WORDPIECE_FILE = "vocab.txt"
+GPT2_END = "<|endoftext|>"
+BERT_MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ROLES = {  # what a mark is for, and how it is called
+    "pad": ("[PAD]", "<pad>"),
+    "unk": ("[UNK]", "<unk>"),
+    "sos": ("[CLS]", "<s>", "<sos>", "<bos>", "<|begin_of_text|>", GPT2_END),
+    "eos": ("[SEP]", "</s>", "<eos>", "<|end_of_text|>", GPT2_END),
+    "mask": ("[MASK]", "<mask>"),
+}
+
+
+def library() -> Any:
+    """The library, which is an extra."""
+    try:
+        import tokenizers
+    except ImportError:
+        raise MissingError("the library tokenizers is not installed", 'pip install "badak[text]"') from None
+    return tokenizers
+
+
+class Tokenizer:
+    """Pieces of words as numbers.
+
+    tokens: all pieces by number; special: numbers of the marks that stand for no text; pad, unk, sos, eos, mask: the number of
+    the mark for that purpose, None where there is none. A mark that is written out in a text counts as the mark.
+    """
+
+    kind = "subwords"
+
+    def __init__(self, made: Any):
+        self.library, self.ids = made, made.get_vocab()
+        size = max(self.ids.values(), default=-1) + 1
+        if size != len(self.ids):
+            raise ArgumentError(
+                f"Tokenizer: {len(self.ids)} tokens are numbered up to {size - 1}", "numbers from 0 on, each given once"
+            )
+        self.tokens = tuple(sorted(self.ids, key=self.ids.__getitem__))
+        added = made.get_added_tokens_decoder()
+        self.special: Sequence[int] = tuple(number for number, token in sorted(added.items()) if token.special)
+        marks = {name: next((self.ids[token] for token in known if token in self.ids), None) for name, known in ROLES.items()}
+        self.pad, self.unk, self.sos, self.eos, self.mask = (marks[name] for name in ("pad", "unk", "sos", "eos", "mask"))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.to_dict() == self.to_dict()  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, so not to be a key
+
+    def __repr__(self) -> str:
+        return f"Tokenizer({len(self):,} tokens, {type(self.library.model).__name__})"
+
+    # There and back
+
+    def encode(self, text: str, marks: bool = False) -> np.ndarray:
+        """Numbers of the pieces, int64 (T,). marks: with the marks around it that the model wants, such as [CLS] and [SEP]."""
+        return np.array(self.library.encode(_whole(text), add_special_tokens=marks).ids, np.int64)
+
+    def encode_all(self, texts: Iterable[str], marks: bool = False) -> list[np.ndarray]:
+        """`encode` of many texts at once, on all cores."""
+        made = self.library.encode_batch_fast([_whole(text) for text in texts], add_special_tokens=marks)
+        return [np.array(one.ids, np.int64) for one in made]
+
+    def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
+        """The text of these numbers; what is no whole character in it is shown as U+FFFD."""
+        numbers = ids.tolist() if hasattr(ids, "tolist") else [int(i) for i in ids]
+        wrong = next((i for i in numbers if not 0 <= i < len(self)), None)
+        if wrong is not None:
+            raise RangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
+        return self.library.decode(numbers, skip_special_tokens=skip_special)
+
+    def pieces(self, ids: Iterable[int], skip_special: bool = False) -> Iterator[str]:
+        """The text of numbers as they come: a piece as soon as its characters are whole."""
+        stream = library().decoders.DecodeStream(skip_special_tokens=skip_special)
+        given: list[int] = []
+        written = 0
+        for number in ids:
+            given.append(int(number))
+            piece = stream.step(self.library, int(number))
+            if piece:
+                written += len(piece)
+                yield piece
+        rest = self.decode(given, skip_special)[written:]
+        if rest:  # bytes of a character that was not finished
+            yield rest
+
+    # Files
+
+    def to_dict(self) -> dict[str, Any]:
+        """What tokenizer.json holds."""
+        return json.loads(self.library.to_str())
+
+    @classmethod
+    def from_dict(cls, saved: Any, where: Any = FILE) -> "Tokenizer":
+        """What `to_dict` gave; FileError for anything else."""
+        if not isinstance(saved, dict):
+            raise FileError(f"{where}: expected a table; got {type(saved).__name__}", "restore the file from a copy")
+        tokenizers = library()
+        with _refused(where):
+            return cls(tokenizers.Tokenizer.from_str(json.dumps(saved)))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write tokenizer.json, into the folder or under the name `path`."""
+        place = Path(path)
+        text = self.library.to_str(pretty=True) + "\n"
+        write_file(place / FILE if place.is_dir() else place, lambda file: file.write(text.encode()) and None)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Tokenizer":
+        """From tokenizer.json, from the older files of GPT-2 (vocab.json and merges.txt) or of BERT (vocab.txt), or their folder.
+
+        Raises FileError, which names the file and what is wrong with it; MissingError where the library is not installed.
+        """
+        place = Path(path)
+        if place.is_dir():
+            return cls._from_folder(place)
+        if place.name == WORDPIECE_FILE:
+            return cls._from_wordpieces(place)
+        for vocabulary, merges in BPE_FILES:
+            if place.name in (vocabulary, merges):
+                return cls._from_merges(place.with_name(vocabulary), place.with_name(merges))
+        return cls.from_dict(read_json(place), place)
+
+    @classmethod
+    def _from_folder(cls, place: Path) -> "Tokenizer":
+        if (place / FILE).is_file():
+            return cls.from_dict(read_json(place / FILE), place / FILE)
+        for vocabulary, merges in BPE_FILES:
+            if (place / vocabulary).is_file():
+                return cls._from_merges(place / vocabulary, place / merges)
+        if (place / WORDPIECE_FILE).is_file():
+            return cls._from_wordpieces(place / WORDPIECE_FILE)
+        raise FileError(f"{place}: no {FILE}, no vocab.json with merges.txt and no {WORDPIECE_FILE}", "the folder of a tokenizer")
+
+    @classmethod
+    def _from_merges(cls, vocabulary: Path, merges: Path) -> "Tokenizer":
+        """GPT-2's: a table of pieces, and the pairs that became one, the first ones first."""
+        table = read_json(vocabulary)
+        if not isinstance(table, dict) or not all(type(number) is int for number in table.values()):
+            raise FileError(f"{vocabulary}: expected a table of tokens and numbers", "copy or download it again")
+        tokenizers = library()
+        with _refused(vocabulary):
+            pairs = [pair for pair in _lines(merges) if pair and not pair.startswith("#version")]
+            broken = next((pair for pair in pairs if pair.count(" ") != 1), None)
+            if broken is not None:
+                raise FileError(f"{merges}: expected two pieces in a line; got {shown(broken)}", "copy or download it again")
+            made = tokenizers.Tokenizer(tokenizers.models.BPE(table, [tuple(pair.split(" ")) for pair in pairs]))
+            _byte_level(made)
+            if GPT2_END in table:
+                made.add_special_tokens([GPT2_END])
+            return cls(made)
+
+    @classmethod
+    def _from_wordpieces(cls, path: Path) -> "Tokenizer":
+        """BERT's: a piece in each line. Small letters, unless tokenizer_config.json beside it, or the pieces, say otherwise."""
+        tokens = _lines(path)
+        table = {token: number for number, token in enumerate(tokens)}
+        if len(table) < len(tokens) or "[UNK]" not in table:
+            what = "has no [UNK]" if "[UNK]" not in table else "names a token twice"
+            raise FileError(f"{path}: {what}", "copy or download it again")
+        beside = path.with_name("tokenizer_config.json")
+        said = read_json(beside) if beside.is_file() else {}
+        known = said.get("do_lower_case") if isinstance(said, dict) else None
+        small = known if isinstance(known, bool) else not any(token[:1].isupper() and token.isascii() for token in tokens)
+        with _refused(path):
+            return cls(_wordpieces(table, small))
+
+    # Training
+
+    @classmethod
+    def train_bpe(
+        cls, texts: Iterable[str], size: int, special: Sequence[str] = (GPT2_END,), least: int = 2, progress: bool = False
+    ) -> "Tokenizer":
+        """Byte-level BPE of `size` tokens: 256 bytes, the marks `special`, and the pairs that stand together most often.
+
+        least: how often a pair must stand in the texts to become a token; progress: bars on stderr. The same texts give the
+        same tokens.
+        """
+        expect_size("train_bpe", size, 256 + len(special))
+        tokenizers = library()
+        made = tokenizers.Tokenizer(tokenizers.models.BPE())
+        _byte_level(made)
+        alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+        made.train_from_iterator(
+            map(_whole, texts),
+            tokenizers.trainers.BpeTrainer(
+                vocab_size=size,
+                special_tokens=list(special),
+                initial_alphabet=alphabet,
+                min_frequency=least,
+                show_progress=progress,
+            ),
+        )
+        return cls(made)
+
+    @classmethod
+    def train_wordpiece(
+        cls, texts: Iterable[str], size: int, small: bool = True, least: int = 2, progress: bool = False
+    ) -> "Tokenizer":
+        """WordPiece of `size` tokens at most, with BERT's marks. small: capital letters and accents are taken off first."""
+        expect_size("train_wordpiece", size, len(BERT_MARKS) + 1)
+        tokenizers = library()
+        made = _wordpieces({mark: number for number, mark in enumerate(BERT_MARKS)}, small)
+        made.train_from_iterator(
+            map(_whole, texts),
+            tokenizers.trainers.WordPieceTrainer(
+                vocab_size=size, special_tokens=list(BERT_MARKS), min_frequency=least, show_progress=progress
+            ),
+        )
+        return cls(made)
+
+
+def expect_size(where: str, size: Any, least: int) -> None:
+    """Refuse a number of tokens that the smallest pieces do not fit into."""
+    if type(size) is not int or size < least:
+        raise ArgumentError(f"{where}: expected a size of {least} tokens or more; got {size!r}", f"size={max(10_000, least)}")
+
+
+def _byte_level(made: Any) -> None:
+    tokenizers = library()
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+
+
+def _wordpieces(table: dict[str, int], small: bool) -> Any:
+    tokenizers = library()
+    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(table, unk_token="[UNK]", max_input_chars_per_word=100))
+    made.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=small)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    made.decoder = tokenizers.decoders.WordPiece()
+    marks = [mark for mark in BERT_MARKS if mark in table]
+    made.add_special_tokens(marks)
+    if "[CLS]" in table and "[SEP]" in table:
+        made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", table["[SEP]"]), ("[CLS]", table["[CLS]"]))
+    return made
+
+
+def _whole(text: Any) -> str:
+    """The text, which must be one that UTF-8 can hold."""
+    if not isinstance(text, str):
+        raise ArgumentError(f"encode: expected a text; got {type(text).__name__}", "encode('a text')")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"encode: character {error.start} is half of a surrogate pair, no text", "text.encode('utf-8', 'replace').decode()"
+        ) from None
+    return text
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        where = f"byte {error.start} is {error.object[error.start]:#04x}"
+        raise FileError(f"{path}: not UTF-8 text: {where}", "save it as UTF-8") from error
+
+
+@contextmanager
+def _refused(where: Any) -> Iterator[None]:
+    """Whatever the library says of a file, in two lines. Where its own code gives up it raises what is no Exception."""
+    try:
+        yield
+    except (FileError, MissingError, KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except ArgumentError as error:
+        raise FileError(f"{where}: {error.cause}", "copy or download it again") from None
+    except BaseException as error:
+        raise FileError(
+            f"{where}: no tokenizer that the library tokenizers reads ({line(str(error))})", "copy or download it again"
+        ) from None
+
+
