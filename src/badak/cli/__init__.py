@@ -15,6 +15,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "predict": ("predict", "Say which digit a picture shows."),
     "generate": ("generate", "Write on from a prompt."),
     "fill-mask": ("fill_mask", "Say which words could stand for [MASK]."),
+    "embed": ("embed", "Turn texts into vectors, and find the nearest in meaning."),
     "tokenize": ("tokenize", "Turn texts of any size into a folder of tokens."),
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
     "profile": ("profile", "Show where the time of a training step goes, by operation."),

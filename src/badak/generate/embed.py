@@ -1,0 +1,82 @@
+"""Texts as vectors: near in meaning, near in space."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from badak.data.tokenizer import Tokenizer
+from badak.errors import ArgumentError
+from badak.generate.sampling import answering
+from badak.io.config import read_json
+from badak.models.bert import SentenceEncoder
+from badak.models.pretrained import found
+from badak.tensor import from_numpy
+
+
+class TextEncoder:
+    """A sentence encoder with its tokenizer: texts in, vectors out.
+
+    length: tokens of a text that are read at most, with its marks; what stands behind is cut off.
+    """
+
+    def __init__(self, model: SentenceEncoder, tokenizer: Tokenizer, length: int | None = None):
+        self.model, self.tokenizer = model, tokenizer
+        self.length = min(length or model.config.context, model.config.context)
+        if len(tokenizer) > model.config.vocab_size:
+            raise ArgumentError(
+                f"TextEncoder: a tokenizer of {len(tokenizer)} tokens, a model of {model.config.vocab_size}",
+                "the tokenizer that the model was trained with",
+            )
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> "TextEncoder":
+        """From a folder of sentence-transformers: model, tokenizer, how its vectors are made, and how much of a text it reads."""
+        place = found(folder)
+        beside = place / "sentence_bert_config.json"
+        said = read_json(beside) if beside.is_file() else {}
+        length = said.get("max_seq_length") if isinstance(said, dict) else None
+        tokenizer = Tokenizer.load(place)
+        return cls(SentenceEncoder.from_pretrained(place), tokenizer, length if type(length) is int and length > 2 else None)
+
+    def encode(self, texts: Sequence[str], batch: int = 32) -> np.ndarray:
+        """Vectors (N, C) float32 of N texts. Those of like length go through the model together, `batch` at a time."""
+        rows = [self._cut(ids) for ids in self.tokenizer.encode_all(texts, marks=True)]
+        made = np.empty((len(rows), self.model.config.d_model), np.float32)
+        order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
+        with answering(self.model):
+            for first in range(0, len(order), batch):
+                chosen = order[first : first + batch]
+                ids = np.full((len(chosen), len(rows[chosen[0]])), self.model.config.pad_id, np.int64)
+                for row, i in zip(ids, chosen):
+                    row[: len(rows[i])] = rows[i]
+                made[chosen] = self.model(from_numpy(ids)).numpy()
+        return made
+
+    def _cut(self, ids: np.ndarray) -> np.ndarray:
+        """The first `length` tokens; the last mark stays the last."""
+        return ids if len(ids) <= self.length else np.append(ids[: self.length - 1], ids[-1])
+
+
+def nearest(query: np.ndarray, vectors: np.ndarray, top: int = 5) -> list[tuple[int, float]]:
+    """The `top` rows of vectors (N, C) that are nearest to query (C,), as (row, cosine), the nearest first."""
+    scores = cosines(query[None], vectors)[0]
+    return [(int(i), float(scores[i])) for i in np.argsort(-scores, kind="stable")[:top]]
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The cosine of each row of a (M, C) with each row of b (N, C), as (M, N); 0 for a row of zeros."""
+    lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
+    return a @ b.T / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
+def passages(path: Path, text: str) -> list[tuple[str, str]]:
+    """(where, paragraph) of a text, cut at empty lines."""
+    pieces, line = [], 1
+    for part in text.split("\n\n"):
+        begins = line + len(part) - len(part.lstrip("\n"))
+        if part.strip():
+            pieces.append((f"{path}:{begins}", " ".join(part.split())))
+        line += part.count("\n") + 2
+    return pieces
