@@ -38,6 +38,7 @@ class Op:
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
     moves = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
+    halves = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other floats of 16 bits are made wider
     light = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
     name = "op"
 

@@ -7,7 +7,8 @@ the same functions compiled by Numba. `of(array)` gives the set that belongs to 
 
 For NumPy arrays it is `fast` where Numba is installed and `plain` elsewhere; the
 environment variable BADAK_KERNELS=plain|fast and `use("plain")` decide otherwise. Integers, booleans and the
-dtypes that Numba does not know get `plain`; operations on floats of 16 bits ask with copies in float32.
+dtypes that have no compiled kernels get `plain`. A kernel of bfloat16 computes in float32 and rounds its results once, in both
+sets; for float16, operations ask with copies in float32.
 The choice is made at the first call, so that importing badak does not import Numba.
 """
 
@@ -22,6 +23,7 @@ import numpy as np
 from badak.errors import ArgumentError
 from badak.interrupt import uninterrupted
 from badak.kernels import plain as plain
+from badak.kernels.half import BFLOAT16
 
 __all__ = ["LARGE", "active", "info", "of", "plain", "use"]
 
@@ -34,11 +36,11 @@ _reason = ""
 
 
 def of(array: Any) -> ModuleType:
-    """The kernel set for `array`: a namespace of functions. Fast kernels exist for float32 and float64.
+    """The kernel set for `array`: a namespace of functions. Fast kernels exist for float32, float64 and bfloat16.
 
     An array of another kind than NumPy's names its own: `array.kernels`.
     """
-    if type(array) is np.ndarray and array.dtype.char in "fd":
+    if type(array) is np.ndarray and (array.dtype.char in "fd" or array.dtype == BFLOAT16):
         return _active or _decide()
     return getattr(array, "kernels", None) or plain
 

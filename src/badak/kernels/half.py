@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-_FLOAT32 = np.dtype(np.float32)
+FLOAT32 = np.dtype(np.float32)
 _NO_INFINITY, _POWERS = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e8m0fnu)
 
 
@@ -17,7 +17,7 @@ def is_half(array: Any) -> bool:
 
 def value_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype in which kernels compute with arrays of this one, and give statistics of them."""
-    return _FLOAT32 if dtype == BFLOAT16 else dtype
+    return FLOAT32 if dtype == BFLOAT16 else dtype
 
 
 def converted(x: np.ndarray, kind: np.dtype) -> np.ndarray:

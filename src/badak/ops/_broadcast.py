@@ -57,7 +57,7 @@ def unbroadcast(dy, shape):
     if dy.shape == shape:
         return dy
     extra = dy.ndim - len(shape)
-    if dy.shape[extra:] == shape and dy.flags.c_contiguous and dy.dtype.char in "fd" and dy.size:
+    if dy.shape[extra:] == shape and dy.flags.c_contiguous and dy.size and (dy.dtype.char in "fd" or dy.dtype == half.BFLOAT16):
         size = math.prod(shape)
         return kernels.of(dy).column_sum(dy.reshape(dy.size // size, size)).reshape(shape)
     axes = tuple(range(extra)) + tuple(extra + i for i, n in enumerate(shape) if n == 1 and dy.shape[extra + i] != 1)

@@ -14,6 +14,7 @@ class GELU(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, approximate="none"):
@@ -34,6 +35,7 @@ class ReLU(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x):
@@ -50,6 +52,7 @@ class SiLU(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x):
@@ -66,6 +69,7 @@ class Tanh(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x):
@@ -83,6 +87,7 @@ class Sigmoid(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x):

@@ -1,7 +1,8 @@
 """From one dtype to another, and into new memory."""
 
+from badak import kernels
 from badak.graph import Op
-from badak.kernels.half import converted
+from badak.kernels.half import BFLOAT16, converted
 from badak.kernels.order import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
 
@@ -12,17 +13,24 @@ class Cast(Op):
     moves = True
     light = True
     fresh = True
+    by_kernels = True  # where there are any for the two dtypes
 
     @staticmethod
     @elementwise
     def forward(save, x, dtype):
         save.dtype = x.dtype
-        return converted(x, dtype) if dtype.itemsize == 1 else x.astype(dtype)
+        return _cast(x, dtype)
 
     @staticmethod
     @quiet
     def backward(saved, dy):
-        return dy.real.astype(saved.dtype) if dy.dtype.kind == "c" != saved.dtype.kind else dy.astype(saved.dtype)
+        return _cast(dy.real if dy.dtype.kind == "c" != saved.dtype.kind else dy, saved.dtype)
+
+
+def _cast(x, dtype):
+    if dtype == BFLOAT16 or x.dtype == BFLOAT16:
+        return kernels.of(x).cast(x, dtype)
+    return converted(x, dtype) if dtype.itemsize == 1 else x.astype(dtype)
 
 
 class Clone(Op):

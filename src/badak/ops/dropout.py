@@ -9,6 +9,7 @@ class Dropout(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, keep, p):

@@ -18,6 +18,7 @@ class Exp(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x):
@@ -71,6 +72,7 @@ class Log(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x):

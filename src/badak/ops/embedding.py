@@ -3,7 +3,6 @@
 from badak import kernels
 from badak.errors import DTypeError, RangeError, ShapeError
 from badak.graph import Op
-from badak.ops._broadcast import summing
 from badak.ops._check import position, within
 
 
@@ -26,7 +25,6 @@ class Embedding(Op):
         return kernels.of(w).embedding(w, ids)
 
     @staticmethod
-    @summing
     def backward(saved, dy):
         return (
             kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq),

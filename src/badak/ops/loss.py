@@ -20,28 +20,17 @@ class CrossEntropy(Op):
 
     fresh = True
     by_kernels = True  # apart from that warning, and from class weights
+    halves = True
 
     @staticmethod
-    def forward(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):
-        all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
-        if not 0.0 <= smoothing <= 1.0:
-            raise ArgumentError(
-                f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1"
-            )
-        kernel = kernels.of(logits)
-        loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
-        save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
-        save.ignore_index, save.smoothing, save.count = ignore_index, smoothing, None
-        if weight is None and reduction in ("mean", "sum"):
-            if not all_seen and reduction == "mean":
-                _look_for_labels("cross_entropy", target != ignore_index, ignore_index)
-            total, save.count = kernel.total_loss(loss, target, ignore_index, reduction == "mean")
-            return total
-        save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction, all_seen)
-        return _reduced(loss, *save.spread)
+    def forward(save, logits, target, weight, **options):
+        loss = unrounded_cross_entropy(save, logits, target, weight, **options)
+        return loss if loss.dtype == logits.dtype else kernels.of(loss).cast(loss, logits.dtype)
 
     @staticmethod
     def backward(saved, dy):
+        if dy.dtype != saved.lse.dtype:
+            dy = kernels.of(dy).cast(dy, saved.lse.dtype)
         if saved.count is not None:
             dloss = kernels.of(dy).spread_loss(dy, saved.count, saved.target.size)
         else:
@@ -50,6 +39,28 @@ class CrossEntropy(Op):
             dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.ignore_index, saved.smoothing
         )
         return dlogits, None, None
+
+
+def unrounded_cross_entropy(
+    save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None
+):
+    """The forward of `CrossEntropy`, whose result is float32 for logits of bfloat16."""
+    all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
+    if not 0.0 <= smoothing <= 1.0:
+        raise ArgumentError(
+            f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1"
+        )
+    kernel = kernels.of(logits)
+    loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
+    save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
+    save.ignore_index, save.smoothing, save.count = ignore_index, smoothing, None
+    if weight is None and reduction in ("mean", "sum"):
+        if not all_seen and reduction == "mean":
+            _look_for_labels("cross_entropy", target != ignore_index, ignore_index)
+        total, save.count = kernel.total_loss(loss, target, ignore_index, reduction == "mean")
+        return total
+    save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction, all_seen)
+    return _reduced(loss, *save.spread)
 
 
 class CrossEntropySoft(Op):

@@ -5,6 +5,7 @@ import math
 from badak import kernels
 from badak.errors import ShapeError
 from badak.graph import Op
+from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._check import dtype_mismatch, not_floating
 
 
@@ -16,11 +17,14 @@ class LayerNorm(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, w, b, eps=1e-5, axes=1):
         _check("layer_norm", x, w, b, axes)
         save.x, save.w, save.axes = x, w, axes
+        if w is None and b is not None:
+            save.kind = b.dtype
         if axes == 1:
             y, save.mean, save.rstd = kernels.of(x).layer_norm(x, w, b, eps)
             return y
@@ -33,11 +37,11 @@ class LayerNorm(Op):
         x, w, axes = saved.x, saved.w, saved.axes
         backward = kernels.of(dy).layer_norm_backward
         if axes == 1:
-            return backward(dy, x, w, saved.mean, saved.rstd, saved.needs)
-        dx, dw, db = backward(
-            _flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.mean, saved.rstd, saved.needs
-        )
-        return _shaped(dx, x), _shaped(dw, w), None if db is None else db.reshape(saved.bias)
+            dx, dw, db = backward(dy, x, w, saved.mean, saved.rstd, saved.needs)
+        else:
+            dx, dw, db = backward(_flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.mean, saved.rstd, saved.needs)
+            dx, dw, db = _shaped(dx, x), _shaped(dw, w), None if db is None else db.reshape(saved.bias)
+        return dx, dw, db.astype(saved.kind, copy=False) if w is None and db is not None else db
 
 
 class RMSNorm(Op):
@@ -48,6 +52,7 @@ class RMSNorm(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, w, eps=1e-5, axes=1):
@@ -68,14 +73,15 @@ class RMSNorm(Op):
 def _check(where: str, x, w, b, axes: int) -> None:
     dtype, rest = x.dtype, x.shape[-axes:]
     if (
-        dtype.kind == "f"
+        dtype.kind in "fV"
         and (w is None or (w.dtype is dtype and w.shape == rest))
         and (b is None or (b.dtype is dtype and b.shape == rest))
     ):
         return
     if x.dtype.kind in "iub":
         raise not_floating(where, x)
-    if (w is not None and w.dtype != x.dtype) or (b is not None and b.dtype != x.dtype):
+    kinds = {p.dtype for p in (w, b) if p is not None}
+    if kinds - {x.dtype} and not (x.dtype == BFLOAT16 and kinds == {FLOAT32}):  # PyTorch takes float32 parameters beside it
         raise dtype_mismatch(where, input=x, weight=w, bias=b)
     if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
         found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)

@@ -11,6 +11,7 @@ class Softmax(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, dim=-1):
@@ -30,6 +31,7 @@ class LogSoftmax(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, dim=-1):

@@ -7,6 +7,7 @@ from badak.errors import GraphError, MissingError
 from badak.graph import Node, Saved
 from badak.graph.effects import INFERENCE
 from badak.graph.modes import anywhere, modes
+from badak.kernels.half import BFLOAT16
 from badak.ops.cast import Cast
 from badak.tensor.tensor import Tensor
 
@@ -43,7 +44,7 @@ def apply(op, *inputs, **attributes):
             needs.append(False)
             continue
         array = x._array
-        if array.itemsize <= 2 and array.dtype.kind in "fV" and not op.moves:
+        if array.itemsize <= 2 and array.dtype.kind in "fV" and not (op.moves or (op.halves and array.dtype == BFLOAT16)):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
         # a view may have to take its history anew first, which the property does
@@ -104,7 +105,7 @@ def _run(op, inputs, attributes):
             arrays.append(None)
             continue
         array = x._array
-        if array.itemsize <= 2 and array.dtype.kind in "fV" and not op.moves:
+        if array.itemsize <= 2 and array.dtype.kind in "fV" and not (op.moves or (op.halves and array.dtype == BFLOAT16)):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
     saved = _new(Saved)
@@ -129,7 +130,7 @@ def _run(op, inputs, attributes):
 
 
 def _in_float32(op, inputs, attributes):
-    """apply for floats of 16 bits: what they make is computed in float32 and rounded once, the gradients likewise."""
+    """apply for floats of 16 bits where the operation does not take them: computed in float32, rounded once, gradients likewise."""
     narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
     if narrow.itemsize == 1:
         raise MissingError(f'"{op.name}" not implemented for \'{narrow}\'', "x.float(): floats of 8 bits store numbers")

@@ -3,7 +3,6 @@
 The same input gives the same bits on any number of threads. See `threads/parallel.py` for how a kernel is written.
 """
 
-from badak.kernels.fast._blocks import column_sum as column_sum
 from badak.kernels.fast._memory import keep_freed_memory as _keep_freed_memory
 from badak.kernels.fast.activation import gelu as gelu
 from badak.kernels.fast.activation import gelu_backward as gelu_backward
@@ -19,6 +18,7 @@ from badak.kernels.fast.arithmetic import arithmetic as arithmetic
 from badak.kernels.fast.arithmetic import where as where
 from badak.kernels.fast.attention import attention as attention
 from badak.kernels.fast.attention import attention_backward as attention_backward
+from badak.kernels.fast.casts import cast as cast
 from badak.kernels.fast.clipping import clip_kept as clip_kept
 from badak.kernels.fast.clipping import limit_all as limit_all
 from badak.kernels.fast.clipping import norm_all as norm_all
@@ -67,6 +67,7 @@ from badak.kernels.fast.threads.parallel import call_log as call_log
 from badak.kernels.fast.threads.parallel import warmup as warmup
 from badak.kernels.fast.threads.team import get_num_threads as get_num_threads
 from badak.kernels.fast.threads.team import set_num_threads as set_num_threads
+from badak.kernels.fast.totals import column_sum as column_sum
 from badak.kernels.fast.ways import describe as _describe_ways
 from badak.kernels.plain import avg_pool as avg_pool
 from badak.kernels.plain import avg_pool_backward as avg_pool_backward

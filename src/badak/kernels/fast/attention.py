@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 
-from badak.kernels.fast._blocks import summed
 from badak.kernels.fast.compiler.arrays import unit_stride
 from badak.kernels.fast.compiler.compile import kernel
 from badak.kernels.fast.compiler.floats import largest
 from badak.kernels.fast.compiler.registers import whole_registers
 from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.totals import summed
 from badak.kernels.fast.vectors.columns import softmax_columns, softmax_columns_backward
 from badak.kernels.fast.vectors.dots import dots
 from badak.kernels.fast.vectors.functions import exp

@@ -8,6 +8,7 @@ from badak.kernels import plain
 from badak.kernels.fast._tables import PARAM, part, table_of
 from badak.kernels.fast.compiler.floats import largest
 from badak.kernels.fast.threads.parallel import parallel, parallel_exact
+from badak.kernels.half import BFLOAT16
 
 
 @parallel("W1 Ri2 Ri1")
@@ -64,9 +65,9 @@ def limit(task, like, rows, owner, low, high):
 
 
 def _table(grads, memo):
-    """The table of these arrays; None where one of them has gaps, is read-only or shares memory."""
+    """The table of these arrays; None where one of them has gaps, is read-only or shares memory, and for bfloat16."""
     table = table_of(memo, [grads])
-    return table if all(table.fits) else None
+    return table if all(table.fits) and table.dtype != BFLOAT16 else None
 
 
 def norm_all(grads, p, memo):

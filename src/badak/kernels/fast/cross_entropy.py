@@ -6,12 +6,15 @@ import numpy as np
 
 from badak.errors import RangeError
 from badak.kernels.fast._blocks import NOTHING, as_rows, rows_per_block
+from badak.kernels.fast.casts import vector
+from badak.kernels.fast.compiler.bfloat16 import room_for, rounded, unrounded
 from badak.kernels.fast.compiler.floats import largest, minus
 from badak.kernels.fast.threads.parallel import parallel, parallel_exact
 from badak.kernels.fast.vectors.functions import exp
+from badak.kernels.half import value_dtype
 
 
-@parallel("W1 W1 R2 Ri1 R1 i f i Ei1")
+@parallel("Wf1 Wf1 R2 Ri1 Rf1 i f i Ei1")
 def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, smoothing, rows, wrong):
     """loss (N,), lse (N,) for `rows` rows of logits (N, V); weight (V,), or empty for ones.
 
@@ -47,7 +50,7 @@ def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, sm
         loss[n] = value
 
 
-@parallel("W2 R1 R2 Ri1 R1 R1 i f i Ei1")
+@parallel("W2 Rf1 R2 Ri1 Rf1 Rf1 i f i Ei1")
 def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weight, ignore_index, smoothing, rows, wrong):
     """dlogits = dloss (softmax sum_u c[u] - c),  c[v] = (1 - e) w[v] [v = t] + e/V w[v],  for `rows` rows.
 
@@ -61,15 +64,16 @@ def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weigh
         for v in range(classes):
             weights += weight[v]
     share = smoothing / logits.dtype.type(max(classes, 1))
+    room = room_for(dlogits)
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        x, dx, t, shift = logits[n], dlogits[n], target[n], lse[n]
+        x, t, shift = logits[n], target[n], lse[n]
         if t == ignore_index:
-            dx[:] = zero
+            dlogits[n, :] = zero
             continue
         if t < 0 or t >= classes:
             wrong[0] = 1
             continue
-        total = zero
+        dx, total = unrounded(room, dlogits[n]), zero
         for v in range(classes):
             dx[v] = exp(x[v] - shift)
         for v in range(classes):  # a loop of its own: where x and dx lie side by side, a loop that stores is not run in vectors
@@ -82,13 +86,15 @@ def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weigh
             for v in range(classes):
                 dx[v] -= dloss[n] * share * (weight[v] if weight.size else one)
         dx[t] -= dloss[n] * picked
+        rounded(dlogits[n], dx)
 
 
 def cross_entropy(logits, target, weight=None, ignore_index=-100, smoothing=0.0):
     """loss (N,), lse (N,).    logits (N, V), target int (N,), weight (V,) or None."""
     logits, wrong = as_rows(logits), np.zeros(1, np.int64)
     n, classes = logits.shape
-    loss, lse = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
+    number = value_dtype(logits.dtype)
+    loss, lse = np.empty(n, number), np.empty(n, number)
     step = rows_per_block(classes)
     cross_entropy_rows(
         -(-n // step),
@@ -167,7 +173,8 @@ def spread_loss(dy, count, n):
 
 
 def _weight(weight, logits):
-    return NOTHING[logits.dtype] if weight is None else np.ascontiguousarray(weight, logits.dtype)
+    number = value_dtype(logits.dtype)
+    return NOTHING[number] if weight is None else vector(weight, number)
 
 
 def _out_of_range(target, classes, ignore_index):

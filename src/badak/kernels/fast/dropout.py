@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.kernels.fast._blocks import block, blocks_of
 from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.half import value_dtype
 from badak.kernels.order import turn
 
 
@@ -21,8 +22,8 @@ def dropout(x, keep, p):
     if turned := turn(x.shape, x, keep):
         axes, back = turned
         return dropout(x.transpose(axes), keep.transpose(axes), p).transpose(back)
-    one = x.dtype.type(1)
-    scale = one / (one * x.dtype.type(1 - p)) if p < 1 else x.dtype.type(0)
+    number = value_dtype(x.dtype).type
+    scale = x.dtype.type(number(1) / number(1 - p)) if p < 1 else x.dtype.type(0)
     y = np.empty(x.shape, x.dtype)
-    dropout_block(blocks_of(x.size), x.size * 0.4, y.ravel(), x.ravel(), keep.ravel(), scale)
+    dropout_block(blocks_of(x.size), x.size * 0.4, y.ravel(), x.ravel(), keep.ravel(), number(scale))
     return y

@@ -5,8 +5,10 @@ import numpy as np
 from badak.errors import RangeError
 from badak.kernels import plain
 from badak.kernels.fast._blocks import as_rows, rows_per_block
+from badak.kernels.fast.casts import cast
 from badak.kernels.fast.compiler.arrays import unit_stride
 from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.half import value_dtype
 
 
 @parallel("W2 R2 Ri1 i Ei1")
@@ -22,7 +24,7 @@ def gather_rows(task, y, w, ids, rows, wrong):
             target[c] = source[c]
 
 
-@parallel("W2 R2 Ri1 i i Ei1")
+@parallel("Wf2 R2 Ri1 i i Ei1")
 def scatter_add_columns(task, dw, dy, ids, columns, padding, wrong):
     """dw = 0, then dw[ids[n]] += dy[n], n = 0, 1, ... in order, for `columns` columns: a task owns columns, so no sum is shared.
 
@@ -63,7 +65,7 @@ def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False
     """dw (rows, C): the sum of dy over the places where an id stands, in their order."""
     index, wrong = _flat(ids), np.zeros(1, np.int64)
     channels = dy.shape[-1]
-    dw = np.empty((rows, channels), dy.dtype)
+    dw = np.empty((rows, channels), value_dtype(dy.dtype))
     step = max(64, -(-channels // 8))
     padding = rows if padding_idx is None else padding_idx % max(rows, 1)
     work = dy.size * 0.6 + dw.size * 0.2
@@ -71,8 +73,8 @@ def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False
     if wrong[0]:
         raise _out_of_range(index, rows, "embedding_backward")
     if scale_grad_by_freq:
-        return dw / np.maximum(np.bincount(index, minlength=rows), 1).astype(dy.dtype)[:, None]
-    return dw
+        dw = dw / np.maximum(np.bincount(index, minlength=rows), 1).astype(dw.dtype)[:, None]
+    return cast(dw, dy.dtype)
 
 
 @parallel("X4 V4 Ri1 Ei1")

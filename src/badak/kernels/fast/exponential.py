@@ -6,6 +6,7 @@ from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of
 from badak.kernels.fast.compiler.floats import fma, rint, rounded
 from badak.kernels.fast.threads.parallel import parallel_exact
+from badak.kernels.half import value_dtype
 from badak.kernels.order import turn
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
@@ -71,8 +72,8 @@ def log_block(task, y, x):
 
 
 def _each(kernel, meaning, x):
-    """The kernel on float32; of other numbers, the meaning."""
-    if x.dtype != np.float32:
+    """The kernel on float32 and bfloat16; of other numbers, the meaning."""
+    if value_dtype(x.dtype) != np.float32:
         return meaning(x)
     if not x.flags.c_contiguous and (turned := turn(x.shape, x)):
         return _each(kernel, meaning, x.transpose(turned[0])).transpose(turned[1])

@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part, summed
+from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.fast.casts import vector
 from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.totals import summed
+from badak.kernels.half import value_dtype
 
 
-@parallel("W2 W1 W1 R2 R1 R1 f i")
+@parallel("W2 Wf1 Wf1 R2 Rf1 Rf1 f i")
 def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
     """y (N, C), mean and rstd (N,) for `rows` rows of x (N, C).
 
@@ -29,7 +32,7 @@ def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
             y[n, c] = (x[n, c] - m) * r * w[c] + b[c]
 
 
-@parallel("W2 W2 W2 R2 R2 R1 R1 R1 i")
+@parallel("W2 Wf2 Wf2 R2 R2 Rf1 Rf1 Rf1 i")
 def layer_norm_backward_rows(task, dx, dw_parts, db_parts, dy, x, w, mean, rstd, rows):
     """dx (N, C) for `rows` rows, and their share of dw and db: one row of dw_parts, db_parts (P, C), summed later.
 
@@ -63,7 +66,8 @@ def layer_norm(x, w, b, eps):
     shape, dtype = x.shape, x.dtype
     rows = as_rows(x)
     n, channels = rows.shape
-    y, mean, rstd = np.empty((n, channels), dtype), np.empty(n, dtype), np.empty(n, dtype)
+    number = value_dtype(dtype)
+    y, mean, rstd = np.empty((n, channels), dtype), np.empty(n, number), np.empty(n, number)
     step = rows_per_block(channels)
     layer_norm_rows(
         -(-n // step),
@@ -72,8 +76,8 @@ def layer_norm(x, w, b, eps):
         mean,
         rstd,
         rows,
-        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
-        np.zeros(channels, dtype) if b is None else np.ascontiguousarray(b),
+        np.ones(channels, number) if w is None else vector(w, number),
+        np.zeros(channels, number) if b is None else vector(b, number),
         eps,
         step,
     )
@@ -86,11 +90,12 @@ def layer_norm(x, w, b, eps):
 def layer_norm_backward(dy, x, w, mean, rstd, needs):
     """dx, dw, db; see `plain.layer_norm_backward` for the derivation."""
     rows, dtype = as_rows(x), x.dtype
+    number, kind = value_dtype(dtype), None if w is None else w.dtype
     n, channels = rows.shape
     step = rows_per_part(n, channels)
     count = -(-n // step)
     dx = np.empty((n, channels), dtype)
-    dw, db = np.empty((count, channels), dtype), np.empty((count, channels), dtype)
+    dw, db = np.empty((count, channels), number), np.empty((count, channels), number)
     layer_norm_backward_rows(
         count,
         2 * x.size,
@@ -99,13 +104,13 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
         db,
         as_rows(dy),
         rows,
-        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
+        np.ones(channels, number) if w is None else vector(w, number),
         mean.ravel(),
         rstd.ravel(),
         step,
     )
     return (
         dx.reshape(x.shape) if needs[0] else None,
-        summed(dw) if needs[1] else None,
-        summed(db) if needs[2] else None,
+        summed(dw, kind) if needs[1] else None,
+        summed(db, kind) if needs[2] else None,
     )

@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from badak.kernels.fast import streamed
-from badak.kernels.fast._blocks import NOTHING, as_rows, column_sum
+from badak.kernels.fast._blocks import NOTHING, as_rows
 from badak.kernels.fast.bf16_products import product as bf16_product
 from badak.kernels.fast.products import product
 from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.totals import column_sum
 from badak.kernels.fast.vectors.dots import dots
 
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
@@ -69,6 +70,4 @@ def linear_backward(dy, x, w, needs):
     if needs[1]:
         rows = x.reshape(len(dy), x.shape[-1])
         dw = multiply(np.empty(w.shape, w.dtype), dy.T, rows)
-    if dy.itemsize == 2 and needs[2]:
-        return dx, dw, column_sum(dy.astype(np.float32)).astype(w.dtype)
-    return dx, dw, column_sum(dy) if needs[2] else None
+    return dx, dw, column_sum(dy, w.dtype) if needs[2] else None

@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part, summed
+from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.fast.casts import vector
 from badak.kernels.fast.threads.parallel import parallel
+from badak.kernels.fast.totals import summed
+from badak.kernels.half import value_dtype
 
 
-@parallel("W2 W1 R2 R1 f i")
+@parallel("W2 Wf1 R2 Rf1 f i")
 def rms_norm_rows(task, y, rstd, x, w, eps, rows):
     """y (N, C), rstd (N,) for `rows` rows:   rstd = 1 / sqrt(sum_c x^2 / C + eps)   y = w x rstd."""
     n_rows, channels = x.shape
@@ -22,7 +25,7 @@ def rms_norm_rows(task, y, rstd, x, w, eps, rows):
             y[n, c] = x[n, c] * r * w[c]
 
 
-@parallel("W2 W2 R2 R2 R1 R1 i")
+@parallel("W2 Wf2 R2 R2 Rf1 Rf1 i")
 def rms_norm_backward_rows(task, dx, dw_parts, dy, x, w, rstd, rows):
     """dx (N, C) for `rows` rows, and their share of dw: one row of dw_parts (P, C), summed later.
 
@@ -49,7 +52,8 @@ def rms_norm(x, w, eps):
     """y, rstd.    x (..., C), w (C,) or None -> y (..., C), rstd (...)."""
     rows, dtype = as_rows(x), x.dtype
     n, channels = rows.shape
-    y, rstd = np.empty((n, channels), dtype), np.empty(n, dtype)
+    number = value_dtype(dtype)
+    y, rstd = np.empty((n, channels), dtype), np.empty(n, number)
     step = rows_per_block(channels)
     rms_norm_rows(
         -(-n // step),
@@ -57,7 +61,7 @@ def rms_norm(x, w, eps):
         y,
         rstd,
         rows,
-        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
+        np.ones(channels, number) if w is None else vector(w, number),
         eps,
         step,
     )
@@ -70,7 +74,8 @@ def rms_norm_backward(dy, x, w, rstd, needs):
     n, channels = rows.shape
     step = rows_per_part(n, channels)
     count = -(-n // step)
-    dx, dw = np.empty((n, channels), dtype), np.empty((count, channels), dtype)
+    number, kind = value_dtype(dtype), None if w is None else w.dtype
+    dx, dw = np.empty((n, channels), dtype), np.empty((count, channels), number)
     rms_norm_backward_rows(
         count,
         2 * x.size,
@@ -78,8 +83,8 @@ def rms_norm_backward(dy, x, w, rstd, needs):
         dw,
         as_rows(dy),
         rows,
-        np.ones(channels, dtype) if w is None else np.ascontiguousarray(w),
+        np.ones(channels, number) if w is None else vector(w, number),
         rstd.ravel(),
         step,
     )
-    return dx.reshape(x.shape) if needs[0] else None, summed(dw) if needs[1] else None
+    return dx.reshape(x.shape) if needs[0] else None, summed(dw, kind) if needs[1] else None

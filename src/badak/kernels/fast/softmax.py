@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block
+from badak.kernels.fast.compiler.bfloat16 import room_for, rounded, unrounded
 from badak.kernels.fast.compiler.floats import largest, minus
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.vectors.functions import exp
@@ -15,17 +16,19 @@ def softmax_rows(task, y, x, rows):
     """y = exp(x - max) / sum_c exp(x - max) for `rows` rows. A row of -inf gives NaN: -inf - -inf."""
     n_rows, channels = x.shape
     zero, one = x.dtype.type(0), x.dtype.type(1)
+    room = room_for(y)
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        top, total = x.dtype.type(-np.inf), zero
+        top, total, made = x.dtype.type(-np.inf), zero, unrounded(room, y[n])
         for c in range(channels):
             top = largest(top, x[n, c])
         for c in range(channels):
-            y[n, c] = exp(x[n, c] - top)
+            made[c] = exp(x[n, c] - top)
         for c in range(channels):  # a loop of its own: where x and y lie side by side, a loop that stores is not run in vectors
-            total += y[n, c]
+            total += made[c]
         scale = one / total
         for c in range(channels):
-            y[n, c] *= scale
+            made[c] *= scale
+        rounded(y[n], made)
 
 
 @parallel("W2 R2 R2 i")

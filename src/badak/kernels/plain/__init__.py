@@ -15,6 +15,7 @@ from badak.kernels.plain.arithmetic import arithmetic as arithmetic
 from badak.kernels.plain.arithmetic import where as where
 from badak.kernels.plain.attention import attention as attention
 from badak.kernels.plain.attention import attention_backward as attention_backward
+from badak.kernels.plain.casts import cast as cast
 from badak.kernels.plain.clipping import clip_kept as clip_kept
 from badak.kernels.plain.clipping import limit_all as limit_all
 from badak.kernels.plain.clipping import norm_all as norm_all

@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable
 from contextvars import Context
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from badak.kernels.half import BFLOAT16
 from badak.kernels.order import laid
 
 Array = Any  # a NumPy array
@@ -83,6 +85,41 @@ def by_rows(function: Callable[..., Any]) -> Callable[..., Any]:
         return y if y.flags.c_contiguous else y.copy()
 
     return contiguous
+
+
+def in_float32(*results: str | None) -> Callable[..., Any]:
+    """What a kernel means for bfloat16: its arrays are widened, it computes in float32, and each result is rounded once.
+
+    results: for each result the argument whose dtype it takes, None for one that stays float32 (statistics, what is summed
+    later); without any, every result takes the dtype of the first argument.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        places = [None if name is None else list(signature(function).parameters).index(name) for name in results]
+
+        @wraps(function)
+        def computed(*args: Any, **named: Any) -> Any:
+            for x in args:
+                if type(x) is ndarray and x.dtype == BFLOAT16:
+                    break
+            else:
+                return function(*args, **named)
+            made = function(*map(_wide, args), **named)
+            if type(made) is not tuple:
+                return _rounded(made, args[(places or [0])[0] or 0])
+            return tuple([y if at is None else _rounded(y, args[at]) for y, at in zip(made, places or [0] * len(made))])
+
+        return computed
+
+    return decorated
+
+
+def _wide(x: Any) -> Any:
+    return x.astype(np.float32) if type(x) is ndarray and x.dtype == BFLOAT16 else x
+
+
+def _rounded(y: Array | None, like: Array | None) -> Array | None:
+    return y if y is None or like is None else y.astype(like.dtype, copy=False)
 
 
 def rows(x: Array) -> Array:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, elementwise
+from badak.kernels.plain._arrays import Array, elementwise, in_float32
 from badak.kernels.plain._erf import erf
 
 ROOT_HALF = math.sqrt(1 / 2)
@@ -14,6 +14,7 @@ CUBIC = 0.044715
 
 
 @elementwise
+@in_float32()
 def gelu(x: Array, approximate: str) -> Array:
     """y = x Phi(x), Phi the distribution function of the standard normal.
 
@@ -26,6 +27,7 @@ def gelu(x: Array, approximate: str) -> Array:
 
 
 @elementwise
+@in_float32()
 def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
     """
     "none":  dx = dy (Phi(x) + x phi(x)),  phi(x) = exp(-x^2/2) / sqrt(2 pi)
@@ -42,36 +44,42 @@ def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
 
 
 @elementwise
+@in_float32()
 def relu(x: Array) -> Array:
     """y = max(x, 0); NaN stays NaN."""
     return np.maximum(x, 0)
 
 
 @elementwise
+@in_float32()
 def relu_backward(dy: Array, y: Array) -> Array:
     """dx = dy where y > 0 (or NaN), else 0: the slope at 0 is taken as 0."""
     return np.where(y <= 0, 0, dy)
 
 
 @elementwise
+@in_float32()
 def sigmoid(x: Array) -> Array:
     """y = 1 / (1 + exp(-x)); an overflow of exp is the limit 0."""
     return 1 / (1 + np.exp(-x))
 
 
 @elementwise
+@in_float32()
 def sigmoid_backward(dy: Array, y: Array) -> Array:
     """dx = dy y (1 - y)."""
     return dy * y * (1 - y)
 
 
 @elementwise
+@in_float32()
 def silu(x: Array) -> Array:
     """y = x s, s = sigmoid(x)."""
     return x * sigmoid(x)
 
 
 @elementwise
+@in_float32()
 def silu_backward(dy: Array, x: Array) -> Array:
     """dx = dy s (1 + x (1 - s))."""
     s = sigmoid(x)
@@ -79,12 +87,14 @@ def silu_backward(dy: Array, x: Array) -> Array:
 
 
 @elementwise
+@in_float32()
 def tanh(x: Array) -> Array:
     """y = tanh(x)."""
     return np.tanh(x)
 
 
 @elementwise
+@in_float32()
 def tanh_backward(dy: Array, y: Array) -> Array:
     """dx = dy (1 - y^2)."""
     return dy * (1 - y * y)

@@ -5,10 +5,11 @@ Source of the smoothing: Szegedy et al., "Rethinking the Inception Architecture"
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, by_rows, quiet
+from badak.kernels.plain._arrays import Array, by_rows, in_float32, quiet
 
 
 @quiet
+@in_float32(None, None)
 def cross_entropy(
     logits: Array, target: Array, weight: Array | None = None, ignore_index: int = -100, smoothing: float = 0.0
 ) -> tuple[Array, Array]:
@@ -34,6 +35,7 @@ def cross_entropy(
 
 
 @by_rows
+@in_float32("logits")
 def cross_entropy_backward(
     dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None, ignore_index: int, smoothing: float
 ) -> Array:

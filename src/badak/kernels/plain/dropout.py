@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.kernels.half import value_dtype
 from badak.kernels.plain._arrays import Array, elementwise
 
 
@@ -13,6 +14,7 @@ def dropout(x: Array, keep: Array, p: float) -> Array:
     The factor is 1 / (1 - p) in the type of x, as PyTorch rounds it; p = 1 gives zeros. A dropped number is multiplied by 0, so
     that NaN and infinity are seen where they were. Linear in x, so dx = dropout(dy, keep, p).
     """
-    one = np.ones((), x.dtype)
+    one = np.ones((), value_dtype(x.dtype))
+    factor = (one / (one * (1 - p)) if p < 1 else one * 0).astype(x.dtype)
     with np.errstate(invalid="ignore"):
-        return x * (keep * (one / (one * (1 - p)) if p < 1 else one * 0))
+        return x * (keep * factor)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, by_rows
+from badak.kernels.plain._arrays import Array, by_rows, in_float32
 from badak.kernels.plain._arrays import rows as as_rows
 
 
@@ -12,6 +12,7 @@ def embedding(w: Array, ids: Array) -> Array:
     return w[ids]
 
 
+@in_float32()
 def embedding_backward(
     dy: Array, ids: Array, rows: int, padding_idx: int | None = None, scale_grad_by_freq: bool = False
 ) -> Array:

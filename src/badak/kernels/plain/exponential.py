@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, elementwise
+from badak.kernels.plain._arrays import Array, elementwise, in_float32
 
 
 def _wide(function, *arrays):
@@ -16,12 +16,14 @@ def _wide(function, *arrays):
 
 
 @elementwise
+@in_float32()
 def exp(x: Array) -> Array:
     """e^x;   dx = dy y."""
     return _wide(np.exp, x)
 
 
 @elementwise
+@in_float32()
 def log(x: Array) -> Array:
     """ln x: -inf at 0, NaN below;   dx = dy / x."""
     return _wide(np.log, x)

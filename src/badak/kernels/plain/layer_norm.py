@@ -4,10 +4,11 @@ eq. 4 for w and b."""
 import numpy as np
 
 from badak.kernels.order import row_major
-from badak.kernels.plain._arrays import Array, quiet, rows
+from badak.kernels.plain._arrays import Array, in_float32, quiet, rows
 
 
 @quiet
+@in_float32("x", None, None)
 def layer_norm(x: Array, w: Array | None, b: Array | None, eps: float) -> tuple[Array, Array, Array]:
     """y, mean, rstd.    x (..., C), w and b (C,) or None -> y (..., C), mean (...), rstd (...).
 
@@ -29,6 +30,7 @@ def layer_norm(x: Array, w: Array | None, b: Array | None, eps: float) -> tuple[
 
 
 @quiet
+@in_float32("x", "w", "w")
 def layer_norm_backward(
     dy: Array, x: Array, w: Array | None, mean: Array, rstd: Array, needs: tuple[bool, ...]
 ) -> tuple[Array | None, ...]:

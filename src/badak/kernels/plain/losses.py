@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.kernels.order import laid
-from badak.kernels.plain._arrays import Array, elementwise, quiet
+from badak.kernels.plain._arrays import Array, elementwise, in_float32, quiet
 from badak.kernels.plain.activation import sigmoid
 
 
@@ -35,6 +35,7 @@ def kl_div_backward(
 
 
 @elementwise
+@in_float32()
 def mse(x: Array, target: Array) -> Array:
     """loss = (x - target)^2."""
     d = x - target
@@ -42,6 +43,7 @@ def mse(x: Array, target: Array) -> Array:
 
 
 @elementwise
+@in_float32("x")
 def mse_backward(dloss: Array, x: Array, target: Array) -> Array:
     """dx = 2 (x - target) dloss, and dtarget = -dx."""
     return 2 * (x - target) * dloss

@@ -4,10 +4,11 @@
 import numpy as np
 
 from badak.kernels.order import row_major
-from badak.kernels.plain._arrays import Array, quiet, rows
+from badak.kernels.plain._arrays import Array, in_float32, quiet, rows
 
 
 @quiet
+@in_float32("x", None)
 def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
     """y, rstd.    x (..., C), w (C,) or None -> y (..., C), rstd (...).
 
@@ -22,6 +23,7 @@ def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
 
 
 @quiet
+@in_float32("x", "w")
 def rms_norm_backward(
     dy: Array, x: Array, w: Array | None, rstd: Array, needs: tuple[bool, ...]
 ) -> tuple[Array | None, ...]:

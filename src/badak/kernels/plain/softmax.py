@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from badak.kernels.plain._arrays import Array, by_rows
+from badak.kernels.plain._arrays import Array, by_rows, in_float32
 
 
 @by_rows
+@in_float32()
 def softmax(x: Array) -> Array:
     """y = exp(x) / sum_c exp(x).    x (..., C) -> (..., C).
 
@@ -18,12 +19,14 @@ def softmax(x: Array) -> Array:
 
 
 @by_rows
+@in_float32()
 def softmax_backward(dy: Array, y: Array) -> Array:
     """dx = y (dy - sum_c dy y), because dy_i/dx_j = y_i ([i = j] - y_j)."""
     return y * (dy - (dy * y).sum(axis=-1, keepdims=True))
 
 
 @by_rows
+@in_float32()
 def log_softmax(x: Array) -> Array:
     """y = x - log sum_c exp(x), with the maximum taken out first.    x (..., C) -> (..., C)."""
     z = x - x.max(axis=-1, keepdims=True, initial=-np.inf)
@@ -31,6 +34,7 @@ def log_softmax(x: Array) -> Array:
 
 
 @by_rows
+@in_float32()
 def log_softmax_backward(dy: Array, y: Array) -> Array:
     """dx = dy - exp(y) sum_c dy, because dy_i/dx_j = [i = j] - exp(y_j)."""
     return dy - np.exp(y) * dy.sum(axis=-1, keepdims=True)

@@ -39,6 +39,10 @@ def matmul(a, b):
     return run(MatMul, a, b)
 
 
+def cast(x, dtype):
+    return x.astype(dtype)
+
+
 def concatenate(xs, axis: int):
     return run(Cat, *xs, axis=axis)
 
@@ -132,7 +136,9 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
     lead = tuple(range(x.ndim - 1))
     if needs[1]:
         dw = (dy * h).sum(axis=lead)
-    return dx, dw, dy.sum(axis=lead) if needs[2] else None
+    db = dy.sum(axis=lead) if needs[2] else None
+    like = x if w is None else w
+    return _typed(dx, x), _typed(dw, like), db
 
 
 def rms_norm_backward(dy, x, w, rstd, needs):
@@ -141,7 +147,13 @@ def rms_norm_backward(dy, x, w, rstd, needs):
     if needs[0]:
         g = dy if w is None else dy * w
         dx = rstd[..., None] * (g - h * (g * h).mean(axis=-1, keepdims=True))
-    return dx, (dy * h).sum(axis=tuple(range(x.ndim - 1))) if needs[1] else None
+    dw = (dy * h).sum(axis=tuple(range(x.ndim - 1))) if needs[1] else None
+    return _typed(dx, x), _typed(dw, x if w is None else w)
+
+
+def _typed(dx, x):
+    """dx in the dtype of x: next to float32, what is of bfloat16 becomes float32, too."""
+    return None if dx is None else dx.astype(x.dtype)
 
 
 # ---------------------------------------------------------------- attention
@@ -207,7 +219,8 @@ def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index: int
     if weight is not None:
         c = c * weight.values
     c[target == ignore_index] = 0
-    return dloss[:, None] * (run(Softmax, logits, dim=-1) * c.sum(axis=-1, keepdims=True) - c)
+    dlogits = dloss[:, None] * (run(Softmax, logits, dim=-1) * c.sum(axis=-1, keepdims=True) - c)
+    return dlogits.astype(logits.dtype)
 
 
 def nll_backward(dloss, logp, target, weight, ignore_index: int):

@@ -20,10 +20,11 @@ from numba.core.imputils import lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.arraydecl import ArrayAttribute, get_array_index_type
 from numba.core.typing.templates import AbstractTemplate, infer_getattr, infer_global, signature
+from numba.extending import overload
 
 from badak.kernels.half import BFLOAT16, value_dtype
 
-__all__ = ["STORED", "is_bfloat16", "number_of", "rounded_bits", "viewed", "widened_bits"]
+__all__ = ["STORED", "is_bfloat16", "number_of", "room_for", "rounded", "rounded_bits", "unrounded", "viewed", "widened_bits"]
 
 STORED = np.dtype(np.uint16)  # as what a driver takes it
 
@@ -105,6 +106,42 @@ class _Model(PrimitiveModel):
 @lower_cast(types.Number, _bfloat16)
 def _(context, builder, given, wanted, value):
     return context.cast(builder, value, given, types.float32)
+
+
+def room_for(y):
+    """Where a kernel that goes over a row of y (N, C) several times keeps its numbers meanwhile; y itself, if y can hold them."""
+    return y
+
+
+def unrounded(room, row):
+    """The row of numbers that becomes `row` of y in the end."""
+    return row
+
+
+def rounded(row, numbers):
+    """Round the numbers of `unrounded` into the row of y."""
+
+
+@overload(room_for)
+def _(y):
+    return (lambda y: np.empty(y.shape[1], np.float32)) if is_bfloat16(y) else (lambda y: y)
+
+
+@overload(unrounded)
+def _(room, row):
+    return (lambda room, row: room) if is_bfloat16(row) else (lambda room, row: row)
+
+
+@overload(rounded)
+def _(row, numbers):
+    if not is_bfloat16(row):
+        return lambda row, numbers: None
+
+    def write(row, numbers):
+        for c in range(row.size):
+            row[c] = numbers[c]
+
+    return write
 
 
 @infer_global(operator.getitem)
