@@ -1,15 +1,16 @@
 """The same user code through torch.compile; with badak, `import torch` gives badak and torch.compile is badak.compile.
 
-Variants: "default" and "autotune" (mode max-autotune-no-cudagraphs) compile the model, "step" the whole training step.
+Variants: "default" and "autotune" (mode max-autotune-no-cudagraphs) compile the model, "step" the whole training step; "int8"
+and "bfloat16" compile models that answer, whose weights badak has quantized.
 """
 
 import torch
 
-from bench.steps import Encoding, Training, Writing, fingerprint, load
+from bench.steps import Encoding, Training, Writing, fingerprint, load, unchanged
 from bench.workloads import Workload, data
 from bench.writing import FullCacheAttention, Writer
 
-MODES = {"default": None, "step": None, "autotune": "max-autotune-no-cudagraphs"}
+MODES = {"default": None, "step": None, "int8": None, "bfloat16": None, "autotune": "max-autotune-no-cudagraphs"}
 
 
 class CompiledTraining(Training):
@@ -33,10 +34,11 @@ class CompiledTraining(Training):
 class CompiledWriting(Writing):
     """The prompt eagerly, then one compiled step for each token; the place is a tensor, so there is one graph."""
 
-    def __init__(self, work: Workload, mode: str | None):
+    def __init__(self, work: Workload, mode: str | None, narrow=unchanged):
         self.model = Writer(work, FullCacheAttention)
         load(self.model, work, "blocks")
         self.parameters = sum(p.numel() for p in self.model.parameters())
+        self.model = narrow(self.model)
         self.prompt = torch.from_numpy(data(work)["x"])
         self.count = work.T - work.prompt
         self.decode = torch.compile(self.model, mode=mode, fullgraph=True, dynamic=False)
@@ -55,11 +57,16 @@ def build(work: Workload, variant: str):
     """The work of a compiled peer."""
     mode = MODES[variant]
 
+    def narrow(model):
+        if variant not in ("int8", "bfloat16"):
+            return model
+        return torch.quantize(model, variant)
+
     def compiled(model):
-        return torch.compile(model, mode=mode, fullgraph=True, dynamic=False)
+        return torch.compile(narrow(model), mode=mode, fullgraph=True, dynamic=False)
 
     if work.family == "write":
-        return CompiledWriting(work, mode)
+        return CompiledWriting(work, mode, narrow)
     if work.family == "encode":
         return Encoding(work, "blocks", compiled)
     if variant == "step":

@@ -27,6 +27,7 @@ LIBRARIES = [
     Library("badak blocks", "badak", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
     Library("badak layers", "badak", "steps", "layers", (*TRAIN, "I3")),
     Library("badak compile", "badak", "compiled", "step", (*TRAIN, *WRITE, "I3")),
+    Library("badak int8", "badak", "compiled", "int8", (*WRITE, "I3")),
     Library("torch blocks", "torch", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
     Library("torch blocks+foreach", "torch", "steps", "blocks+foreach", SMALL),
     Library("torch layers", "torch", "steps", "layers", (*TRAIN, "I3")),
@@ -36,7 +37,8 @@ LIBRARIES = [
     Library("torch compile+step", "torch", "compiled", "step", ("W1", "W2", "W3", "W4")),
     Library("torch compile+autotune", "torch", "compiled", "autotune", (*SMALL, "I1", "I3")),
     Library("jax", "jax", "with_jax", "", (*TRAIN, *WRITE, "I3")),
-    Library("ctranslate2", "ctranslate2", "with_ctranslate2", "", (*WRITE, "I3")),
+    Library("ctranslate2", "ctranslate2", "with_ctranslate2", "float32", (*WRITE, "I3")),
+    Library("ctranslate2 int8", "ctranslate2", "with_ctranslate2", "int8", (*WRITE, "I3")),
 ]
 
 

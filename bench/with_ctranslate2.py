@@ -1,4 +1,4 @@
-"""CTranslate2 for the workloads that only answer, in float32: its own model format, written from the shared weights."""
+"""CTranslate2 for the workloads that only answer, in float32 or int8: its own model format, written from the shared weights."""
 
 import os
 import tempfile
@@ -61,7 +61,7 @@ def encoder_spec(work: Workload, p: dict[str, np.ndarray]):
 class Model:
     """The shared weights in CTranslate2's format, opened with as many threads as the others have."""
 
-    def __init__(self, work: Workload, spec_of, opener):
+    def __init__(self, work: Workload, kind: str, spec_of, opener):
         p = weights(work)
         self.parameters = sum(value.size for value in p.values())
         spec = spec_of(work, p)
@@ -72,12 +72,12 @@ class Model:
         threads = int(os.environ["OMP_NUM_THREADS"])
         with tempfile.TemporaryDirectory() as folder:
             spec.save(folder)
-            self.opened = opener(folder, device="cpu", compute_type="float32", intra_threads=threads, inter_threads=1)
+            self.opened = opener(folder, device="cpu", compute_type=kind, intra_threads=threads, inter_threads=1)
 
 
 class Writing(Model):
-    def __init__(self, work: Workload):
-        super().__init__(work, decoder_spec, ctranslate2.Generator)
+    def __init__(self, work: Workload, kind: str):
+        super().__init__(work, kind, decoder_spec, ctranslate2.Generator)
         self.prompt, self.count = [[f"t{i}" for i in data(work)["x"][0]]], work.T - work.prompt
 
     def step(self) -> float:
@@ -90,8 +90,8 @@ class Writing(Model):
 
 
 class Encoding(Model):
-    def __init__(self, work: Workload):
-        super().__init__(work, encoder_spec, ctranslate2.Encoder)
+    def __init__(self, work: Workload, kind: str):
+        super().__init__(work, kind, encoder_spec, ctranslate2.Encoder)
         self.ids = data(work)["x"].astype(np.int32).tolist()
 
     def step(self) -> float:
@@ -100,5 +100,5 @@ class Encoding(Model):
 
 
 def build(work: Workload, variant: str):
-    """The work of CTranslate2."""
-    return Writing(work) if work.family == "write" else Encoding(work)
+    """The work of CTranslate2; `variant`: float32 or int8, in which it computes."""
+    return Writing(work, variant) if work.family == "write" else Encoding(work, variant)
