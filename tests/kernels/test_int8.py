@@ -19,9 +19,8 @@ SIZES = [
 ]  # fmt: skip
 
 
-def ways():
-    """Those that this CPU can take."""
-    return [way for way in int8.WAYS if int8.possible(way)]
+ALL = [way.name for way in int8.WAYS.ways]
+HERE = [name for name in ALL if not int8.WAYS.why_not(name)]
 
 
 def drawn(m, k, n):
@@ -38,25 +37,25 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("way", int8.WAYS)
-def test_every_way_gives_the_bits_of_the_meaning(way, size, monkeypatch):
-    if way not in ways():
-        pytest.skip(f"this CPU has no {way}")
-    monkeypatch.setattr(int8, "chosen", lambda: way)
+@pytest.mark.parametrize("way", ALL)
+def test_every_way_gives_the_bits_of_the_meaning(way, size):
+    if why := int8.WAYS.why_not(way):
+        pytest.skip(why)
     x, w, scale, b = drawn(*size)
-    for rows in (x, x[::-1], x[:1]):
-        same(int8.linear_int8(rows, w, scale, b), plain.linear_int8(rows, w, scale, b))
-    same(int8.linear_int8(x, w, scale, None), plain.linear_int8(x, w, scale, None))
+    with int8.WAYS.use(way):
+        for rows in (x, x[::-1], x[:1]):
+            same(int8.linear_int8(rows, w, scale, b), plain.linear_int8(rows, w, scale, b))
+        same(int8.linear_int8(x, w, scale, None), plain.linear_int8(x, w, scale, None))
 
 
 @pytest.mark.parametrize("m", [3, 40])
-def test_rows_that_cannot_be_rounded(m, monkeypatch):
+def test_rows_that_cannot_be_rounded(m):
     """An infinity or a NaN makes its own row NaN, and no other; a row of tiny numbers counts as zeros."""
     x, w, scale, b = drawn(m, 70, 33)
     x[0, 3], x[1, 69], x[2] = np.inf, np.nan, 1e-40
-    for way in ways():
-        monkeypatch.setattr(int8, "chosen", lambda way=way: way)
-        y = int8.linear_int8(x, w, scale, b)
+    for way in HERE:
+        with int8.WAYS.use(way):
+            y = int8.linear_int8(x, w, scale, b)
         same(y, plain.linear_int8(x, w, scale, b))
         assert np.isnan(y[:2]).all() and (y[2] == b).all() and np.isfinite(y[2:]).all()
 
@@ -67,7 +66,7 @@ def test_a_row_is_rounded_to_the_nearest_whole_number_ties_to_even():
     assert numbers.tolist() == [[127, 0, 2, -2, 126, -127], [0] * 6] and scale.tolist() == [1, 0]
 
 
-def test_the_largest_sums_do_not_overflow(monkeypatch):
+def test_the_largest_sums_do_not_overflow():
     k = 131_072
     w, scale = np.full((5, k), 127, np.int8), np.ones(5, np.float32)
     for way in ways():
@@ -96,7 +95,7 @@ def test_older_cpus_give_the_same_bits():
     program = (
         "import sys, numpy as np; from badak.kernels import active; from badak.kernels.fast import int8\n"
         "x, w, s, b = (np.frombuffer(bytes.fromhex(t), k).reshape(z) for t, k, z in eval(sys.stdin.read()))\n"
-        "print((int8.linear_int8(x, w, s, b).tobytes() + int8.linear_int8(x[:3], w, s, b).tobytes()).hex(), int8.chosen())"
+        "print((int8.linear_int8(x, w, s, b).tobytes() + int8.linear_int8(x[:3], w, s, b).tobytes()).hex(), int8.WAYS.chosen())"
     )
     given = repr([(a.tobytes().hex(), a.dtype.name, a.shape) for a in (x, w, scale, b)])
     expected = plain.linear_int8(x, w, scale, b).tobytes() + plain.linear_int8(x[:3], w, scale, b).tobytes()

@@ -5,7 +5,7 @@ import numpy as np
 
 from badak.kernels.fast._blocks import NOTHING, as_rows
 from badak.kernels.fast.compiler.compile import JIT, kernel
-from badak.kernels.fast.compiler.integers import HAS_VNNI, VNNI, WIDENED
+from badak.kernels.fast.compiler.integers import VNNI, VNNI_FEATURES, WIDENED
 from badak.kernels.fast.compiler.registers import REGISTER
 from badak.kernels.fast.threads.parallel import parallel_exact
 from badak.kernels.fast.threads.team import team
@@ -22,10 +22,11 @@ from badak.kernels.fast.vectors.integers import (
     sum_panel,
 )
 from badak.kernels.fast.vectors.tiles import transpose
+from badak.kernels.fast.ways import Way, Ways
 from badak.kernels.plain import linear_int8 as plain_linear_int8
 
 ONLY = (np.float32,)
-WAYS = {"amx": AMX, "vnni": VNNI, "widened": WIDENED}  # the fastest first
+_NUMBERS = {"amx": AMX, "vnni": VNNI, "widened": WIDENED}  # of ways, as kernels know them
 _FEW = 4  # rows up to which the weights are read where they lie
 _STREAM = 32_768  # bytes of weights of a task
 _ROWS, _LINE = 256, 64
@@ -151,7 +152,7 @@ def linear_int8(x, w, scale, b):
         w = np.pad(w, ((0, 0), (0, -size % 4)))  # rows are read in groups of four
     bias = NOTHING[x.dtype] if b is None else np.ascontiguousarray(b)
     multiply = _few if len(rows) <= _FEW else _many
-    multiply(y, rows, np.ascontiguousarray(w), scale, bias, WAYS[chosen()])
+    multiply(y, rows, np.ascontiguousarray(w), scale, bias, _NUMBERS[WAYS.chosen()])
     return y.reshape(*x.shape[:-1], features)
 
 
@@ -183,11 +184,22 @@ def _room(size):
     return np.empty(size + _LINE, np.int8)
 
 
-def possible(way):
-    """Whether this CPU has the instructions."""
-    return {"amx": False, "vnni": HAS_VNNI, "widened": True}[way]
+def _right(way):
+    """Whether sums of every kind of size come out right by this way: the check of `ways.py`."""
+    random = np.random.RandomState(0)
+    for m, k, n in ((1, 100, 9), (3, 64, 5), (40, 200, 50)):
+        x = random.standard_normal((m, k)).astype(np.float32)
+        w, scale = random.randint(-127, 128, (n, k)).astype(np.int8), random.rand(n).astype(np.float32)
+        with WAYS.use(way):
+            if not np.array_equal(linear_int8(x, w, scale, scale), plain_linear_int8(x, w, scale, scale)):
+                return False
+    return True
 
 
-def chosen():
-    """The fastest way that is possible."""
-    return next(way for way in WAYS if possible(way))
+WAYS = Ways(
+    "int8",
+    __file__,
+    Way("amx", ("amx-tile", "amx-int8", *VNNI_FEATURES), lambda: _right("amx")),
+    Way("vnni", VNNI_FEATURES, lambda: _right("vnni")),
+    Way("widened"),
+)

@@ -1,4 +1,4 @@
-"""Whole numbers of 8 bits in vector registers and tiles: what `vectors/integers.py` is written with."""
+"""Whole numbers of 8 bits in vector registers: what `vectors/integers.py` is written with."""
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
@@ -6,28 +6,25 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils
 
-from badak.kernels.fast.compiler.cpu import FEATURES
+from badak.kernels.fast.compiler.amx import has
 from badak.kernels.fast.compiler.registers import REGISTER, Vectors
 
 __all__ = [
     "BIT",
     "F32",
-    "HAS_TILES",
-    "HAS_VNNI",
+    "VNNI_FEATURES",
     "I8",
     "I32",
     "VNNI",
     "WIDENED",
     "Bytes",
     "Sixteen",
-    "bytes_of",
     "repeat",
-    "tile_call",
 ]
 
 BIT, I8, I32, F32 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.FloatType()
-HAS_VNNI = bool(FEATURES.get("avx512vnni") if REGISTER == 64 else REGISTER == 32 and FEATURES.get("avxvnni"))
-HAS_TILES = bool(FEATURES.get("amx-int8"))
+VNNI_FEATURES = ("avx512vnni",) if REGISTER == 64 else ("avxvnni",)
+_HAS_VNNI = has(*VNNI_FEATURES)
 WIDENED, VNNI = 0, 1  # ways to multiply
 
 
@@ -94,7 +91,7 @@ class Bytes(Vectors):
 
     def dot(self, sums, x, w):
         """sums + the four products of each lane, x without sign."""
-        if self.way == VNNI and HAS_VNNI:
+        if self.way == VNNI and _HAS_VNNI:
             kind = ir.FunctionType(self.sums, [self.sums] * 3)
             name = f"llvm.x86.avx512.vpdpbusd.{8 * REGISTER}"
             return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), [sums, x, w])
@@ -131,19 +128,3 @@ class _Loop:
 def repeat(builder, count, carried, body):
     """As `Vectors.repeat`, which is of no kind of number."""
     return Vectors.repeat(_Loop(builder), count, carried, body)
-
-
-def tile_call(builder, name, *values):
-    """Call llvm.x86.`name`, an instruction of AMX, whose tiles are constants; nothing where the CPU has none."""
-    if HAS_TILES:
-        kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.{name}"), values)
-
-
-def bytes_of(builder, memory):
-    """The address of constant bytes, on the stack."""
-    kind = ir.ArrayType(I8, len(memory))
-    with builder.goto_entry_block():
-        space = builder.alloca(kind)
-    builder.store(ir.Constant(kind, bytearray(memory)), space)
-    return builder.bitcast(space, I8.as_pointer())
