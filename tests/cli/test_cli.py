@@ -177,6 +177,9 @@ def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
     assert say(capsys, "generate", "r", *options, "--precision", "bf16").startswith("The quick ")
     trained = open_model("r", "gpt", "bf16").model
     assert {p.dtype for p in trained.parameters()} == {badak.bfloat16}
+    assert say(capsys, "generate", "r", *options, "--precision", "int8").startswith("The quick ")
+    narrow = {type(module).__name__ for module in open_model("r", "gpt", "int8").model.modules()}
+    assert "LinearOf8Bits" in narrow and "Linear" not in narrow
     assert complaint(capsys, "train", "gpt", "--resume", "r", "--precision", "bf16") == [
         "error: --resume goes on with the settings of r; got --precision too",
         "fix: leave it out: with --resume only --epochs, --steps, --data may change",
@@ -274,7 +277,7 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "gpt", "--heads", "3"], "d_model=128 is not divisible by heads=3", "heads in {1, 2, 4"),
         (["train", "gpt", "--lr", "nan"], "TrainConfig: expected lr to be a finite number", ""),
         (["train", "gpt", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16'", "badak train gpt --help"),
-        (["generate", "none", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16'", "badak generate --help"),
+        (["generate", "none", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16', 'int8'", "badak generate --help"),
         (["train", "gpt", "--optimizer", "lion"], "'lion' is not one of", "--help"),
         (["train", "gpt", "--data", "none.txt"], "none.txt: no such file", ""),
         (["train", "classify", "--data", "none"], "none: no such folder", "put the four MNIST files"),

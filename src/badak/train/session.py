@@ -14,7 +14,8 @@ from badak.models.bert import BERT
 from badak.models.classifier import build_classifier
 from badak.models.gpt import GPT
 from badak.nn import Module
-from badak.tensor.dtypes import bfloat16, float32
+from badak.nn.answering import quantize
+from badak.tensor.dtypes import bfloat16, float32, int8
 from badak.tensor.random import manual_seed
 from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
@@ -31,7 +32,7 @@ VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
     "pieces": PieceVocabulary,
     "words": WordVocabulary,
 }
-PRECISIONS = {"float32": float32, "bf16": bfloat16}  # of the weights of a model that answers
+PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
 
 
 def quiet(line: str) -> None:
@@ -111,7 +112,7 @@ class Trained:
 
 
 def open_model(folder: str | Path, experiment: str, precision: str = "float32") -> Trained:
-    """The model of a run of `badak train EXPERIMENT`; with precision "bf16" its weights take half of the memory."""
+    """The model of a run of `badak train EXPERIMENT`, its weights in 32 bits, 16 ("bf16"), or 8 where Linear has them ("int8")."""
     run = Run.open(folder)
     if run.setup.experiment != experiment:
         raise ArgumentError(
@@ -121,8 +122,11 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)
     run.expect_weights(weights_of(run.setup))
-    model = MODELS[experiment](run.setup.model).to(PRECISIONS[precision])
+    kind = PRECISIONS[precision]
+    model = MODELS[experiment](run.setup.model).to(kind if kind.is_floating_point else float32)
     run.load_weights(model)
+    if kind is int8:
+        quantize(model, int8)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
     return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
 

@@ -1,6 +1,5 @@
 """The affine map of the last axis with weights of 8 bits."""
 
-
 import numpy as np
 
 from badak.kernels.fast._blocks import NOTHING, as_rows
