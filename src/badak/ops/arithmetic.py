@@ -1,5 +1,7 @@
 """Sums, products and quotients. Two arrays broadcast; `c` is a Python number that takes the array's dtype."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.graph import Op
@@ -11,7 +13,7 @@ class Add(Op):
     """y = a + b;   da = dy, db = dy."""
 
     light = True
-    ufunc = np.add
+    ufunc: Any = np.add
     by_kernels = True
 
     @staticmethod

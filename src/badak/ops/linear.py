@@ -16,6 +16,7 @@ class Linear(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, x, w, b):
@@ -48,6 +49,7 @@ class AddMM(Op):
     name = "addmm"
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, b, x, w):
@@ -65,6 +67,11 @@ class AddMM(Op):
 def _check(x, w, b) -> None:
     if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
         raise dtype_mismatch("linear", weight=w, input=x, bias=b)
+    check_shapes(x, w, b)
+
+
+def check_shapes(x, w, b) -> None:
+    """Raise ShapeError unless x (..., K), w (N, K) and b (N,) fit."""
     if w.ndim != 2 or x.ndim == 0 or x.shape[-1] != w.shape[1]:
         raise _mismatch(x, w)
     if b is not None and b.shape != w.shape[:1]:

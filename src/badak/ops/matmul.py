@@ -3,6 +3,7 @@
 from badak import kernels
 from badak.errors import ShapeError
 from badak.graph import Op
+from badak.kernels.half import FLOAT32
 from badak.ops._broadcast import stretched, unbroadcast
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
@@ -19,47 +20,62 @@ class MatMul(Op):
     name = "matmul"
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     def forward(save, a, b):
         save.a, save.b = a, b
-        if _alike(a, b):
-            return kernels.of(a).matmul(a, b)
-        _check(a, b)
-        left, right = _matrices(a, b)
-        return _product(left, right).reshape(_shape(a, b))
+        if a.dtype is not b.dtype and a.dtype != b.dtype:
+            raise dtype_mismatch("matmul", a=a, b=b)
+        return multiplied(a, b)
 
     @staticmethod
     def backward(saved, dy):
-        a, b = conj(saved.a), conj(saved.b)
-        if _alike(a, b):
-            na, nb = saved.needs
-            matmul = kernels.of(a).matmul
-            return matmul(dy, b.swapaxes(-1, -2)) if na else None, matmul(a.swapaxes(-1, -2), dy) if nb else None
-        left, right = _matrices(a, b)
-        dy = dy.reshape(*dy.shape[: dy.ndim - (a.ndim > 1) - (b.ndim > 1)], left.shape[-2], right.shape[-1])
-        da = db = None
-        if saved.needs[0]:
-            da = unbroadcast(_product(dy, right.swapaxes(-1, -2)), left.shape).reshape(a.shape)
-        if saved.needs[1]:
-            if right.ndim == 2:
-                left, dy = _rows(left), _rows(dy)
-            product = kernels.of(a).matmul(left.swapaxes(-1, -2), dy)
-            db = unbroadcast(product, right.shape).reshape(b.shape)
-        return da, db
+        return gradients(saved, dy)
+
+
+def multiplied(a, b, *kind):
+    """a b; `kind`: the result's dtype, where it is not a's."""
+    if _alike(a, b):
+        return kernels.of(a).matmul(a, b, *kind)
+    _check(a, b)
+    left, right = _matrices(a, b)
+    return _product(left, right, *kind).reshape(_shape(a, b))
+
+
+def gradients(saved, dy, *kinds):
+    """da and db; `kinds`: their dtypes, where they are not dy's."""
+    a, b = conj(saved.a), conj(saved.b)
+    (na, nb), ka, kb = saved.needs, kinds[:1], kinds[1:]
+    if _alike(a, b):
+        matmul = kernels.of(dy).matmul
+        return matmul(dy, b.swapaxes(-1, -2), *ka) if na else None, matmul(a.swapaxes(-1, -2), dy, *kb) if nb else None
+    left, right = _matrices(a, b)
+    dy = dy.reshape(*dy.shape[: dy.ndim - (a.ndim > 1) - (b.ndim > 1)], left.shape[-2], right.shape[-1])
+    da = db = None
+    if na:
+        da = _summed(dy, right.swapaxes(-1, -2), left.shape, *ka).reshape(a.shape)
+    if nb:
+        if right.ndim == 2:
+            left, dy = _rows(left), _rows(dy)
+        db = _summed(left.swapaxes(-1, -2), dy, right.shape, *kb).reshape(b.shape)
+    return da, db
+
+
+def _summed(left, right, shape, *kind):
+    """left right, summed down to `shape` where an axis was stretched, and then rounded to `kind`."""
+    if not kind or (left.ndim == right.ndim and left.shape[:-2] == right.shape[:-2] == shape[:-2]):
+        return unbroadcast(_product(left, right, *kind), shape)
+    return unbroadcast(_product(left, right, FLOAT32), shape).astype(*kind, copy=False)
 
 
 def _alike(a, b) -> bool:
     """Whether a and b are stacks of as many matrices that fit, as in attention: nothing to check, stretch or sum."""
     left, right = a.shape, b.shape
-    return (
-        len(left) == len(right) > 2 and left[:-2] == right[:-2] and left[-1] == right[-2] and a.dtype is b.dtype
-    )
+    return len(left) == len(right) > 2 and left[:-2] == right[:-2] and left[-1] == right[-2]
 
 
 def _check(a, b) -> None:
-    if a.dtype != b.dtype:
-        raise dtype_mismatch("matmul", a=a, b=b)
     if a.ndim == 0 or b.ndim == 0:
         raise ShapeError(f"matmul: both arguments need at least 1 dim; got a={a.shape}, b={b.shape}", "a * b")
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
@@ -84,13 +100,13 @@ def _rows(x):
     return x.reshape(count, x.shape[-1])
 
 
-def _product(left, right):
+def _product(left, right, *kind):
     if right.ndim == 2 < left.ndim:
-        flat = kernels.of(left).matmul(_rows(left), right)
+        flat = kernels.of(left).matmul(_rows(left), right, *kind)
         return flat.reshape(*left.shape[:-1], right.shape[-1])
     if left.ndim > 2 and right.ndim > 2:
         stretched(left.shape[:-2], right.shape[:-2])  # says which axes clash
-    return kernels.of(left).matmul(left, right)
+    return kernels.of(left).matmul(left, right, *kind)
 
 
 def _shape(a, b):

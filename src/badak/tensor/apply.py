@@ -31,7 +31,7 @@ def apply(op, *inputs, **attributes):
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
     """
     if anywhere.casting and modes.casting is not None:
-        inputs = modes.casting(op, inputs)
+        op, inputs = modes.casting(op, inputs)
     if not modes.grad:
         return _run(op, inputs, attributes)
     arrays: list = []

@@ -5,9 +5,12 @@ The lists are those of PyTorch for the CPU. Other operations take what comes: a 
 
 from typing import Any
 
+import numpy as np
+
 from badak.graph.modes import modes
+from badak.kernels.half import BFLOAT16
 from badak.ops import complex as complex_ops
-from badak.ops import fourier, linalg, loss, recurrent, reduce
+from badak.ops import fourier, linalg, loss, mixed, recurrent, reduce
 from badak.ops.attention import Attention
 from badak.ops.conv import Conv, ConvTranspose
 from badak.ops.einsum import Contract
@@ -31,19 +34,33 @@ NAMES = {  # functions of several operations that are computed in float32, and g
 }  # fmt: skip
 
 
+MIXED = {  # operations that take float32 and bfloat16 as they come: what runs instead of them
+    Linear: mixed.MixedLinear, AddMM: mixed.MixedAddMM, MatMul: mixed.MixedMatMul,
+    loss.CrossEntropy: mixed.MixedCrossEntropy,
+}  # fmt: skip
+_MIXABLE = np.dtype(np.float32).char + BFLOAT16.char + np.dtype(np.int64).char  # int64: the labels of a loss
+
+
 class Casting:
-    """The inputs of operations, as one block of autocast wants them. Parameters are cast once for the whole block."""
+    """The operations and their inputs, as one block of autocast wants them. Parameters are cast once for the whole block."""
 
     def __init__(self, kind: DType, keep: bool = True):
         self.kind, self.keep = kind, keep
+        self._mixed = MIXED if kind is dtypes.bfloat16 else {}
         self._kept: dict[int, tuple[Tensor, int, Tensor]] = {}  # id: (parameter, its count of changes, the same in 16 bits)
 
-    def __call__(self, op: Any, inputs: tuple) -> tuple:
+    def __call__(self, op: Any, inputs: tuple) -> tuple[Any, tuple]:
+        if op in self._mixed and not (op is loss.CrossEntropy and inputs[2] is not None):  # weights of classes
+            for x in inputs:
+                if x is not None and x._array.dtype.char not in _MIXABLE:
+                    break
+            else:
+                return self._mixed[op], inputs
         if op in PRODUCTS:
-            return tuple([self.lowered(x) for x in inputs])
+            return op, tuple([self.lowered(x) for x in inputs])
         if op in FULL:
-            return tuple([in_full(x) for x in inputs])
-        return inputs
+            return op, tuple([in_full(x) for x in inputs])
+        return op, inputs
 
     def lowered(self, x: Any) -> Any:
         """x in the 16-bit dtype, where it is a tensor of float32 or of another 16-bit dtype."""

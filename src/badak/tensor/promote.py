@@ -9,7 +9,10 @@ import numpy as np
 
 from badak.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.graph import effects
+from badak.kernels.half import BFLOAT16
 from badak.ops._broadcast import stretched
+from badak.ops.arithmetic import Add
+from badak.ops.mixed import MixedAdd
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
@@ -21,6 +24,7 @@ from badak.tensor.inplace import put
 from badak.tensor.tensor import Tensor
 
 _PYTHON = (bool, int, float, complex)
+_MIXED = {np.dtype(np.float32), BFLOAT16}
 
 
 def _of_number(x) -> DType:
@@ -121,8 +125,12 @@ def same(*xs):
 
 def binary(op, a: Tensor, b: Tensor) -> Tensor:
     """op on two tensors in their common dtype, with a complaint that names both shapes where they do not broadcast."""
-    if a._array.dtype is not b._array.dtype and a._array.dtype != b._array.dtype:
-        a, b = same(a, b)
+    left, right = a._array, b._array
+    if left.dtype is not right.dtype and left.dtype != right.dtype:
+        if op is Add and left.shape == right.shape and {left.dtype, right.dtype} == _MIXED:
+            op = MixedAdd
+        else:
+            a, b = same(a, b)
     try:
         return apply(op, a, b)
     except ValueError:

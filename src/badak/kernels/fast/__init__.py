@@ -44,6 +44,7 @@ from badak.kernels.fast.linear import linear_backward as linear_backward
 from badak.kernels.fast.losses import mse as mse
 from badak.kernels.fast.losses import mse_backward as mse_backward
 from badak.kernels.fast.matmul import matmul as matmul
+from badak.kernels.fast.mixed import add_mixed as add_mixed
 from badak.kernels.fast.optimizer import update_all as update_all
 from badak.kernels.fast.optimizer import update_kept as update_kept
 from badak.kernels.fast.random import c_function as c_function

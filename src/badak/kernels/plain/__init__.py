@@ -49,6 +49,7 @@ from badak.kernels.plain.losses import kl_div_backward as kl_div_backward
 from badak.kernels.plain.losses import mse as mse
 from badak.kernels.plain.losses import mse_backward as mse_backward
 from badak.kernels.plain.matmul import matmul as matmul
+from badak.kernels.plain.mixed import add_mixed as add_mixed
 from badak.kernels.plain.optimizer import update_all as update_all
 from badak.kernels.plain.optimizer import update_kept as update_kept
 from badak.kernels.plain.random import c_function as c_function

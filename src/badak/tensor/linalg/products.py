@@ -1,6 +1,8 @@
 """Products of vectors and matrices."""
 
 from badak.errors import ArgumentError, DTypeError, MissingError, ShapeError
+from badak.graph.modes import modes
+from badak.kernels.half import BFLOAT16
 from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
@@ -138,11 +140,16 @@ def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
     return y if out is None else into(out, y)
 
 
+_MIXED = {"f", BFLOAT16.char}  # which autocast takes as they are
+_ALIKE = {3 * char for char in ("f", "d", BFLOAT16.char)}
+
+
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha mat1 mat2."""
     b, x, w = input._array, mat1._array, mat2._array
     if b.ndim == 1 and x.ndim == w.ndim == 2 and beta == alpha == 1 and out is None:
-        if b.dtype == x.dtype == w.dtype and b.dtype.char in "fd" and x.shape[1] == w.shape[0] and w.shape[1] == b.shape[0]:
+        kinds = b.dtype.char + x.dtype.char + w.dtype.char
+        if (kinds in _ALIKE or (modes.casting is not None and set(kinds) == _MIXED)) and (*x.shape[1:], *b.shape) == w.shape:
             return apply(AddMM, input, mat1, mat2)
     return _plus(in_half(input), mm(mat1, mat2), beta, alpha, out)
 

@@ -1,0 +1,102 @@
+"""Operations as autocast runs them, on float32 and bfloat16 side by side: what is a copy of an input in PyTorch is part of them.
+
+A product rounds its inputs to bfloat16 while it packs them, adds a bias as it is, and gives bfloat16. The gradient of each input
+has that input's dtype and is rounded once, from a sum in float32; PyTorch's of a weight is bfloat16 before it becomes float32.
+So no copy of a weight has to be kept and looked after, and a step has no more operations than one in float32.
+"""
+
+from typing import Any
+
+from badak import kernels
+from badak.graph import Op
+from badak.kernels.half import BFLOAT16
+from badak.ops.arithmetic import Add
+from badak.ops.linear import Linear, check_shapes
+from badak.ops.loss import CrossEntropy, unrounded_cross_entropy
+from badak.ops.matmul import MatMul, gradients, multiplied
+
+
+class MixedLinear(Linear):
+    """y = x w^T + b;   dx = dy w, dw = sum of dy^T x over the rows, db = sum of dy over the rows.
+
+    x (..., K), w (N, K), b (N,) or None, each in float32 or bfloat16 -> (..., N) in bfloat16. db is first rounded as dw is.
+    """
+
+    name = "linear"
+
+    @staticmethod
+    def forward(save, x, w, b):
+        size = w.shape
+        if len(size) != 2 or not x.ndim or x.shape[-1] != size[1] or (b is not None and b.shape != size[:1]):
+            check_shapes(x, w, b)
+        save.x, save.w, save.kind = x, w, None if b is None else b.dtype
+        return kernels.of(x).linear(x, w, b, BFLOAT16)
+
+    @staticmethod
+    def backward(saved, dy):
+        dx, dw, db = Linear.backward(saved, dy)
+        return dx, dw, db if db is None or db.dtype is saved.kind else db.astype(saved.kind)
+
+
+class MixedAddMM(Op):
+    """y = b + x w;   db = sum of dy over the rows, dx = dy w^T, dw = x^T dy.    b (N,), x (M, K), w (K, N), all that fit."""
+
+    name = "addmm"
+    fresh = True
+    by_kernels = True
+    halves = True
+
+    @staticmethod
+    def forward(save, b, x, w):
+        save.x, save.w, save.kind = x, w, b.dtype
+        return kernels.of(x).linear(x, w.T, b, BFLOAT16)
+
+    @staticmethod
+    def backward(saved, dy):
+        of_b, of_x, of_w = saved.needs
+        x, w, kernel = saved.x, saved.w, kernels.of(dy)
+        dx, _, db = kernel.linear_backward(dy, x, w.T, (of_x, False, of_b))
+        if db is not None and db.dtype is not saved.kind:
+            db = db.astype(saved.kind)
+        return db, dx, kernel.matmul(x.T, dy, w.dtype) if of_w else None
+
+
+class MixedMatMul(MatMul):
+    """y[..., m, n] = sum_k a[..., m, k] b[..., k, n], in bfloat16;   da = dy b^T, db = a^T dy, summed over stretched axes."""
+
+    name = "matmul"
+
+    @staticmethod
+    def forward(save, a, b):
+        save.a, save.b = a, b
+        return multiplied(a, b, BFLOAT16)
+
+    @staticmethod
+    def backward(saved, dy):
+        return gradients(saved, dy, saved.a.dtype, saved.b.dtype)
+
+
+class MixedCrossEntropy(CrossEntropy):
+    """The loss of logits in bfloat16, in float32; dlogits is rounded once."""
+
+    name = "cross_entropy"
+    forward: Any = staticmethod(unrounded_cross_entropy)
+
+
+class MixedAdd(Add):
+    """y = a + b in float32, of one in float32 and one in bfloat16 of the same shape;   da = dy, db = dy, rounded for the latter."""
+
+    name = "add"
+    ufunc = None
+    halves = True
+
+    @staticmethod
+    def forward(save, a, b):
+        save.kinds = a.dtype, b.dtype
+        return kernels.active().add_mixed(a, b)
+
+    @staticmethod
+    def backward(saved, dy):
+        (na, nb), (ka, kb) = saved.needs, saved.kinds
+        cast = kernels.of(dy).cast
+        return cast(dy, ka) if na else None, cast(dy, kb) if nb else None
