@@ -1,28 +1,29 @@
 """The same user code through torch.compile; with badak, `import torch` gives badak and torch.compile is badak.compile.
 
-Variants: "default" and "autotune" (mode max-autotune-no-cudagraphs) compile the model, "step" the whole training step; "int8"
-and "bfloat16" compile models that answer, whose weights badak has quantized.
+Variants: "default" and "autotune" (mode max-autotune-no-cudagraphs) compile the model, "step" the whole training step.
 """
 
 import torch
 
-from bench.steps import Encoding, Training, Writing, fingerprint, load, unchanged
+from bench.precision import casting, narrowed
+from bench.steps import Encoding, Training, Writing, fingerprint, load
 from bench.workloads import Workload, data
 from bench.writing import FullCacheAttention, Writer
 
-MODES = {"default": None, "step": None, "int8": None, "bfloat16": None, "autotune": "max-autotune-no-cudagraphs"}
+MODES = {"default": None, "step": None, "autotune": "max-autotune-no-cudagraphs"}
 
 
 class CompiledTraining(Training):
     """Forward, backward and AdamW as one compiled function."""
 
-    def __init__(self, work: Workload):
-        super().__init__(work, "blocks", fused=True)
+    def __init__(self, work: Workload, precision: str):
+        super().__init__(work, "blocks", precision=precision, fused=True)
         self.whole = torch.compile(self._whole)
 
     def _whole(self, *batch):
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.model(*batch)
+        with casting(self.precision):
+            loss = self.model(*batch)
         loss.backward()
         self.optimizer.step()
         return loss.detach()
@@ -34,11 +35,11 @@ class CompiledTraining(Training):
 class CompiledWriting(Writing):
     """The prompt eagerly, then one compiled step for each token; the place is a tensor, so there is one graph."""
 
-    def __init__(self, work: Workload, mode: str | None, narrow=unchanged):
+    def __init__(self, work: Workload, mode: str | None, precision: str):
         self.model = Writer(work, FullCacheAttention)
         load(self.model, work, "blocks")
         self.parameters = sum(p.numel() for p in self.model.parameters())
-        self.model = narrow(self.model)
+        self.model = narrowed(self.model, precision)
         self.prompt = torch.from_numpy(data(work)["x"])
         self.count = work.T - work.prompt
         self.decode = torch.compile(self.model, mode=mode, fullgraph=True, dynamic=False)
@@ -53,22 +54,17 @@ class CompiledWriting(Writing):
             return fingerprint(torch.cat(written, dim=1)[0].numpy())
 
 
-def build(work: Workload, variant: str):
+def build(work: Workload, variant: str, precision: str):
     """The work of a compiled peer."""
     mode = MODES[variant]
 
-    def narrow(model):
-        if variant not in ("int8", "bfloat16"):
-            return model
-        return torch.quantize(model, variant)
-
     def compiled(model):
-        return torch.compile(narrow(model), mode=mode, fullgraph=True, dynamic=False)
+        return torch.compile(model, mode=mode, fullgraph=True, dynamic=False)
 
     if work.family == "write":
-        return CompiledWriting(work, mode, narrow)
+        return CompiledWriting(work, mode, precision)
     if work.family == "encode":
-        return Encoding(work, "blocks", compiled)
+        return Encoding(work, "blocks", compiled, precision)
     if variant == "step":
-        return CompiledTraining(work)
-    return Training(work, "blocks", compiled, fused=True)
+        return CompiledTraining(work, precision)
+    return Training(work, "blocks", compiled, precision, fused=True)

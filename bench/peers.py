@@ -4,17 +4,22 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 TRAIN = ("W1", "W1b", "W2", "W3", "W4", "W5", "W6", "W7")
 WRITE = ("I1", "I2")
 SMALL = TRAIN[:-1]
+PRECISIONS = "float32", "bf16", "int8"
 
 
 @dataclass(frozen=True)
 class Library:
-    """One row of the table of peers. `package` must be installed; `module` of bench builds the work."""
+    """One row of the table of peers. `package` must be installed; `module` of bench builds the work.
+
+    A label ends with the precision where it is not float32.
+    """
 
     label: str
     package: str
@@ -22,12 +27,21 @@ class Library:
     variant: str
     workloads: tuple[str, ...]
 
+    @property
+    def precision(self) -> str:
+        return precision_of(self.label)
+
+
+def precision_of(label: str) -> str:
+    """The last word of a label, where it is a precision."""
+    last = label.rpartition(" ")[2]
+    return last if last in PRECISIONS else "float32"
+
 
 LIBRARIES = [
     Library("badak blocks", "badak", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
     Library("badak layers", "badak", "steps", "layers", (*TRAIN, "I3")),
     Library("badak compile", "badak", "compiled", "step", (*TRAIN, *WRITE, "I3")),
-    Library("badak int8", "badak", "compiled", "int8", (*WRITE, "I3")),
     Library("torch blocks", "torch", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
     Library("torch blocks+foreach", "torch", "steps", "blocks+foreach", SMALL),
     Library("torch layers", "torch", "steps", "layers", (*TRAIN, "I3")),
@@ -37,8 +51,15 @@ LIBRARIES = [
     Library("torch compile+step", "torch", "compiled", "step", ("W1", "W2", "W3", "W4")),
     Library("torch compile+autotune", "torch", "compiled", "autotune", (*SMALL, "I1", "I3")),
     Library("jax", "jax", "with_jax", "", (*TRAIN, *WRITE, "I3")),
-    Library("ctranslate2", "ctranslate2", "with_ctranslate2", "float32", (*WRITE, "I3")),
-    Library("ctranslate2 int8", "ctranslate2", "with_ctranslate2", "int8", (*WRITE, "I3")),
+    Library("ctranslate2", "ctranslate2", "with_ctranslate2", "", (*WRITE, "I3")),
+    Library("badak blocks bf16", "badak", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
+    Library("badak compile bf16", "badak", "compiled", "step", (*TRAIN, *WRITE, "I3")),
+    Library("torch blocks bf16", "torch", "steps", "blocks", (*TRAIN, *WRITE, "I3")),
+    Library("torch autocast bf16", "torch", "steps", "blocks+autocast", ("I3",)),
+    Library("torch compile bf16", "torch", "compiled", "default", (*TRAIN, *WRITE, "I3")),
+    Library("badak blocks int8", "badak", "steps", "blocks", (*WRITE, "I3")),
+    Library("badak compile int8", "badak", "compiled", "step", (*WRITE, "I3")),
+    Library("ctranslate2 int8", "ctranslate2", "with_ctranslate2", "", (*WRITE, "I3")),
 ]
 
 
@@ -47,9 +68,10 @@ def missing(library: Library) -> bool:
     return importlib.util.find_spec(library.package) is None
 
 
-def chosen(labels: list[str]) -> list[Library]:
-    """The libraries whose label begins with one of `labels`; all where none is given."""
-    return [each for each in LIBRARIES if not labels or any(each.label.startswith(label) for label in labels)]
+def chosen(labels: list[str], precisions: Sequence[str] = PRECISIONS) -> list[Library]:
+    """The libraries whose label begins with one of `labels`, all where none is given; in these precisions."""
+    wanted = [each for each in LIBRARIES if not labels or any(each.label.startswith(label) for label in labels)]
+    return [each for each in wanted if each.precision in precisions]
 
 
 def command(library: Library) -> list[str]:
@@ -79,7 +101,7 @@ def main(label: str) -> None:
     (library,) = [each for each in LIBRARIES if each.label == label]
     prepare(library.package)
     build = importlib.import_module(f"bench.{library.module}").build
-    serve(lambda work: build(Workload(**work), library.variant))
+    serve(lambda work: build(Workload(**work), library.variant, library.precision))
 
 
 if __name__ == "__main__":

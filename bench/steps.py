@@ -1,12 +1,14 @@
 """One step of each workload with the user's code of `models.py` and `writing.py`; with badak, `import torch` gives badak."""
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from bench.models import MODELS
+from bench.precision import casting, narrowed
 from bench.workloads import BETAS, EPS, WEIGHT_DECAY, Workload, data, weights
 from bench.writing import Writer, transpose_linears, write
 
@@ -55,7 +57,7 @@ def unchanged(function):
 class Training:
     """Forward, backward and AdamW."""
 
-    def __init__(self, work: Workload, way: str, compiled=unchanged, **adamw):
+    def __init__(self, work: Workload, way: str, compiled=unchanged, precision: str = "float32", **adamw):
         model = MODELS[work.family](work, way)
         load(model, work, way)
         self.parameters = sum(p.numel() for p in model.parameters())
@@ -63,11 +65,12 @@ class Training:
         self.optimizer = torch.optim.AdamW(
             model.parameters(), lr=work.lr, betas=BETAS, eps=EPS, weight_decay=WEIGHT_DECAY, **adamw
         )
-        self.model = compiled(model.train())
+        self.model, self.precision = compiled(model.train()), precision
 
     def step(self) -> float:
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.model(*self.batch)
+        with casting(self.precision):
+            loss = self.model(*self.batch)
         loss.backward()
         self.optimizer.step()
         return loss.item()
@@ -76,27 +79,30 @@ class Training:
 class Encoding:
     """A forward for a batch of sentences."""
 
-    def __init__(self, work: Workload, way: str, compiled=unchanged):
+    def __init__(self, work: Workload, way: str, compiled=unchanged, precision: str = "float32"):
+        way, _, autocast = way.partition("+")
         model = MODELS[work.family](work, way)
         load(model, work, way)
         self.parameters = sum(p.numel() for p in model.parameters())
         self.batch = [torch.from_numpy(value) for value in data(work).values()]
-        self.model = compiled(model.eval())
+        self.casting = casting(precision) if autocast else nullcontext()
+        self.model = compiled(model.eval() if autocast else narrowed(model.eval(), precision))
 
     def step(self) -> float:
-        with torch.inference_mode():
+        with torch.inference_mode(), self.casting:
             return self.model(*self.batch)[:, 0].sum().item()
 
 
 class Writing:
     """A prompt at once, then one token after the other."""
 
-    def __init__(self, work: Workload, transposed: bool = False):
+    def __init__(self, work: Workload, transposed: bool = False, precision: str = "float32"):
         self.model = Writer(work)
         load(self.model, work, "blocks")
         self.parameters = sum(p.numel() for p in self.model.parameters())
         if transposed:
             transpose_linears(self.model)
+        self.model = narrowed(self.model, precision)
         self.prompt = torch.from_numpy(data(work)["x"])
         self.count = work.T - work.prompt
 
@@ -127,13 +133,13 @@ def fingerprint(tokens: np.ndarray) -> float:
     return float(np.dot(tokens.astype(np.int64) % 9973, np.arange(1, len(tokens) + 1)) % 1_000_003)
 
 
-def build(work: Workload, variant: str):
-    """The work of an eager peer. Variants: blocks, layers, products, transposed, each with +foreach for another AdamW."""
+def build(work: Workload, variant: str, precision: str = "float32"):
+    """The work of an eager peer. Variants: blocks, layers, products, transposed; +foreach for another AdamW, +autocast."""
     way, _, kind = variant.partition("+")
     if work.family == "write":
-        return Writing(work, transposed=way == "transposed")
+        return Writing(work, way == "transposed", precision)
     if work.family == "encode":
-        return Encoding(work, way)
+        return Encoding(work, variant, precision=precision)
     if work.family == "attention":
         return Attending(work)
-    return Training(work, way, fused=kind != "foreach")
+    return Training(work, way, precision=precision, fused=kind != "foreach")

@@ -61,23 +61,23 @@ def encoder_spec(work: Workload, p: dict[str, np.ndarray]):
 class Model:
     """The shared weights in CTranslate2's format, opened with as many threads as the others have."""
 
-    def __init__(self, work: Workload, kind: str, spec_of, opener):
+    def __init__(self, work: Workload, spec_of, opener, precision: str):
         p = weights(work)
         self.parameters = sum(value.size for value in p.values())
         spec = spec_of(work, p)
         spec.register_vocabulary([f"t{i}" for i in range(work.vocab)])
         spec.config.unk_token = "t0"
         spec.validate()
-        spec.optimize(quantization=None)
+        spec.optimize(quantization=None if precision == "float32" else precision)
         threads = int(os.environ["OMP_NUM_THREADS"])
         with tempfile.TemporaryDirectory() as folder:
             spec.save(folder)
-            self.opened = opener(folder, device="cpu", compute_type=kind, intra_threads=threads, inter_threads=1)
+            self.opened = opener(folder, device="cpu", compute_type=precision, intra_threads=threads, inter_threads=1)
 
 
 class Writing(Model):
-    def __init__(self, work: Workload, kind: str):
-        super().__init__(work, kind, decoder_spec, ctranslate2.Generator)
+    def __init__(self, work: Workload, precision: str):
+        super().__init__(work, decoder_spec, ctranslate2.Generator, precision)
         self.prompt, self.count = [[f"t{i}" for i in data(work)["x"][0]]], work.T - work.prompt
 
     def step(self) -> float:
@@ -90,8 +90,8 @@ class Writing(Model):
 
 
 class Encoding(Model):
-    def __init__(self, work: Workload, kind: str):
-        super().__init__(work, kind, encoder_spec, ctranslate2.Encoder)
+    def __init__(self, work: Workload, precision: str):
+        super().__init__(work, encoder_spec, ctranslate2.Encoder, precision)
         self.ids = data(work)["x"].astype(np.int32).tolist()
 
     def step(self) -> float:
@@ -99,6 +99,6 @@ class Encoding(Model):
         return float((hidden / np.linalg.norm(hidden, axis=-1, keepdims=True))[:, 0].sum())
 
 
-def build(work: Workload, variant: str):
-    """The work of CTranslate2; `variant`: float32 or int8, in which it computes."""
-    return Writing(work, variant) if work.family == "write" else Encoding(work, variant)
+def build(work: Workload, variant: str, precision: str):
+    """The work of CTranslate2."""
+    return Writing(work, precision) if work.family == "write" else Encoding(work, precision)

@@ -220,7 +220,7 @@ def next_token(p, x, start, cache, work: Workload):
     return jnp.argmax(logits, -1).astype(jnp.int32), tuple(new)
 
 
-def build(work: Workload, variant: str):
+def build(work: Workload, variant: str, precision: str):
     """The work of JAX."""
     if work.family == "write":
         return Writing(work)

@@ -53,6 +53,26 @@ def test_every_way_and_every_other_peer_does_the_same_work(label):
         np.testing.assert_allclose(losses, [expected.step() for _ in losses], rtol=0, atol=1e-4, err_msg=name)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["badak blocks bf16", "torch blocks bf16", "torch autocast bf16", "badak blocks int8"])
+def test_fewer_bits_do_the_same_work_to_their_rounding(label):
+    (library,) = chosen([label])
+    for name, losses in values(label, [name for name in library.workloads if name not in ("I1", "I2")]).items():
+        expected = build(shrunk(WORKLOADS[name]), "blocks")
+        np.testing.assert_allclose(
+            losses, [expected.step() for _ in losses], rtol=0, atol=table.AGREE[library.precision], err_msg=name
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["badak blocks bf16", "badak blocks int8", "ctranslate2 int8"])
+def test_fewer_bits_write(label):
+    (library,) = chosen([label])
+    if missing(library):
+        pytest.skip(f"{library.package} is not installed")
+    assert all(np.isfinite(found).all() for found in values(label, ["I1"]).values())
+
+
 @pytest.mark.parametrize("way", ["blocks", "layers", "products"])
 def test_every_weight_has_its_place_in_every_way(way):
     for name in [*TRAIN, "I3"]:
@@ -96,10 +116,10 @@ def test_parameters_are_those_of_the_known_models():
 
 def document() -> dict:
     """What a run writes, with made-up figures."""
-    peer = {"p10": 1.0, "p90": 3.0, "spread": 0.1, "steps": 9, "foreign_cores": 0.0, "values": [1.0]}
+    peer = {"p10": 1.0, "p90": 3.0, "spread": 0.1, "steps": 9, "foreign_cores": 0.0, "values": [1.0], "peak_mb": 500}
     peers = {
         "badak blocks": {**peer, "ms": 2.0, "apart": None},
-        "badak compile": {**peer, "ms": 1.6, "apart": 0.0, "spread": 0.2},
+        "badak compile": {**peer, "ms": 1.6, "apart": 0.0, "spread": 0.2, "peak_mb": 300},
         "badak layers": {**peer, "ms": 9.0, "apart": 0.0},
         "torch blocks": {**peer, "ms": 6.0, "apart": 1e-6},
         "torch compile": {**peer, "ms": 5.0, "apart": 1e-6},
@@ -125,14 +145,45 @@ def document() -> dict:
 def test_the_table_tells_ratio_bound_and_who_is_ahead():
     found = document()
     lines = table.markdown(json.loads(json.dumps(found))).splitlines()
-    cells = [cell.strip() for cell in lines[2].strip("|").split("|")]
+    cells = [cell.strip() for cell in lines[4].strip("|").split("|")]
+    assert lines[0] == "**float32**" and "**bfloat16**" not in lines
     assert cells[:8] == ["W2", WORKLOADS["W2"].title, "2.00", "1.60", "6.00", "5.00", "1.00", "-"]
-    assert cells[8:] == ["3.12", "0.62", "20%", "1e-05"]
+    assert cells[8:] == ["3.12", "0.62", "20%", "1e-05", "300", "500"]
     text = "\n".join(lines)
     assert "badak is behind jax in W2." in text and "badak is behind torch" not in text
     assert "badak 2, numpy 1 GFLOP/s" in text
     assert "W2: no ctranslate2: not installed." in text and "Not valid" not in text
     assert "torch blocks" in table.details(found)
+
+
+def test_fewer_bits_have_tables_of_their_own():
+    found = document()
+    peers = found["workloads"]["W2"]["peers"]
+    made = {"ms": 0.5, "apart": 0.01, "spread": 0.3}
+    peers |= {
+        "badak blocks bf16": {**peers["badak blocks"], **made},
+        "torch blocks bf16": {**peers["torch blocks"], "ms": 7.0, "apart": 0.02},
+        "badak compile int8": {**peers["badak blocks"], **made, "ms": 0.4, "apart": None},
+        "ctranslate2 int8": {**peers["jax"], "ms": 0.3, "apart": None},
+    }
+    text = table.markdown(found)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| W2")]
+    assert [row[2:8] for row in rows] == [
+        ["2.00", "1.60", "6.00", "5.00", "1.00", "-"],  # float32, as before
+        ["0.50", "-", "7.00", "-", "14.00", "5.00"],  # bf16: the best of PyTorch in any precision is torch compile's 5
+        ["-", "0.40", "0.30", "0.75", "-", "4.00"],
+    ]
+    assert rows[1][8:] == ["10.00", "3.20", "30%", "2e-02", "500", "500"]
+    assert "badak is behind ctranslate2 in W2 (int8)." in text and all(row.agrees for row in table.rows_of(found, "bf16"))
+    peers["torch blocks bf16"]["apart"] = 0.5
+    assert "NOT THE SAME" in table.markdown(found)
+    assert table.details(found).count(" bf16") == 2
+
+
+def test_a_label_tells_the_precision():
+    assert {each.label for each in chosen([], ["int8"])} == {"badak blocks int8", "badak compile int8", "ctranslate2 int8"}
+    assert [each.precision for each in chosen(["torch blocks"])] == ["float32", "float32", "bf16"]
+    assert chosen(["jax"], ["bf16"]) == []
 
 
 def test_the_table_tells_what_makes_it_invalid():
