@@ -1,7 +1,6 @@
 """Fewer bits than float32: what a user adds to the same program for it. With badak, `import torch` gives badak.
 
-Training: the forward in autocast to bfloat16, in both libraries. Answering: weights of 16 or 8 bits; of PyTorch's ways the
-module in bfloat16, and for a batch also autocast.
+Training: the forward in autocast to bfloat16. Answering: the module in bfloat16, for a batch also autocast, or weights of 8 bits.
 """
 
 from contextlib import nullcontext
@@ -18,7 +17,4 @@ def narrowed(model, precision: str):
     """The model with weights of so many bits, to answer."""
     if precision == "float32":
         return model
-    if hasattr(torch, "quantize"):  # badak's
-        return torch.quantize(model, "bfloat16" if precision == "bf16" else "int8")
-    assert precision == "bf16", "PyTorch's weights of 8 bits are left to its users"
-    return model.bfloat16()
+    return model.bfloat16() if precision == "bf16" else torch.quantize(model, "int8")  # which badak alone has

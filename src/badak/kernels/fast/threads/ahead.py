@@ -29,17 +29,16 @@ __all__ = ["LIKELY", "ahead", "name_of", "serve"]
 _MOST = 4  # processes that compile, the program among them: 200 MiB each
 _WORTH = 3  # kernels: for less, starting a process takes longer
 
-# What a Transformer's training step calls, in float32, by file and name: the longest first, then what comes last in a step.
-LIKELY = """attention.attention_backward_parts attention.attention_blocks attention.attention_of_one linear.few_rows
-    cross_entropy.cross_entropy_backward_rows cross_entropy.cross_entropy_rows adam.adam_exp_avg_exp_avg_sq
-    layer_norm.layer_norm_backward_rows activation.gelu_tanh_backward_block embedding.scatter_add_columns
-    _blocks.column_sum_parts _blocks.sum_parts softmax.softmax_rows clipping.block_norms clipping.whole_norm clipping.shrink
-    layer_norm.layer_norm_rows activation.gelu_tanh_block matmul.product_tiles embedding.gather_rows""".split()
+# What a Transformer's training step calls, in float32: the longest first, then what comes last in a step.
+LIKELY = """attention_backward_parts attention_blocks attention_of_one few_rows cross_entropy_backward_rows
+    cross_entropy_rows adam_exp_avg_exp_avg_sq layer_norm_backward_rows gelu_tanh_backward_block scatter_add_columns
+    column_sum_parts sum_parts softmax_rows block_norms whole_norm shrink layer_norm_rows gelu_tanh_block
+    product_tiles gather_rows""".split()
 
 
 def name_of(function, dtype):
-    """What the processes call a kernel: its file, function and dtype."""
-    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}:{dtype}"
+    """What the processes call a kernel."""
+    return f"{function.__name__}:{dtype}"
 
 
 class _Helper:
@@ -119,7 +118,7 @@ class _Ahead:
 
 
 def _on_disk(name):
-    return any(FOLDER.glob(f"{name.partition('.')[2]}_driver-*.kernel"))
+    return any(FOLDER.glob(f"{name}_driver-*.kernel"))
 
 
 def _cores():
