@@ -6,5 +6,6 @@
 from badak.generate.fill_mask import fill_mask as fill_mask
 from badak.generate.filters import SampleConfig as SampleConfig
 from badak.generate.filters import filter_logits as filter_logits
+from badak.generate.sampling import beam_search as beam_search
 from badak.generate.sampling import generate as generate
 from badak.generate.sampling import stream as stream

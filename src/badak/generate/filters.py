@@ -19,7 +19,11 @@ class SampleConfig:
     temperature: float = option(0.8, "below 1 bolder, above 1 wilder, 0 always the most likely", at_least=0)
     top_k: int = option(40, "draw only from the k most likely; 0 is all", unit="tokens", at_least=0)
     top_p: float = option(1.0, "draw only from the fewest that hold this probability", above=0, at_most=1)
+    min_p: float = option(0.0, "draw only from those with this share of the likeliest's probability", at_least=0, below=1)
     repetition_penalty: float = option(1.0, "divide the odds of what was written already; 1 is off", at_least=1)
+    no_repeat: int = option(0, "write no run of so many tokens twice; 0 is off", unit="tokens", at_least=0)
+    beams: int = option(1, "texts that are written side by side, of which the likeliest is kept", unit="texts", at_least=1)
+    length_penalty: float = option(1.0, "beams: above 0 favours long texts, below 0 short ones")
     seed: int = option(0, "seed of the draws", at_least=0)
 
     def __post_init__(self):
@@ -60,6 +64,15 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     return full_like(logits, float("-inf")).scatter(-1, indices, values)
 
 
+def keep_min_p(logits: Tensor, p: float) -> Tensor:
+    """Only the tokens that have at least p times the probability of the likeliest one: few where the model is sure.
+
+    Source: Nguyen et al., "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", 2024.
+    """
+    chances = logits.softmax(dim=-1)
+    return logits.masked_fill(chances < p * chances.amax(dim=-1, keepdim=True), float("-inf"))
+
+
 def penalise_repetition(logits: Tensor, ids: Tensor, penalty: float) -> Tensor:
     """Logits of the tokens in `ids` (B, T) moved down: a positive one divided by `penalty`, a negative one times it.
 
@@ -69,14 +82,38 @@ def penalise_repetition(logits: Tensor, ids: Tensor, penalty: float) -> Tensor:
     return logits.scatter(-1, ids, where(seen > 0, seen / penalty, seen * penalty))
 
 
+def forbid_repeats(logits: Tensor, ids: Tensor, n: int) -> Tensor:
+    """Without the tokens that would end a run of n tokens which stands in `ids` (B, T) already.
+
+    Source: Paulus et al., "A Deep Reinforced Model for Abstractive Summarization", 2017, section 2.5.
+    """
+    if ids.shape[1] < n:
+        return logits
+    runs = ids.unfold(1, n, 1)  # (B, T - n + 1, n)
+    again = (runs[..., :-1] == ids[:, None, ids.shape[1] - n + 1 :]).all(dim=-1)  # the run begins like the text ends
+    banned = full_like(logits, 0).scatter_add(-1, runs[..., -1], again.to(logits.dtype)) > 0
+    return logits.masked_fill(banned, float("-inf"))
+
+
+FILTERS = {  # in their order: name: (whether `config` asks for it, the logits after it)
+    "repetition_penalty": (
+        lambda config: config.repetition_penalty > 1,
+        lambda logits, ids, config: penalise_repetition(logits, ids, config.repetition_penalty),
+    ),
+    "no_repeat": (lambda config: config.no_repeat > 0, lambda logits, ids, config: forbid_repeats(logits, ids, config.no_repeat)),
+    "temperature": (
+        lambda config: config.temperature > 0,
+        lambda logits, ids, config: scale_temperature(logits, config.temperature),
+    ),
+    "top_k": (lambda config: config.top_k > 0, lambda logits, ids, config: keep_top_k(logits, config.top_k)),
+    "top_p": (lambda config: config.top_p < 1, lambda logits, ids, config: keep_top_p(logits, config.top_p)),
+    "min_p": (lambda config: config.min_p > 0, lambda logits, ids, config: keep_min_p(logits, config.min_p)),
+}
+
+
 def filter_logits(logits: Tensor, ids: Tensor, config: SampleConfig) -> Tensor:
-    """All filters that `config` asks for, in their order: repetition, temperature, top-k, top-p."""
-    if config.repetition_penalty > 1:
-        logits = penalise_repetition(logits, ids, config.repetition_penalty)
-    if config.temperature > 0:
-        logits = scale_temperature(logits, config.temperature)
-    if config.top_k:
-        logits = keep_top_k(logits, config.top_k)
-    if config.top_p < 1:
-        logits = keep_top_p(logits, config.top_p)
+    """All filters that `config` asks for, in their order: repetition, runs, temperature, top-k, top-p, min-p."""
+    for asked, filtered in FILTERS.values():
+        if asked(config):
+            logits = filtered(logits, ids, config)
     return logits

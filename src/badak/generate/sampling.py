@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from math import inf
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig, filter_logits, forbid
 from badak.nn import KeyValueCache, Module
-from badak.tensor import Generator, Tensor, cat, full_like, multinomial, where
+from badak.tensor import Generator, Tensor, cat, full_like, int64, multinomial, stack, tensor, where
 
 
 @contextmanager
@@ -35,41 +38,53 @@ def evaluating(model: Module) -> Iterator[None]:
 
 def choose(logits: Tensor, ids: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
     """One token (B, 1) for each row of logits (B, V): the most likely at temperature 0, else drawn after the filters."""
-    if logits.itemsize == 2:  # whose probabilities would be rounded, too
-        logits = logits.float()
-    logits = filter_logits(logits, ids, config)
+    logits = filter_logits(widened(logits), ids, config)
+    return drawn(logits, config, generator)
+
+
+def widened(logits: Tensor) -> Tensor:
+    """Logits of which probabilities are made: of 16 bits they would be rounded, too."""
+    return logits.float() if logits.itemsize == 2 else logits
+
+
+def drawn(logits: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
+    """One token (B, 1) for each row of filtered logits (B, V)."""
     if config.temperature == 0:
         return logits.argmax(dim=-1, keepdim=True)
     return multinomial(logits.softmax(dim=-1), 1, generator=generator)
 
 
 def stream(
-    model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()
+    model: Module,
+    ids: Tensor,
+    config: SampleConfig,
+    eos: int | None = None,
+    never: Sequence[int] = (),
+    starts: Tensor | None = None,
 ) -> Iterator[Tensor]:
     """The new tokens (B, 1), one step at a time, until `config.new_tokens` are written or every row has ended.
 
-    ids (B, T) is the prompt, T at least 1. The model sees the last `model.config.context` tokens. A row ends with `eos`
-    and is filled up with it while others go on. The tokens `never` are not written. The same seed gives the same text.
+    model: any module that gives logits (B, T, V) for ids (B, T). ids (B, T) is the prompt, T at least 1; starts (B,): where the
+    text of each row begins, 0 unless told. The model sees the last `model.config.context` tokens, all of them where it has no
+    such limit. A row ends with `eos` and is filled up with it while others go on. The tokens `never` are not written. The same
+    seed gives the same text.
 
     Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
     the same, to rounding. The model is in eval mode until the stream ends, fails or is closed, then in the mode it was in.
 
-    Raises ArgumentError for a prompt without a token, and where `never` leaves none to write.
+    Raises ArgumentError for a prompt without a token, for a model that gives no logits, and where `never` leaves none to write.
     """
-    if ids.dim() != 2 or ids.shape[1] == 0:
-        raise ArgumentError(
-            f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}",
-            fix="one text alone is ids[None]; an empty text can start with a newline or the start mark",
-        )
-    generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
+    expect_prompt(ids)
+    generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1, starts)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
     with evaluating(model):
         for _ in range(config.new_tokens):
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
             with answering(model) if trained else no_grad():
-                token = choose(forbid(reader.read(ids), never), ids, config, generator)
+                logits = widened(forbid(reader.read(ids), never))
+                token = drawn(filter_rows(logits, ids, starts, config), config, generator)
             if eos is not None:
                 token = where(ended, full_like(token, eos), token)
                 ended = ended | (token == eos)
@@ -79,27 +94,65 @@ def stream(
                 return
 
 
+def expect_prompt(ids: Tensor) -> None:
+    """Refuse what is no prompt."""
+    if ids.dim() != 2 or ids.shape[1] == 0:
+        raise ArgumentError(
+            f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}",
+            fix="one text alone is ids[None]; an empty text can start with a newline or the start mark",
+        )
+
+
+def filter_rows(logits: Tensor, ids: Tensor, starts: Tensor | None, config: SampleConfig) -> Tensor:
+    """`filter_logits`, each row with its own text: what stands before it was not written."""
+    if starts is None:
+        return filter_logits(logits, ids, config)
+    rows = [filter_logits(logits[i : i + 1], ids[i : i + 1, start:], config) for i, start in enumerate(starts.tolist())]
+    return cat(rows)
+
+
 class Reader:
     """Reads a text (B, T) that grows at its end, and gives the logits (B, V) of the token that comes next.
 
     room    tokens that the text will have at most
+    starts  where the text of each row begins (B,), or None
 
     Positions count from the first token that the model sees. Once the text is longer than the context that token moves on,
     and with it every position: what is cached holds no more, and the window is read anew each time.
     """
 
-    def __init__(self, model: Module, room: int):
-        self.model, self.context = model, model.config.context
-        takes_cache, room = getattr(model, "takes_cache", False), min(room, self.context)
-        self.cache = KeyValueCache(model.config.layers, room) if takes_cache and room > 0 else None
+    def __init__(self, model: Module, room: int, starts: Tensor | None = None):
+        self.model, self.starts = model, starts
+        self.context: int | None = getattr(getattr(model, "config", None), "context", None)
+        room = room if self.context is None else min(room, self.context)
+        self.cache = KeyValueCache(model.config.layers, room) if getattr(model, "takes_cache", False) and room > 0 else None
 
     def read(self, ids: Tensor) -> Tensor:
         """The logits after the last token of ids (B, T), which begins with what was read before."""
-        if ids.shape[1] > self.context:
+        beyond = 0 if self.context is None else max(ids.shape[1] - self.context, 0)
+        if beyond:
             self.cache = None
+        more = {} if self.starts is None else {"starts": (self.starts - beyond).clamp(min=0)}
         if self.cache is None:
-            return self.model(ids[:, -self.context :])[:, -1]
-        return self.model(ids[:, self.cache.length :], cache=self.cache)[:, -1]
+            return self._last(self.model(ids[:, beyond:], **more), ids)
+        return self._last(self.model(ids[:, self.cache.length :], cache=self.cache, **more), ids)
+
+    def _last(self, made: Any, ids: Tensor) -> Tensor:
+        logits = getattr(made, "logits", made)  # Hugging Face's models give a table
+        if not isinstance(logits, Tensor) or logits.dim() != 3 or logits.shape[0] != ids.shape[0]:
+            got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+            raise ArgumentError(
+                f"generate: {type(self.model).__name__} gave {got} for ids {tuple(ids.shape)}; expected logits (B, T, V)",
+                "a module that maps ids to logits of the next token",
+            )
+        return logits[:, -1]
+
+    def take(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch (B',)."""
+        if self.cache is not None:
+            self.cache.take(rows)
+        if self.starts is not None:
+            self.starts = self.starts[rows]
 
     def forget(self) -> None:
         """Read the text anew the next time: the weights are others."""
@@ -107,8 +160,104 @@ class Reader:
             self.cache.rewind()
 
 
-def generate(
+Prompts = Tensor | Sequence[Sequence[int] | Tensor]
+
+
+def generate(model: Module, ids: Prompts, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()) -> Any:
+    """What the model writes after prompts, with them before it.
+
+    ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
+    a list of texts (T + new,), each with its own `eos` at the end if it ended: each is the one that its prompt gives alone, to
+    rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.beams` above 1 the
+    likeliest of several texts, see `beam_search`.
+    """
+    if isinstance(ids, Tensor):
+        if config.beams > 1:
+            return beam_search(model, ids, config, eos, never)
+        return cat([ids, *stream(model, ids, config, eos, never)], dim=1)
+    prompts = [one if isinstance(one, Tensor) else tensor(one, dtype=int64) for one in ids]
+    if not prompts:
+        return []
+    if any(one.dim() != 1 or not len(one) for one in prompts):
+        raise ArgumentError("generate: expected prompts of one axis and at least one token each", "[[1, 2, 3], [4]]")
+    alike = len({len(one) for one in prompts}) == 1
+    if alike or (getattr(model, "takes_starts", False) and config.beams == 1):
+        return _together(model, prompts, config, eos, never, alike)
+    return [_ended(generate(model, one[None], config, eos, never)[0], len(one), eos) for one in prompts]
+
+
+def _together(model: Module, prompts: list, config: SampleConfig, eos: int | None, never: Sequence[int], alike: bool) -> list:
+    """All prompts at once, ending at one place; before the shorter ones stands what nobody sees."""
+    longest = max(map(len, prompts))
+    gaps = [longest - len(one) for one in prompts]
+    ids = stack([cat([one[:1].expand(gap), one]) for gap, one in zip(gaps, prompts)])
+    if alike:
+        made = generate(model, ids, config, eos, never)
+    else:
+        made = cat([ids, *stream(model, ids, config, eos, never, tensor(gaps))], dim=1)
+    return [_ended(row[gap:], len(one), eos) for row, gap, one in zip(made, gaps, prompts)]
+
+
+def _ended(text: Tensor, prompt: int, eos: int | None) -> Tensor:
+    """The text up to the first `eos` behind the prompt, which is kept."""
+    if eos is None:
+        return text
+    places = (text[prompt:] == eos).nonzero()
+    return text if not len(places) else text[: prompt + int(places[0]) + 1]
+
+
+def beam_search(
     model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()
 ) -> Tensor:
-    """The prompt ids (B, T) with what the model writes after it, (B, T + new): see `stream`."""
-    return cat([ids, *stream(model, ids, config, eos, never)], dim=1)
+    """For each prompt of ids (B, T) the likeliest of the texts that `config.beams` beams find, (B, T + new), filled up with `eos`.
+
+        score = sum of log p(token | what stands before) / (number of new tokens)^length_penalty
+
+    At each step every text that is being written goes on with every token; the best `beams` of a prompt are kept, and those that
+    end with `eos` are set aside. A prompt is done when as many were set aside and no text that is being written has a better
+    score. Filters work on the log-probabilities; nothing is drawn, so temperature, top-k, top-p and min-p are not asked for.
+
+    Source: Sutskever et al. 2014, "Sequence to Sequence Learning with Neural Networks"; the length: Wu et al. 2016, section 7.
+    """
+    expect_prompt(ids)
+    config = replace(config, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
+    made = [_beams(model, one[None], config, eos, never) for one in ids]
+    longest = max(map(len, made))
+    filled = [cat([one, one.new_full((longest - len(one),), eos or 0)]) for one in made]
+    return stack(filled)
+
+
+def _beams(model: Module, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int]) -> Tensor:
+    """The best text of one prompt (1, T), as (T + new,)."""
+    k, prompt = config.beams, ids.shape[1]
+    reader = Reader(model, prompt + config.new_tokens - 1)
+    ended: list[tuple[float, Tensor]] = []
+    texts, scores = ids, tensor([0.0])  # (running, length), (running,)
+    with answering(model):
+        for step in range(1, config.new_tokens + 1):
+            chances = widened(forbid(reader.read(texts), never)).log_softmax(dim=-1)
+            chances = filter_logits(chances, texts, config) + scores[:, None]  # (running, V)
+            V = chances.shape[1]
+            best, places = chances.flatten().topk(min(2 * k, chances.numel()))
+            going: list[tuple[float, int, int]] = []  # (score, row, token)
+            for rank, (score, place) in enumerate(zip(best.tolist(), places.tolist())):
+                if score == -inf:
+                    break
+                row, token = divmod(place, V)
+                if token == eos:
+                    if rank < k:
+                        ended.append((score / step**config.length_penalty, cat([texts[row], tensor([token])])))
+                elif len(going) < k:
+                    going.append((score, row, token))
+            ended = sorted(ended, key=lambda one: -one[0])[:k]
+            if not going:
+                break
+            rows = tensor([row for _, row, _ in going])
+            texts = cat([texts[rows], tensor([[token] for _, _, token in going])], dim=1)
+            scores = tensor([score for score, _, _ in going])
+            reader.take(rows)
+            if len(ended) == k and ended[-1][0] >= going[0][0] / step**config.length_penalty:
+                break
+        else:
+            ended += [(score / config.new_tokens**config.length_penalty, text) for score, text in zip(scores.tolist(), texts)]
+    return max(ended, key=lambda one: one[0])[1] if ended else ids[0]

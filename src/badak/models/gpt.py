@@ -22,7 +22,7 @@ from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
-from badak.tensor import Tensor
+from badak.tensor import Tensor, arange
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,16 @@ class Attention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model)
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
+    def forward(
+        self, x: Tensor, keep: Tensor | None = None, cache: KeyValueCache | None = None, layer: int = 0
+    ) -> Tensor:
         B, T, C = x.shape
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
         p = self.dropout if self.training else 0.0
         if cache is None:
-            y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True)  # (B, H, T, D)
+            y = F.scaled_dot_product_attention(q, k, v, keep, p, is_causal=keep is None)  # (B, H, T, D)
         else:
-            y = cache.attend(layer, q, k, v, p)  # the same, with the keys and values of what was read before
+            y = cache.attend(layer, q, k, v, p, keep)  # the same, with the keys and values of what was read before
         return self.drop(self.out(y.transpose(1, 2).reshape(B, T, C)))
 
 
@@ -84,8 +86,8 @@ class Block(nn.Module):
         self.norm1, self.attention = nn.LayerNorm(config.d_model), Attention(config)
         self.norm2, self.feed_forward = nn.LayerNorm(config.d_model), FeedForward(config)
 
-    def forward(self, x: Tensor, *past) -> Tensor:  # past: nothing, or a cache and the number of this layer
-        x = x + self.attention(self.norm1(x), *past)
+    def forward(self, x: Tensor, *seen) -> Tensor:  # seen: a mask, then a cache and the number of this layer
+        x = x + self.attention(self.norm1(x), *seen)
         return x + self.feed_forward(self.norm2(x))
 
 
@@ -95,6 +97,9 @@ class GPT(Pretrained):
     With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has
     read already: the logits are those that the whole text has at these places, to rounding, and the tokens count as read.
     The text as a whole stays within the context. No gradients then; where it fails, nothing counts as read.
+
+    starts: where the text of each row begins, int64 (B,), for texts of different lengths that end together. What stands before
+    is seen by nobody, and positions are counted from there.
 
     Raises RangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another number
     of layers, ShapeError for one of another batch.
@@ -114,14 +119,18 @@ class GPT(Pretrained):
             for last in (block.attention.out, block.feed_forward.down):
                 nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
 
-    def forward(self, ids: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+    def forward(self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None) -> Tensor:
         begin = 0 if cache is None else self._length_of(cache)
         end = begin + ids.shape[1]
         if end > self.config.context:
             raise too_long(end, self.config.context, cache)
-        h = self.drop(self.token(ids) + self.position.weight[begin:end])  # (B, T, C)
+        keep, position = None, self.position.weight[begin:end]  # (T, C)
+        if starts is not None:
+            keep = since(starts, begin, end)
+            position = self.position((arange(begin, end) - starts[:, None]).clamp(min=0))  # (B, T, C)
+        h = self.drop(self.token(ids) + position)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
-            h = block(h) if cache is None else block(h, cache, layer)
+            h = block(h) if keep is None and cache is None else block(h, keep, cache, layer)
         if cache is not None:
             cache.advance(ids.shape[1])
         return F.linear(self.norm(h), self.token.weight)  # (B, T, V)
@@ -140,6 +149,20 @@ class GPT(Pretrained):
         if not is_own(self, GPT) or len(self.blocks) != self.config.layers:
             return False
         return all(is_own(block, Block) and is_own(block.attention, Attention) for block in self.blocks)
+
+    @property
+    def takes_starts(self) -> bool:
+        """Whether `forward` can be told where the text of each row begins."""
+        return self.takes_cache
+
+
+def since(starts: Tensor, begin: int, end: int) -> Tensor:
+    """Which keys 0 .. end - 1 the queries begin .. end - 1 see, (B, 1, T, S): none after themselves, none before the text.
+
+    What stands before the text sees itself, so that no query is blind; nobody asks for its answer.
+    """
+    i, j = arange(begin, end)[:, None], arange(end)  # (T, 1), (S,)
+    return ((j <= i) & (j >= starts[:, None, None]) | (j == i))[:, None]
 
 
 def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:

@@ -21,6 +21,7 @@ from typing import Literal
 from badak import nn
 from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
+from badak.models.gpt import since
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
@@ -111,7 +112,9 @@ class Attention(nn.Module):
         self.q_norm, self.k_norm = (nn.RMSNorm(D, config.norm_eps) if config.qk_norm else nn.Identity() for _ in range(2))
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, rotary: nn.Module, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
+    def forward(
+        self, x: Tensor, rotary: nn.Module, keep: Tensor | None = None, cache: KeyValueCache | None = None, layer: int = 0
+    ) -> Tensor:
         B, T, _ = x.shape
         H, G = self.heads, self.key_heads
         q, k, v = self.qkv(x).view(B, T, H + 2 * G, -1).transpose(1, 2).split((H, G, G), dim=1)  # (B, H or G, T, D)
@@ -120,9 +123,9 @@ class Attention(nn.Module):
         q, k = turned[:, :H], turned[:, H:]
         p = self.dropout if self.training else 0.0
         if cache is None:
-            y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True, enable_gqa=True)  # (B, H, T, D)
+            y = F.scaled_dot_product_attention(q, k, v, keep, p, is_causal=keep is None, enable_gqa=True)  # (B, H, T, D)
         else:
-            y = cache.attend(layer, q, k, v, p)  # the same, with the keys and values of what was read before
+            y = cache.attend(layer, q, k, v, p, keep)  # the same, with the keys and values of what was read before
         return self.drop(self.out(y.transpose(1, 2).flatten(2)))
 
 
@@ -148,8 +151,8 @@ class Block(nn.Module):
         self.norm1, self.attention = nn.RMSNorm(config.d_model, config.norm_eps), Attention(config)
         self.norm2, self.feed_forward = nn.RMSNorm(config.d_model, config.norm_eps), FeedForward(config)
 
-    def forward(self, x: Tensor, rotary: nn.Module, *past) -> Tensor:  # past: nothing, or a cache and the number of this layer
-        x = x + self.attention(self.norm1(x), rotary, *past)
+    def forward(self, x: Tensor, rotary: nn.Module, *seen) -> Tensor:  # seen: a mask, then a cache and the number of this layer
+        x = x + self.attention(self.norm1(x), rotary, *seen)
         return x + self.feed_forward(self.norm2(x))
 
 
@@ -157,7 +160,8 @@ class Llama(Pretrained):
     """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
 
     With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has read
-    already, as in `GPT`. Raises RangeError for a text longer than the context, ArgumentError for a cache of other layers.
+    already, and `starts` is where the text of each row begins, as in `GPT`. Raises RangeError for a text longer than the context,
+    ArgumentError for a cache of other layers.
     """
 
     def __init__(self, config: LlamaConfig):
@@ -170,7 +174,7 @@ class Llama(Pretrained):
         self.output = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.apply(start)
 
-    def forward(self, ids: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+    def forward(self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None) -> Tensor:
         begin = 0 if cache is None else cache.length
         if cache is not None and len(cache) != len(self.blocks):
             raise ArgumentError(
@@ -182,9 +186,11 @@ class Llama(Pretrained):
                 f"Llama: length {begin + ids.shape[1]} > context {self.config.context}",
                 fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:]",
             )
+        # Rotary positions need no starts: only how far apart two tokens stand counts
+        keep = None if starts is None else since(starts, begin, begin + ids.shape[1])
         h = self.token(ids)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
-            h = block(h, self.rotary) if cache is None else block(h, self.rotary, cache, layer)
+            h = block(h, self.rotary, keep, cache, layer)
         if cache is not None:
             cache.advance(ids.shape[1])
         h = self.norm(h)
@@ -197,7 +203,7 @@ class Llama(Pretrained):
         config = self.config
         return [heads * config.width for heads in (config.heads, config.key_heads, config.key_heads)]
 
-    takes_cache = True
+    takes_cache = takes_starts = True
 
 
 def start(module: nn.Module) -> None:

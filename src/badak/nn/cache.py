@@ -48,10 +48,11 @@ class KeyValueCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: Tensor | None = None) -> Tensor:
         """Keep k, v and let query i see the keys 0..length + i: the attention of T new tokens, (B, H, T, E).
 
-        q (B, H, T, D), k (B, G, T, D), v (B, G, T, E), query head h reads key head h // (H / G); p: dropout of the weights.
+        q (B, H, T, D), k (B, G, T, D), v (B, G, T, E), query head h reads key head h // (H / G); p: dropout of the weights;
+        keep: of those keys only the ones where this bool mask, which broadcasts to (B, H, T, length + T), is true.
         """
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise GraphError(
@@ -68,11 +69,11 @@ class KeyValueCache:
             )
         kept = self._tensors(layer, k, v)
         for mine, new in zip(kept, (k, v)):
-            (keep if watched else _keep)(mine, new, start)
+            (store if watched else _store)(mine, new, start)
         self._reach(layer, start + T)
         keys, values = (Tensor._of(mine._array[:, :, : start + T]) for mine in kept)
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
-        return attend(q, keys, values, Visible(None, None, start if T != 1 else None, (T, start + T)), p, False)[0]
+        return attend(q, keys, values, Visible(keep, None, start if T != 1 else None, (T, start + T)), p, False)[0]
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""
@@ -87,6 +88,15 @@ class KeyValueCache:
             )
         effects.decides(self, "length")
         self._rewind(length)
+
+    def take(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
+        effects.decides(self, "length")
+        self._take(rows)
+
+    @effects.state(alone=True)
+    def _take(self, rows: Tensor) -> None:
+        self._kept = [pair and tuple(x.index_select(0, rows) for x in pair) for pair in self._kept]
 
     @effects.state(alone=True)
     def _reach(self, layer: int, end: int) -> None:
@@ -132,12 +142,12 @@ def _empty(x: Tensor, room: int) -> Tensor:
     return x.new_empty(batch, heads, room, size)
 
 
-def _keep(kept: Tensor, new: Tensor, start: int) -> None:
+def _store(kept: Tensor, new: Tensor, start: int) -> None:
     """Put the new keys or values, (B, H, T, D), behind the first `start` of those kept."""
     kept._array[:, :, start : start + new._array.shape[2]] = new._array
 
 
-keep = effects.writes(_keep)
+store = effects.writes(_store)
 
 
 def _check(kept, new: Tensor, name: str) -> None:
