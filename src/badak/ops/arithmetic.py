@@ -15,6 +15,7 @@ class Add(Op):
     light = True
     ufunc: Any = np.add
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -33,6 +34,7 @@ class Shift(Op):
 
     light = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -50,6 +52,7 @@ class Sub(Op):
     light = True
     ufunc = np.subtract
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -69,6 +72,7 @@ class SubFrom(Op):
     light = True
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -85,6 +89,7 @@ class Mul(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -110,6 +115,7 @@ class Scale(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -151,6 +157,7 @@ class DivBy(Op):
 
     fresh = True
     by_kernels = True
+    halves = True
 
     @staticmethod
     @quiet
@@ -250,6 +257,7 @@ class Fmod(Op):
 class Neg(Op):
     """y = -x;   dx = -dy."""
 
+    halves = True
     light = True
     fresh = True
 

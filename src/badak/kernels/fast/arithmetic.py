@@ -120,7 +120,7 @@ def choose_lines(task, y, keep, a, b, c, number, step, width):
 
 def arithmetic(ufunc, a, b, out=None):
     """y = ufunc(a, b), into `out` where given, which may be a or b itself; see `plain.arithmetic`."""
-    if (team.size > 1 or call_log.log is not None) and ufunc in _KERNELS and (known := _operands(a, b)):
+    if ufunc in _KERNELS and (known := _operands(a, b)) and (team.size > 1 or call_log.log is not None or known[0].itemsize == 2):
         two, into = _KERNELS[ufunc]
         y = _made(two, *known) if out is None else _changed(into, *known, out)
         if y is not None:

@@ -104,7 +104,7 @@ def in_float32(*results: str | None) -> Callable[..., Any]:
                     break
             else:
                 return function(*args, **named)
-            made = function(*map(_wide, args), **named)
+            made = function(*map(wide, args), **named)
             if type(made) is not tuple:
                 return _rounded(made, args[(places or [0])[0] or 0])
             return tuple([y if at is None else _rounded(y, args[at]) for y, at in zip(made, places or [0] * len(made))])
@@ -114,7 +114,8 @@ def in_float32(*results: str | None) -> Callable[..., Any]:
     return decorated
 
 
-def _wide(x: Any) -> Any:
+def wide(x: Any) -> Any:
+    """x, an array of bfloat16 in float32."""
     return x.astype(np.float32) if type(x) is ndarray and x.dtype == BFLOAT16 else x
 
 
