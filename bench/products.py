@@ -2,7 +2,13 @@
 
 A process for each number of threads, so that every library has that many. In it the libraries take turns on the same arrays,
 with the time of the processor on one thread, so that other programs count little, and that of the clock on several. The rate
-is that of the fastest of many short rounds, in brackets of the upper quartile; "of best" divides by the best of the table.
+is that of the fastest of many short rounds, in brackets of the upper quartile; the ratio to PyTorch that of these, in brackets
+the median of the ratios of each turn, which holds where the machine's own speed changes. "Of best" divides by the best of the
+table.
+On several threads there is a pause before each turn and a call that is not measured: PyTorch's threads keep a core busy for
+5 ms after their last product and OpenBLAS's for 50, in which the next library would have a core less.
+
+`--features avx2` (or avx512) holds all libraries to the instructions of an older CPU.
 
 A name is the product's part in a layer with weights (N, K): forward y = x w^T (M, K) (K, N), dx = dy w, dw = dy^T x.
 """
@@ -14,7 +20,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter, thread_time
+from time import perf_counter, sleep, thread_time
 from typing import Any
 
 import numpy as np
@@ -23,6 +29,24 @@ from badak.measure.machine import environment, processor
 
 LIBRARIES = "badak", "torch", "numpy"
 GIGA, ROUND = 1e9, 4e-3  # seconds of a round, roughly
+PAUSES = {"badak": 0.001, "torch": 0.01, "numpy": 0.06}  # seconds until the threads of each one sleep
+# What holds each library to the instructions of a CPU without those that came later.
+FEATURES = {
+    "avx2": {
+        "BADAK_CPU": "avx2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "OPENBLAS_CORETYPE": "Haswell",
+    },
+    "avx512": {
+        "BADAK_CPU": "avx512",
+        "ATEN_CPU_CAPABILITY": "avx512",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX512",
+        "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+        "OPENBLAS_CORETYPE": "SkylakeX",
+    },
+}
 # (what, M, N, K)
 PRODUCTS = {
     "W1": [("forward", 1792, 96, 32), ("dw", 96, 32, 1792)],
@@ -63,23 +87,30 @@ def calls(what: str, m: int, n: int, k: int) -> dict[str, Callable[[], Any]]:
     return dict(zip(LIBRARIES, runs))
 
 
-def rates(what: str, m: int, n: int, k: int, threads: int, rounds: int) -> dict[str, tuple[float, float]]:
-    """GFLOP/s by library: of the fastest round and of the upper quartile."""
-    runs = calls(what, m, n, k)
+def rates(
+    what: str, m: int, n: int, k: int, threads: int, rounds: int, libraries: list[str]
+) -> dict[str, Any]:
+    """GFLOP/s by library, of the fastest round and of the upper quartile, and the median ratio of badak to PyTorch."""
+    runs = {name: run for name, run in calls(what, m, n, k).items() if name in libraries}
     clock, times = thread_time if threads == 1 else perf_counter, max(1, int(ROUND * 100 * GIGA / (2 * m * n * k)))
     taken: dict[str, list[float]] = {name: [] for name in runs}
+    pause = max(PAUSES[name] for name in runs)
     for turn in range(rounds + 1):
         for name, run in runs.items():
+            if threads > 1:
+                sleep(pause)
+                run()
             start = clock()
             for _ in range(times):
                 run()
             if turn:
                 taken[name].append((clock() - start) / times)
     work = 2 * m * n * k / GIGA
-    return {name: (work / min(each), work / float(np.quantile(each, 0.25))) for name, each in taken.items()}
+    found = {name: (work / min(each), work / float(np.quantile(each, 0.25))) for name, each in taken.items()}
+    return {**found, "ratio": float(np.median(np.divide(taken["torch"], taken["badak"])))}
 
 
-def measure(threads: int, rounds: int, only: str) -> list[dict]:
+def measure(threads: int, rounds: int, only: str, libraries: list[str]) -> list[dict]:
     """The rows of one process."""
     import torch
 
@@ -88,25 +119,28 @@ def measure(threads: int, rounds: int, only: str) -> list[dict]:
     torch.set_num_threads(threads)
     fast.set_num_threads(threads)
     return [
-        {"of": model, "product": f"{what} {m} x {k} -> {n}", **rates(what, m, n, k, threads, rounds)}
+        {"of": model, "product": f"{what} {m} x {k} -> {n}", **rates(what, m, n, k, threads, rounds, libraries)}
         for model, products in PRODUCTS.items()
         for what, m, n, k in products
         if only in f"{model} {what}"
     ]
 
 
-def show(rows: list[dict], threads: int) -> None:
+def show(rows: list[dict], threads: int, features: str | None) -> None:
     """Print the rows, and the mean of the ratios to PyTorch."""
-    best = max(row[name][0] for row in rows for name in LIBRARIES)
-    print(f"\n{processor()}, threads {threads}: GFLOP/s, fastest round (upper quartile)\n")
-    print(f"{'':16}{'product':30}{''.join(f'{name:>13}' for name in LIBRARIES)}{'badak / torch':>16}{'of best':>9}")
+    libraries = [name for name in LIBRARIES if name in rows[0]]
+    best = max(row[name][0] for row in rows for name in libraries)
+    limit = f", {features} alone" if features else ""
+    print(f"\n{processor()}, threads {threads}{limit}: GFLOP/s, fastest round (upper quartile)\n")
+    print(f"{'':16}{'product':30}{''.join(f'{name:>13}' for name in libraries)}{'badak / torch':>16}{'of best':>9}")
     for row in rows:
         ours, theirs = row["badak"], row["torch"]
-        shown = "".join(f"{row[name][0]:7.0f} ({row[name][1]:3.0f})" for name in LIBRARIES)
-        ratio = f"{ours[0] / theirs[0]:9.2f} ({ours[1] / theirs[1]:.2f})"
+        shown = "".join(f"{row[name][0]:7.0f} ({row[name][1]:3.0f})" for name in libraries)
+        ratio = f"{ours[0] / theirs[0]:9.2f} ({row['ratio']:.2f})"
         print(f"{row['of']:16}{row['product']:30} {shown}{ratio:>16}{ours[0] / best:9.0%}")
-    mean = np.exp(np.mean([np.log(row["badak"][0] / row["torch"][0]) for row in rows]))
-    print(f"\ngeometric mean of badak / torch {mean:.3f}")
+    fastest = np.exp(np.mean([np.log(row["badak"][0] / row["torch"][0]) for row in rows]))
+    median = np.exp(np.mean([np.log(row["ratio"]) for row in rows]))
+    print(f"\ngeometric mean of badak / torch {fastest:.3f} ({median:.3f})")
 
 
 def main() -> None:
@@ -114,16 +148,20 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", default="", help="rows whose model and product contain this")
+    parser.add_argument("--features", choices=FEATURES, help="the most that all may use of the CPU")
+    parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=list(LIBRARIES), help="badak and torch always")
     parser.add_argument("--alone", action="store_true", help="measure in this process and print JSON")
     wanted = parser.parse_args()
+    libraries = ["badak", "torch", *wanted.libraries]
     if wanted.alone:
-        print(json.dumps(measure(wanted.threads[0], wanted.rounds, wanted.only)))
+        print(json.dumps(measure(wanted.threads[0], wanted.rounds, wanted.only, libraries)))
         return
     for threads in wanted.threads:
         command = [sys.executable, "-m", "bench.products", "--alone", "--threads", str(threads)]
-        command += ["--rounds", str(wanted.rounds), "--only", wanted.only]
-        done = subprocess.run(command, env=environment(threads), stdout=subprocess.PIPE, text=True, check=True)
-        show(json.loads(done.stdout.splitlines()[-1]), threads)
+        command += ["--rounds", str(wanted.rounds), "--only", wanted.only, "--libraries", *libraries]
+        limits = {**environment(threads), **FEATURES.get(wanted.features, {})}
+        done = subprocess.run(command, env=limits, stdout=subprocess.PIPE, text=True, check=True)
+        show(json.loads(done.stdout.splitlines()[-1]), threads, wanted.features)
 
 
 if __name__ == "__main__":
