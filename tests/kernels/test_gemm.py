@@ -16,6 +16,7 @@ from badak.kernels.fast.vectors.gemm import gemm
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
 SIZES += [(31, 217, 771), (520, 9, 400), (13, 150, 1024)]  # a packed for many columns; deeper than a panel; rows of a page
+SIZES += [(41, 32, 500), (25, 16, 390), (50, 64, 70), (1024, 60, 20)]  # b that is a panel already; 4 registers; columns of a page
 ODD = (1, 7, 8, 9, 31, 33)
 
 

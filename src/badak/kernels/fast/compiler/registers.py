@@ -23,6 +23,8 @@ __all__ = [
     "INT64",
     "REGISTER",
     "ROWS",
+    "THREE",
+    "TWO",
     "Vectors",
     "describe",
     "instruction",
@@ -108,6 +110,13 @@ class Vectors:
         else:
             self._call("masked.store", ir.VoidType(), [value, place, I32(2 if half else self.bytes), mask], ".p0", value.type)
 
+    def copy(self, count, x, y):
+        """Copy `count` numbers, not with a mask as part of a register, which would often lie in two lines of cache."""
+        kind = ir.VectorType(self.element, count)
+        numbers = self.builder.load(self.pointer(x, kind=kind))
+        numbers.align = self.bytes
+        self.builder.store(numbers, self.pointer(y, kind=kind)).align = self.bytes
+
     def hidden(self, number):
         """The same int64, of which the compiler knows nothing more."""
         return self.builder.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [number], False)
@@ -179,7 +188,8 @@ class Vectors:
 
 
 instruction = intrinsic(prefer_literal=True)
-INT64, FLOAT32, FOUR = types.int64, types.float32, types.UniTuple(types.int64, 4)
+INT64, FLOAT32 = types.int64, types.float32
+TWO, THREE, FOUR = (types.UniTuple(INT64, count) for count in (2, 3, 4))
 
 
 def returns(kind, arguments, int64s):

@@ -1,9 +1,9 @@
 """Products of matrices on one thread, of any strides: the floor on which linear layers and attention stand.
 
-b is packed, up to three registers wide and DEPTH deep, so that the inner loop reads it in order from near caches. a is read
-where it lies, or packed, too, in strips of as many rows as the inner loop takes, where its rows are not contiguous or all begin
-in the same sets of a cache. While a tile is computed, the caches are asked for what comes next, evenly: asked for all at once,
-the lines of a result held up the panel (one core of an Intel Xeon with AVX-512: a tenth of the rate of 2048 x 384 x 1152).
+b is packed in panels, up to three registers wide and DEPTH deep, so that the inner loop reads it in order from near caches. The
+first rows of a are multiplied while the panel is written, and b that lies as a panel does is read where it is. So is a, or it is
+packed, too, in strips of as many rows as the inner loop takes, where its steps are pages, or it is read often. While a tile is
+computed, the caches are asked for what comes next, evenly: asked for all at once, the lines of a result held up the panel.
 
 Every element of a result is one sum over k in order, in pieces of DEPTH. It has the same bits whatever tile, batch or thread
 it is computed in. On a CPU with AVX-512 that was seen to be the very sum of MKL and OpenBLAS, bit for bit.
@@ -19,7 +19,7 @@ from badak.kernels.fast.vectors.tiles import (
     PANEL,
     copy_number,
     copy_row,
-    copy_rows,
+    copy_strip,
     panel_space,
     tile,
     transpose,
@@ -29,7 +29,7 @@ from badak.kernels.fast.vectors.tiles import (
 __all__ = ["gemm"]
 
 _LINE, _PAGE = 64, 4096  # bytes of a line of cache, and those after which its sets, and pages, begin again
-_FEW = 3  # panels of b up to which a is read where it lies
+_FEW, _SOME = 3, 16  # panels of b up to which a is read where it lies: where that is slow, and where it is not
 
 
 @kernel
@@ -50,9 +50,7 @@ def _pack(like, b, b_row, b_column, depth, columns, panel, panel_row):
                 )
     elif b_column == item:
         for k in range(depth):
-            if columns > 2 * step:
-                copy_row(3, like, b + k * b_row, columns, panel + k * panel_row)
-            elif columns > step:
+            if columns > step:
                 copy_row(2, like, b + k * b_row, columns, panel + k * panel_row)
             else:
                 copy_row(1, like, b + k * b_row, columns, panel + k * panel_row)
@@ -71,9 +69,13 @@ def _pack_rows(like, a, a_row, a_column, depth, m, packed, strip):
     item, step = REGISTER // lanes(like), lanes(like)
     row = ROWS * item
     if a_row == item:
+        whole = m // ROWS * ROWS
         for k in range(depth):
-            for i in range(0, m, ROWS):
-                copy_rows(like, a + i * item + k * a_column, min(ROWS, m - i), packed + i // ROWS * strip + k * row)
+            x, y = a + k * a_column, packed + k * row
+            for i in range(0, whole, ROWS):
+                copy_strip(like, x + i * item, y + i // ROWS * strip)
+            for i in range(whole, m):
+                copy_number(like, x + i * item, y + whole // ROWS * strip + (i - whole) * item)
     elif a_column == item:
         for i in range(0, m, ROWS):
             rows = min(ROWS, m - i)
@@ -95,30 +97,56 @@ def _pack_rows(like, a, a_row, a_column, depth, m, packed, strip):
 
 
 @kernel
-def _strips(alpha, m, columns, depth, left, panel, base, base_row, c, c_row, soon, ahead):
-    """`tile` for all rows: c (m, columns) = alpha a panel + base. left: a, from strip to strip, to row, to column."""
+def _strips(alpha, m, columns, depth, left, panel, source, base, base_row, c, c_row, soon, ahead, first_time):
+    """`tile` for all rows: c (m, columns) = alpha a panel + base. left: a, from strip to strip, to row, to column.
+
+    source: rows of b that the panel is still to be made of, and the bytes from one to the next; address 0: it is made.
+    """
     step, strips = lanes(alpha), -(-m // ROWS)
     a, strip, a_row, a_column = left
     place, apart, count, shift = ahead
     share = -(-count // max(strips, 1))
+    together = max(_LINE // (ROWS * (REGISTER // step)), 1)  # strips whose columns lie in the same lines
+    asks = first_time and a_row == REGISTER // step
     for number in range(strips):
         i = number * ROWS
-        rows, x, start, out = min(ROWS, m - i), a + number * strip, base + i * base_row, c + i * c_row
+        rows, start, out = min(ROWS, m - i), base + i * base_row, c + i * c_row
+        x = a + number * strip, a_row, a_column
         below = out + ROWS * c_row if number + 1 < strips else soon
+        beside = a, 0
+        following = (number // together + 1) * together
+        if asks and following < strips:
+            beside = a + following * strip + number % together * (depth // together) * a_column, a_column
         first = number * share
         asked = place + first * apart, apart, shift, max(min(share, count - first), 0) << shift
-        if columns > 2 * step:
-            tile(3, alpha, rows, columns, depth, x, a_row, a_column, panel, start, base_row, out, c_row, below, asked)
+        if columns > 2 * step and number == 0 and source[0] != 0:
+            tile(3, 1, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
+        elif columns > 2 * step:
+            tile(3, 0, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
         elif columns > step:
-            tile(2, alpha, rows, columns, depth, x, a_row, a_column, panel, start, base_row, out, c_row, below, asked)
+            tile(2, 0, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
         else:
-            tile(1, alpha, rows, columns, depth, x, a_row, a_column, panel, start, base_row, out, c_row, below, asked)
+            tile(1, 0, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
 
 
 @kernel
-def _after(first, j, width, n, k, b, b_row, b_column, item):
-    """What the panel after the one at (first, j) is packed from: (address, bytes from row to row, rows, log2 of their lines)."""
-    j += width
+def _reads_in_place(a_row, a_column, item):
+    """Up to how many panels of b a is read where it lies. Steps of whole pages fall into few sets of each cache."""
+    if a_row == item:
+        return 1 if a_column % _PAGE == 0 else _SOME
+    return _FEW if a_column != item or a_row % _PAGE == 0 else 1 << 30
+
+
+@kernel
+def _width(columns, step):
+    """How many of the columns that are left make the next panel: one register alone would not keep the adders busy."""
+    return 2 * step if 3 * step < columns <= 4 * step else min(3 * step, columns)
+
+
+@kernel
+def _after(first, j, n, k, b, b_row, b_column, item):
+    """What the panel at (first, j), or the next one, is made from: (address, bytes from row to row, rows, log2 of their lines)."""
+    width = 3 * REGISTER // item
     if j >= n:
         first, j = first + DEPTH, 0
     start = b + first * b_row + j * b_column
@@ -138,7 +166,7 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
     zeros = panel + PANEL
     zero_row(alpha, zeros)
     strip = item * ROWS * DEPTH + _LINE  # apart: else all strips would begin in the same set of the first cache
-    packs = (a_column != item or a_row % _PAGE == 0) and m > ROWS and n > _FEW * width
+    packs = m > ROWS and n > _reads_in_place(a_row, a_column, item) * width
     space = np.empty(-(-m // ROWS) * strip + 2 * _LINE if packs else 0, np.uint8)
     packed = -(-space.ctypes.data // _LINE) * _LINE
     for first in range(0, max(k, 1), DEPTH):
@@ -147,16 +175,23 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
         if packs:
             _pack_rows(alpha, start, a_row, a_column, depth, m, packed, strip)
             left = packed, strip, item, ROWS * item
-        for j in range(0, n, width):
-            columns, out = min(width, n - j), c + j * item
-            panel_row = -(-columns // step) * REGISTER
-            _pack(alpha, b + first * b_row + j * b_column, b_row, b_column, depth, columns, panel, panel_row)
+        j = 0
+        while j < n:
+            columns, out, right = _width(n - j, step), c + j * item, b + first * b_row + j * b_column
+            panel_row, source = -(-columns // step) * REGISTER, (0, 0)
+            if b_column == item and columns > 2 * step:
+                source, right = (right, b_row), panel
+            elif b_column != item or b_row != panel_row or columns % step != 0:
+                _pack(alpha, right, b_row, b_column, depth, columns, panel, panel_row)
+                right = panel
             before = (zeros, 0) if base == 0 else (base + j * item, base_row)
             if first > 0:
                 before = out, c_row
-            soon = out + 3 * REGISTER if j + width < n else c
-            ahead = _after(first, j, width, n, k, b, b_row, b_column, item)
-            _strips(alpha, m, columns, depth, left, panel, before[0], before[1], out, c_row, soon, ahead)
+            soon = out + columns * item if j + columns < n else c
+            ahead = _after(first, j + columns, n, k, b, b_row, b_column, item)
+            once = j == 0 and not packs
+            _strips(alpha, m, columns, depth, left, right, source, before[0], before[1], out, c_row, soon, ahead, once)
+            j += columns
     if packs:
         space[0] = 0  # compiled code frees an array after its last mention, and an address is none
 

@@ -5,14 +5,25 @@ Addresses and strides are int64, in bytes.
 
 # mypy: disable-error-code="call-arg"
 
-from badak.kernels.fast.compiler.registers import FOUR, I64, INT64, REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.fast.compiler.registers import (
+    FOUR,
+    I64,
+    INT64,
+    REGISTER,
+    ROWS,
+    THREE,
+    TWO,
+    Vectors,
+    instruction,
+    returns,
+)
 
 __all__ = [
     "DEPTH",
     "PANEL",
     "copy_number",
     "copy_row",
-    "copy_rows",
+    "copy_strip",
     "panel_space",
     "tile",
     "transpose",
@@ -25,38 +36,57 @@ DEPTH = 384
 PANEL = (DEPTH + REGISTER // 4) * 3 * REGISTER  # bytes of a panel; `transpose` may write some rows too many
 
 
-def _row(builder, start, i, rows, step):
-    """The address of row i, or of the last one where there are fewer: read and written again, nothing is beside it."""
-    last = builder.sub(rows, I64(1))
-    i = builder.select(builder.icmp_signed("<", I64(i), last), I64(i), last)
-    return builder.add(start, builder.mul(i, step))
+def _rows(builder, start, count, rows, step):
+    """The addresses of `count` rows, of the last one again where there are fewer: read and written again, nothing is beside it."""
+    places = [start]
+    for i in range(1, count):
+        places.append(builder.add(places[-1], builder.select(builder.icmp_signed("<", I64(i), rows), step, I64(0))))
+    return places
+
+
+def _parts(builder, values):
+    """The numbers of a tuple."""
+    return [builder.extract_value(values, i) for i in range(values.type.count)]
 
 
 _TOGETHER = 32 // ROWS  # k in a turn of the inner loop, of about fifty cycles
 _LINE = 64  # bytes of a line of cache
 
 
-def _sums(builder, v, width, a, a_row, a_column, rows, panel):
-    """A function add(times, along, down, *sums) that gives these offsets of a[:, k] and panel[k], and sums, `times` k later."""
-    starts = [_row(builder, a, i, rows, a_row) for i in range(ROWS)]
+def _sums(builder, v, width, a, a_row, a_column, rows, panel, fresh):
+    """A function add(times, along, down, *sums) that gives these offsets of a[:, k] and panel[k], and sums, `times` k later.
 
-    def add(times, along, down, *sums):
+    fresh = (address, step, mask of the last register): the panel is made of these rows on the way, and not read.
+    """
+    starts = _rows(builder, a, ROWS, rows, a_row)
+
+    def row(down, *source):
+        if not source:
+            return [v.load(builder.add(panel, down), j * REGISTER) for j in range(width)]
+        right = [v.load(source[0], j * REGISTER, fresh[2] if j == width - 1 else None) for j in range(width)]
+        for j in range(width):
+            v.store(right[j], builder.add(panel, down), j * REGISTER)
+        return right
+
+    def add(times, along, down, *state):
+        source, sums = state[: len(state) % 2], state[len(state) % 2 :]  # there is an even number of sums
         for _ in range(times):
-            right = [v.load(builder.add(panel, down), j * REGISTER) for j in range(width)]
+            right = row(down, *source)
             new = []
             for i, start in enumerate(starts):  # one number of a at a time: registers would not suffice for all
                 left = v.number(builder.add(start, along))
                 new += [v.fma(left, right[j], sums[i * width + j]) for j in range(width)]
             # Were it not hidden what `along` is, each address of a turn would be worked out ahead, and kept on the stack.
             sums, along, down = new, v.hidden(builder.add(along, a_column)), builder.add(down, I64(width * REGISTER))
-        return [along, down, *sums]
+            source = [builder.add(place, fresh[1]) for place in source]
+        return [along, down, *source, *sums]
 
     return add
 
 
 @instruction
 def tile(
-    typingctx, vectors, alpha, rows, columns, depth, a, a_row, a_column, panel, base, base_row, c, c_row, soon, ahead
+    typingctx, vectors, packing, alpha, rows, columns, depth, left, panel, source, base, base_row, c, c_row, soon, ahead, beside
 ):
     """c[i, j] = alpha sum_k a[i, k] panel[k, j] + base[i, j] for i < rows <= ROWS, j < columns <= vectors * lanes.
 
@@ -66,21 +96,35 @@ def tile(
 
     Meanwhile the caches are asked for what comes next, one line in each turn: first for the ROWS rows of c at `soon`, then
     for `ahead` = (address, step, shift, lines): 2^shift lines from the address on, as many `step` bytes further, and so on.
+    And all the time for lines `beside` = (address, step): as many as a strip's part of the lines of a whose columns lie in order.
+    left: the address of a, bytes from row to row and to column. packing 1: the panel is written first, from the rows of b at
+    `source` = (address, step), while its numbers are used; stores of lines that are not in the first cache take as long as that.
     """
 
     def codegen(context, builder, signature, values):
-        _, alpha, rows, columns, depth, a, a_row, a_column, panel, base, base_row, c, c_row, soon, ahead = values
-        v, width = Vectors(builder, signature.args[1]), vectors.literal_value
+        _, _, alpha, rows, columns, depth, left, panel, source, base, base_row, c, c_row, soon, ahead, beside = values
+        v, width = Vectors(builder, signature.args[2]), vectors.literal_value
+        (a, a_row, a_column), source = _parts(builder, left), _parts(builder, source)
         places = [(i, j) for i in range(ROWS) for j in range(width)]
-        add = _sums(builder, v, width, a, a_row, a_column, rows, panel)
-        address, step, shift, lines = (builder.extract_value(ahead, i) for i in range(4))
+        masks = [None] * (width - 1) + [v.first(builder.sub(columns, I64((width - 1) * v.lanes)))]
+        add = _sums(builder, v, width, a, a_row, a_column, rows, panel, (*source, masks[-1]))
+        address, step, shift, lines = _parts(builder, ahead)
+        column, column_step = _parts(builder, beside)
+        lines_of_a = _TOGETHER * ROWS * v.bytes // _LINE
+
+        def asking_for_a(turn):
+            first = builder.add(column, builder.mul(builder.mul(turn, I64(lines_of_a)), column_step))
+            for i in range(lines_of_a):
+                v.ask(builder.add(first, builder.mul(column_step, I64(i))), False)
 
         def asking_for_c(turn, state):
+            asking_for_a(turn)
             row, line = builder.and_(turn, I64(ROWS - 1)), builder.udiv(turn, I64(ROWS))
             v.ask(builder.add(soon, builder.add(builder.mul(row, c_row), builder.mul(line, I64(_LINE)))), True)
             return add(_TOGETHER, *state)
 
         def asking_for_b(turn, state):
+            asking_for_a(builder.add(turn, of_c))
             turn = builder.select(builder.icmp_signed("<", turn, lines), turn, lines)
             row = builder.lshr(turn, shift)
             line = builder.sub(turn, builder.shl(row, shift))
@@ -90,21 +134,22 @@ def tile(
         turns = builder.sdiv(depth, I64(_TOGETHER))
         of_c = I64(ROWS * (-(-width * REGISTER // _LINE) + 1))  # rows need not begin with a line
         of_c = builder.select(builder.icmp_signed("<", turns, of_c), turns, of_c)
-        state = v.repeat(of_c, [I64(0), I64(0), *[v.zero] * len(places)], asking_for_c)
+        offsets = [I64(0), I64(0), *source[: packing.literal_value]]
+        state = v.repeat(of_c, [*offsets, *[v.zero] * len(places)], asking_for_c)
         state = v.repeat(builder.sub(turns, of_c), state, asking_for_b)
         state = v.repeat(builder.srem(depth, I64(_TOGETHER)), state, lambda k, state: add(1, *state))
-        total = dict(zip(places, state[2:]))
+        total = dict(zip(places, state[len(offsets) :]))
 
-        masks = [None] * (width - 1) + [v.first(builder.sub(columns, I64((width - 1) * v.lanes)))]
         factor = v.splat(alpha)
-        bases = [_row(builder, base, i, rows, base_row) for i in range(ROWS)]
+        bases = _rows(builder, base, ROWS, rows, base_row)
         made = {(i, j): v.fma(total[i, j], factor, v.load(bases[i], j * REGISTER, masks[j])) for i, j in places}
-        outs = [_row(builder, c, i, rows, c_row) for i in range(ROWS)]
+        outs = _rows(builder, c, ROWS, rows, c_row)
         for i, j in places:
             v.store(made[i, j], outs[i], j * REGISTER, masks[j])
         return context.get_dummy_value()
 
-    return returns(None, [vectors, alpha, *[INT64] * 12, FOUR], 0), codegen
+    kinds = [*[INT64] * 3, THREE, INT64, TWO, *[INT64] * 5, FOUR, TWO]
+    return returns(None, [vectors, packing, alpha, *kinds], 0), codegen
 
 
 @instruction
@@ -119,7 +164,7 @@ def transpose(typingctx, like, x, x_row, rows, columns, y, y_row):
         _, x, x_row, rows, columns, y, y_row = values
         v = Vectors(builder, signature.args[0])
         mask = v.first(columns)
-        square = [v.load(_row(builder, x, i, rows, x_row), mask=mask) for i in range(v.lanes)]
+        square = [v.load(row, mask=mask) for row in _rows(builder, x, v.lanes, rows, x_row)]
         for _ in range(v.lanes.bit_length() - 1):
             square = [v.interleave(square[i // 2], square[i // 2 + v.lanes // 2], i % 2) for i in range(v.lanes)]
         for j, row in enumerate(square):
@@ -145,17 +190,16 @@ def copy_row(typingctx, vectors, like, x, columns, y):
 
 
 @instruction
-def copy_rows(typingctx, like, x, rows, y):
-    """y[j] = x[j] for j < rows <= ROWS, of numbers like `like`; whole registers of y are written."""
+def copy_strip(typingctx, like, x, y):
+    """y[j] = x[j] for j < ROWS, of numbers like `like`."""
 
     def codegen(context, builder, signature, values):
-        _, x, rows, y = values
+        _, x, y = values
         v = Vectors(builder, signature.args[0])
-        for j in range(0, ROWS, v.lanes):
-            v.store(v.load(x, j * v.bytes, v.first(builder.sub(rows, I64(j)))), y, j * v.bytes)
+        v.copy(ROWS, x, y)
         return context.get_dummy_value()
 
-    return returns(None, [like], 3), codegen
+    return returns(None, [like], 2), codegen
 
 
 @instruction
