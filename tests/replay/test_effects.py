@@ -368,7 +368,7 @@ BOUND = """
 import badak
 from badak.replay import plan
 
-plan.MOST_BYTES = 1 << 20
+plan.most_bytes = lambda: 1 << 20
 step = badak.compile(lambda x: (x.relu() * 2).exp().sum())
 for _ in range(4):
     for size in range(1, 15):

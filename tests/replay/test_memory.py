@@ -1,9 +1,11 @@
 """Where a replay keeps what it makes."""
 
 import numpy as np
+import pytest
 
 import badak
 from badak import nn, optim
+from badak.errors import BadakWarning
 from badak.nn import functional as F
 from badak.replay import memory
 
@@ -49,7 +51,6 @@ def test_a_step_in_shared_memory_gives_the_same_bits(monkeypatch):
         return made
 
     expected, _ = losses(compiled=False)
-    monkeypatch.setattr(memory, "_WORTH", 0)
     monkeypatch.setattr(memory, "_places", watched)
     found, step = losses(compiled=True)
     assert found == expected and step.why == ""
@@ -57,3 +58,20 @@ def test_a_step_in_shared_memory_gives_the_same_bits(monkeypatch):
     assert together < 0.6 * apart
     (plan,) = step.recordings
     assert all(entry.calls is not None or not hasattr(entry, "op") or entry.op.name == "mse" for entry in plan.entries)
+
+
+def test_a_recording_may_make_a_part_of_the_memory_that_is_free(monkeypatch):
+    step = badak.compile(lambda x: ((x * 2).relu() + x).sum(), fullgraph=False)
+    monkeypatch.setattr("badak.replay.recorder.room_to_record", lambda: 3 << 20)
+    with pytest.warns(BadakWarning, match="its results take more than 3 MiB"):
+        for _ in range(4):
+            step(badak.ones(1 << 18))  # 1 MiB each
+    assert step.why == "its results take more than 3 MiB, which a recording keeps until it is over" and not step.recordings
+    assert 1 << 29 <= memory.room_to_record() <= memory.most_bytes()
+
+
+def test_what_a_recording_is_said_to_hold_is_what_it_holds_after_it_has_moved():
+    step = losses(compiled=True)[1]
+    (plan,) = step.recordings
+    made = sum(array.nbytes for entry in plan.entries for array in entry.touched())
+    assert 0 < plan.bytes < made / 2

@@ -6,19 +6,50 @@ is free for others. That takes about the memory that the step takes without reco
 Only memory that nothing but kept calls of kernels touches is moved: not what Python reads, what the step returns, or .grad.
 """
 
+import os
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
 import numpy as np
 
 from badak.replay.entries import Call
 from badak.replay.origins import arrays_in, owner_of
 
 _LINE = 64  # bytes: places start at lines of the cache
-_WORTH = 64 << 20  # bytes that a step makes from which on it is done: half of them are saved, but W1 took 3 % longer
+_LEAST = 1 << 29  # bytes that recordings may hold on any machine
 
 
-def settle(entries, kept, origins) -> None:
-    """Move what entries with kept calls make into shared memory. `kept`: arrays that must stay where they are."""
-    if origins.bytes < _WORTH:
-        return
+@cache
+def machine_memory() -> int | None:
+    """Bytes that this process may have: the machine's, or its container's; None where the system does not say."""
+    found = []
+    with suppress(OSError, ValueError, AttributeError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # "max" where there is no limit
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min((size for size in found if size > 0), default=None)
+
+
+def most_bytes() -> int:
+    """Bytes that recordings may hold, all together."""
+    return max(_LEAST, (machine_memory() or 0) // 4)
+
+
+def room_to_record() -> int:
+    """Bytes that one recording may make, all of which stay until it is over: half of what nobody has taken yet."""
+    with suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+        return max(_LEAST, min(most_bytes(), free // 2))
+    return most_bytes()
+
+
+def settle(entries, kept, origins) -> int:
+    """Move what entries with kept calls make into shared memory. `kept`: arrays that must stay where they are.
+
+    Gives the bytes that are held then.
+    """
     spans = _spans(entries, {id(owner_of(array)) for array in kept} | _of_python(entries), origins)
     places, size = _places(spans)
     arena = np.empty(size + _LINE, np.uint8)
@@ -35,6 +66,7 @@ def settle(entries, kept, origins) -> None:
     for entry in entries:
         if entry.calls is not None:
             entry.move(moved)
+    return max(0, origins.bytes - sum(size for *_, size in spans.values())) + size
 
 
 def _of_python(entries) -> set[int]:

@@ -12,10 +12,10 @@ from badak.ops._broadcast import quiet
 from badak.replay.arguments import Arguments, room_for, shown, state_of
 from badak.replay.entries import Prepared
 from badak.replay.guards import Reads, plain_values
-from badak.replay.memory import settle
+from badak.replay.memory import most_bytes, settle
 from badak.replay.native import player
 from badak.replay.origins import owner_of
-from badak.replay.recorder import CHANGED, MOST_BYTES, Recorder
+from badak.replay.recorder import CHANGED, Recorder
 from badak.replay.results import Results
 from badak.replay.scout import Scout
 from badak.replay.surroundings import Surroundings
@@ -181,7 +181,8 @@ class Plan:
         return results.hand_out()
 
     def _build(self, found: Arguments, recorder: Recorder, results: Results) -> None:
-        if not self._take_room(recorder.origins.bytes + sum(array.nbytes for array in self._memory)):
+        held = settle(recorder.entries, results.arrays(), recorder.origins)
+        if not self._take_room(held + sum(array.nbytes for array in self._memory)):
             return
         self.grads = [(leaf, None if grad is None else grad._array) for leaf, grad, read in recorder.leaves.values() if read]
         anew = {key for key, (_, _, read) in recorder.leaves.items() if not read}
@@ -191,7 +192,6 @@ class Plan:
         self.results, self.arrays = results, self._memory
         self.written = recorder.written
         self.entries = recorder.entries  # whose arrays must live
-        settle(self.entries, results.arrays(), recorder.origins)
         self.guards = self._find_guards(found, recorder)
         self.steps = _steps(self.entries)
 
@@ -214,13 +214,14 @@ class Plan:
     def _take_room(self, size: int) -> bool:
         """Take so many bytes, from recordings that have not been replayed for long if need be; whether they are there."""
         others = sorted((plan for plan in _recorded if plan.steps is not None), key=lambda plan: plan.used)
-        free = MOST_BYTES - sum(plan.bytes for plan in others)
+        most = most_bytes()
+        free = most - sum(plan.bytes for plan in others)
         for plan in others:
             if size > free and plan.is_idle():
                 free += plan.bytes
                 plan.drop("its memory was needed for another recording")
         if size > free:
-            self.refuse(f"recordings take more than {MOST_BYTES >> 20} MiB together")
+            self.refuse(f"recordings take more than {most >> 20} MiB together")
             return False
         self.bytes = size
         _recorded.add(self)

@@ -13,6 +13,7 @@ from badak.errors import GraphError
 from badak.graph import effects
 from badak.graph.effects import Observer
 from badak.replay.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
+from badak.replay.memory import room_to_record
 from badak.replay.native import KernelLog, native_calls, read_by
 from badak.replay.native import written_by as written_by_calls
 from badak.replay.origins import Origins, arrays_in, owner_of
@@ -22,7 +23,6 @@ from badak.tensor import Tensor
 
 WAITS = "its result still waits for backward(); compile the whole step, backward included"
 CHANGED = "it changes one of its arguments"
-MOST_BYTES = 1 << 29  # of memory that recordings hold, all together: a larger step gains little, as its kernels take long
 
 
 class Recorder(Observer):
@@ -43,6 +43,7 @@ class Recorder(Observer):
         self.written: dict = {}  # id: owner of memory from outside that it writes
         self.stateful: dict = {}  # id: optimizers, schedules, generators, caches: what functions of state were called on
         self.origins = Origins()
+        self.room = room_to_record()
         self.repeats = Repeats(self.origins)
         self.log = KernelLog()
         self._constants: dict = {}  # id of the owner: an array that was made from the program's text alone
@@ -354,8 +355,8 @@ class Recorder(Observer):
         for place, array in enumerate(arrays_in(list(made))):
             self.origins.note(array, "made", len(self.trace), place)
         self.trace.append((kind, name, what, self.origins.describe(list(made))))
-        if self.origins.bytes > MOST_BYTES:
-            self.refuse(f"its results take more than {MOST_BYTES >> 20} MiB, which would be kept")
+        if self.origins.bytes > self.room:
+            self.refuse(f"its results take more than {self.room >> 20} MiB, which a recording keeps until it is over")
 
 
 def _target(effect, args):

@@ -1,12 +1,10 @@
 """What a model needs, asked before a machine is filled with it."""
 
-import os
-from contextlib import suppress
 from decimal import Decimal
-from pathlib import Path
 
 from badak.errors import ArgumentError
 from badak.models.classifier import ClassifierConfig
+from badak.replay.memory import machine_memory
 from badak.train.setups import Setup
 
 COPIES = 4  # weights, gradients, and Adam's two moments
@@ -38,16 +36,6 @@ def weights_of(setup: Setup) -> int:
     if isinstance(model, ClassifierConfig):
         return layers_of(setup) * layer + model.decoder_layers * 4 * C * C + model.row_width * C
     return layers_of(setup) * layer + (model.vocab_size + model.context) * C
-
-
-def machine_memory() -> int | None:
-    """Bytes that this process may have: the machine's, or its container's; None where the system does not say."""
-    found = []
-    with suppress(OSError, ValueError, AttributeError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with suppress(OSError, ValueError):  # "max" where there is no limit
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min((size for size in found if size > 0), default=None)
 
 
 def gigabytes(size: int) -> str:
