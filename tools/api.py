@@ -17,6 +17,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "models": "",
     "generate": "",
     "generate.text": "",
+    "generate.explain": "Step explain loop_in",
     "generate.embed": "TextEncoder cosines nearest passages",
     "generate.picture": "read_picture rank_classes",
     "data.text": "",

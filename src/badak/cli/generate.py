@@ -5,26 +5,62 @@ from typing import Any
 import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of
+from badak.errors import ArgumentError
+from badak.generate.explain import explain
 from badak.generate.filters import SampleConfig
-from badak.generate.text import write_on
-from badak.train.session import PRECISIONS, open_model
+from badak.generate.text import prompt_ids, warn_of_a_loop, write_on
+from badak.tensor import tensor
+from badak.train.session import PRECISIONS, Trained, open_model
 
 DEFAULTS = SampleConfig()
 
 
-def run_generate(run: str, prompt: str, precision: str, **values: Any) -> None:
-    """Print the prompt and what the model writes after it, as it comes."""
+def run_generate(
+    run: str, text: str, prompt: str, precision: str, stop: tuple[str, ...], reasons: bool, **values: Any
+) -> None:
+    """Print the prompt and what the model writes after it, as it comes; or each token with its reasons."""
+    if text and prompt:
+        raise ArgumentError("the prompt is given twice", "badak generate RUN 'a text'")
     trained, config = open_model(run, "gpt", precision), SampleConfig(**given(DEFAULTS, values))
-    for piece in write_on(trained.model, trained.vocabulary, prompt, config, trained.eos):
+    if reasons:
+        show_reasons(trained, text or prompt, config)
+        return
+    written: list[int] = []
+    for piece in write_on(trained.model, trained.vocabulary, text or prompt, config, trained.eos, stop, written):
         click.echo(piece, nl=False)
     click.echo()
+    warn_of_a_loop(trained.vocabulary, written)
+
+
+def show_reasons(trained: Trained, prompt: str, config: SampleConfig) -> None:
+    """A line for each token: its probability and rank, what was likelier, what it looked at, what the filters removed."""
+    if config.beams > 1:
+        raise ArgumentError("--explain follows one text, --beams several", "one of the two")
+    vocabulary, ids = trained.vocabulary, prompt_ids(trained.vocabulary, prompt).tolist()
+    never = [token for token in vocabulary.special if token != trained.eos]
+
+    def shown(token: int) -> str:
+        return repr(vocabulary.decode([token]))
+
+    click.echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'likeliest':42}{'looked at':36}removed")
+    before = len(ids)
+    for step in explain(trained.model, tensor([ids]), config, trained.eos, never):
+        likeliest = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.likeliest)
+        sources = "  ".join(f"{shown(ids[place])}@{place} {share:.0%}" for place, share in step.sources)
+        removed = ", ".join(f"{name} {count:,}" for name, count in step.removed.items())
+        click.echo(f"{shown(step.token):16}{step.chance:8.1%}{step.rank + 1:6}  {likeliest:42}{sources:36}{removed}".rstrip())
+        ids.append(step.token)
+    warn_of_a_loop(vocabulary, ids[before:])
 
 
 command = SectionedCommand(
     "generate",
     params=[
         click.Argument(["run"], type=PLACE),
-        click.Option(["--prompt"], default="", metavar="TEXT", help="what the text begins with"),
+        click.Argument(["text"], default="", metavar="[PROMPT]"),
+        click.Option(["--prompt"], default="", metavar="TEXT", help="what the text begins with; the same as PROMPT"),
+        click.Option(["--stop"], multiple=True, metavar="TEXT", help="end before this text; may be given several times"),
+        click.Option(["--explain", "reasons"], is_flag=True, help="show why each token was written"),
         click.Option(
             ["--precision"],
             type=click.Choice(list(PRECISIONS)),
@@ -35,5 +71,5 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Choice of the next token"),
     ],
     callback=run_generate,
-    help="Write on from --prompt with the model of the folder RUN (from badak train gpt).",
+    help="Write on from PROMPT with the model of the folder RUN (from badak train gpt).",
 )

@@ -1,38 +1,104 @@
 """From text to text: a prompt written on, a sentence with its holes filled."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
-from badak.errors import ArgumentError
+from badak.data.tokenizer import Tokenizer
+from badak.errors import ArgumentError, BadakWarning
+from badak.generate.explain import loop_in
 from badak.generate.fill_mask import fill_mask
 from badak.generate.filters import SampleConfig
-from badak.generate.sampling import stream
+from badak.generate.sampling import generate, stream
 from badak.nn import Module
 from badak.tensor import from_numpy
 
-TextVocabulary = CharVocabulary | PieceVocabulary | WordVocabulary
+TextVocabulary = CharVocabulary | PieceVocabulary | WordVocabulary | Tokenizer
 
 
 def write_on(
-    model: Module, vocabulary: TextVocabulary, prompt: str, config: SampleConfig, eos: int | None = None
+    model: Module,
+    vocabulary: TextVocabulary,
+    prompt: str,
+    config: SampleConfig,
+    eos: int | None = None,
+    stop: Sequence[str] = (),
+    written: list[int] | None = None,
 ) -> Iterator[str]:
-    """The prompt, then what the model writes after it, as it comes; ends before the token `eos`. No other special token is written.
+    """The prompt, then what the model writes after it, as it comes; ends before the token `eos` and before the texts `stop`.
 
-    An empty prompt is a new line. Raises ArgumentError for a prompt of words or characters that the model has never seen.
+    No other special token is written. An empty prompt is a new line. Raises ArgumentError for a prompt of words or characters
+    that the model has never seen. written: a list that is given the new tokens.
     """
+    ids = prompt_ids(vocabulary, prompt)
+    never = [token for token in vocabulary.special if token != eos]
+    yield prompt
+    if config.beams > 1:
+        made = generate(model, from_numpy(ids)[None], config, eos, never)[0, len(ids) :].tolist()
+        tokens = iter(made)
+    else:
+        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, eos, never))
+    yield from until(_pieces(vocabulary, _noted(tokens, [] if written is None else written, eos)), stop)
+
+
+def prompt_ids(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
+    """The tokens of a prompt (T,), at least one."""
     ids = known(vocabulary, prompt or "\n")
     if ids.size == 0:
         raise ArgumentError("generate: the prompt has no word", f'--prompt "{vocabulary.tokens[len(vocabulary) // 2]}"')
-    gap = " " if isinstance(vocabulary, WordVocabulary) else ""
-    yield prompt
-    never = [token for token in vocabulary.special if token != eos]
-    for token in stream(model, from_numpy(ids)[None], config, eos, never):
-        if int(token) == eos:
+    return ids
+
+
+def _noted(tokens: Iterator[int], written: list[int], eos: int | None) -> Iterator[int]:
+    """The tokens before `eos`, each added to `written` as it comes."""
+    for token in tokens:
+        if token == eos:
             return
-        yield gap + vocabulary.decode([int(token)])
+        written.append(token)
+        yield token
+
+
+def _pieces(vocabulary: TextVocabulary, tokens: Iterator[int]) -> Iterator[str]:
+    """The text of tokens as they come."""
+    if isinstance(vocabulary, Tokenizer):
+        return vocabulary.pieces(tokens)
+    gap = " " if isinstance(vocabulary, WordVocabulary) else ""
+    return (gap + vocabulary.decode([token]) for token in tokens)
+
+
+def until(pieces: Iterable[str], stop: Sequence[str]) -> Iterator[str]:
+    """The pieces up to the first of the texts `stop`, which may begin in one piece and end in another."""
+    stop, held = [one for one in stop if one], ""
+    for piece in pieces:
+        held += piece
+        place = min((at for one in stop if (at := held.find(one)) >= 0), default=-1)
+        if place >= 0:
+            if held[:place]:
+                yield held[:place]
+            return
+        open_ = max((n for one in stop for n in range(1, len(one)) if held.endswith(one[:n])), default=0)
+        ready, held = held[: len(held) - open_], held[len(held) - open_ :]
+        if ready:
+            yield ready
+    if held:
+        yield held
+
+
+def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
+    """Say where a text ends in a loop, and which option would stop it."""
+    found = loop_in(written)
+    if found is not None:
+        length, times = found
+        text = "".join(_pieces(vocabulary, iter(written[-length:]))).strip()
+        warnings.warn(
+            f"the model repeats itself: {times} times {text!r} at the end\n"
+            "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
+            BadakWarning,
+            stacklevel=2,
+        )
 
 
 def fill_sentence(
