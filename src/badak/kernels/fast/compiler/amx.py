@@ -89,7 +89,7 @@ class Wide:
     """Instructions on registers of 64 bytes, addresses being int64."""
 
     floats, words = ir.VectorType(ir.FloatType(), 16), ir.VectorType(I32, 16)
-    shorts, half = ir.VectorType(_I16, 32), ir.VectorType(_I16, 16)  # bits of bfloat16; `half` fills half a register
+    shorts = ir.VectorType(_I16, 32)  # bits of bfloat16
 
     nothing = ir.Constant(floats, None)
 
@@ -128,6 +128,11 @@ class Wide:
         else:
             self._call(f"masked.store.{_name(kind)}.p0", ir.VoidType(), value, place, I32(_bytes(kind)), mask)
 
+    def ask(self, address):
+        """Ask the caches for the line at the address, if there is one, to be written."""
+        place = self.builder.inttoptr(address, _I8.as_pointer())
+        self._call("prefetch.p0", ir.VoidType(), place, I32(1), I32(3), I32(1))
+
     def shuffle(self, a, b, order):
         """The lanes `order` of a and, counting on, b."""
         return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(order)), order))
@@ -140,12 +145,8 @@ class Wide:
     def fma(self, a, b, c):
         return self._call("fma.v16f32", self.floats, a, b, c)
 
-    def rounded(self, numbers):
-        """float32 to the bits of bfloat16, to nearest even."""
-        return self.builder.bitcast(self._call("x86.avx512bf16.cvtneps2bf16.512", _bfloats(16), numbers), self.half)
-
     def rounded_two(self, low, high):
-        """Two registers of float32 to one, of the bits of bfloat16."""
+        """Two registers of float32 to one, of the bits of bfloat16, to nearest even."""
         made = self._call("x86.avx512bf16.cvtne2ps2bf16.512", _bfloats(32), high, low)
         return self.builder.bitcast(made, self.shorts)
 

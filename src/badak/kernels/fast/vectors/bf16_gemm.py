@@ -83,17 +83,17 @@ def _pack_right(b, row, column, item, depth, n, packed):
 
 
 @kernel
-def _block(way, rows, columns, a, b, count, begin, out, out_row):
+def _block(way, rows, columns, a, b, count, begin, out, out_row, soon, soon_row, soon_rows):
     """out (32, 32) = begin + a b for two strips of tiles: the rows and columns that are there, rounded up to tiles."""
     if way == AMX:
         if rows > SIDE and columns > SIDE:
-            tile_block(2, 2, a, b, count, begin, out, out_row)
+            tile_block(2, 2, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
         elif rows > SIDE:
-            tile_block(2, 1, a, b, count, begin, out, out_row)
+            tile_block(2, 1, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
         elif columns > SIDE:
-            tile_block(1, 2, a, b, count, begin, out, out_row)
+            tile_block(1, 2, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
         else:
-            tile_block(1, 1, a, b, count, begin, out, out_row)
+            tile_block(1, 1, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
     else:
         for i in range(0, rows, _DOTS):
             dot_block(_DOTS, 2, a + i // SIDE * TILE + i % SIDE * LINE, b, count, begin, out + i * out_row, out_row)
@@ -118,28 +118,30 @@ def _product(
         depth, begin, last = max(min(DEPTH, k - first), 0), int(first > 0), first + DEPTH >= k
         tiles = -(-depth // K)
         _pack_left(a + first * a_column, a_row, a_column, a_item, m, depth, left)
-        for panel in range(panels):
-            j = panel * 2 * SIDE
-            if panel % _PANELS == 0:
-                wide = min(_PANELS * 2 * SIDE, n - j)
-                _pack_right(b + first * b_row + j * b_column, b_row, b_column, b_item, depth, wide, right)
-            columns, x = min(2 * SIDE, n - j), right + panel % _PANELS * tiles * _ROW
+        for group in range(0, panels, _PANELS):
+            j = group * 2 * SIDE
+            wide = min(_PANELS * 2 * SIDE, n - j)
+            _pack_right(b + first * b_row + j * b_column, b_row, b_column, b_item, depth, wide, right)
             for strip in range(strips):
                 i = strip * 2 * SIDE
-                rows, y, out = min(2 * SIDE, m - i), left + strip * tiles * _ROW, c + i * c_row + j * c_item
-                if in_place and rows == 2 * SIDE and columns == 2 * SIDE:
-                    _block(way, rows, columns, y, x, tiles, begin, out, c_row)
-                    continue
-                place = sums
-                if k > DEPTH:
-                    place = partial.ctypes.data + (panel * strips + strip) * 4 * TILE
-                _block(way, rows, columns, y, x, tiles, begin, place, 2 * LINE)
-                if last:
-                    start, step = (zeros, 0) if base == 0 else (base + i * base_row + j * 4, base_row)
-                    if c_item == 2:
-                        finish(2, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
-                    else:
-                        finish(4, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
+                for panel in range(group, min(group + _PANELS, panels)):
+                    j = panel * 2 * SIDE
+                    rows, y, out = min(2 * SIDE, m - i), left + strip * tiles * _ROW, c + i * c_row + j * c_item
+                    columns, x = min(2 * SIDE, n - j), right + (panel - group) * tiles * _ROW
+                    soon = out + 2 * SIDE * c_item
+                    if in_place and rows == 2 * SIDE and columns == 2 * SIDE:
+                        _block(way, rows, columns, y, x, tiles, begin, out, c_row, soon, c_row, rows)
+                        continue
+                    place = sums
+                    if k > DEPTH:
+                        place = partial.ctypes.data + (panel * strips + strip) * 4 * TILE
+                    _block(way, rows, columns, y, x, tiles, begin, place, 2 * LINE, soon, c_row, rows)
+                    if last:
+                        start, step = (zeros, 0) if base == 0 else (base + i * base_row + j * 4, base_row)
+                        if c_item == 2:
+                            finish(2, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
+                        else:
+                            finish(4, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
     if way == AMX:
         tiles_off()
     space[0], partial[:1] = 0, 0  # compiled code frees an array after its last mention, and an address is none

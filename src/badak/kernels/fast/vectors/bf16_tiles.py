@@ -124,16 +124,18 @@ def finish(typingctx, item, alpha, rows, columns, sums, sums_row, base, base_row
         _, alpha, rows, columns, sums, sums_row, base, base_row, c, c_row = values
         factor = w.splat(alpha)
         masks = [w.first(builder.sub(columns, I64(SIDE * half)), SIDE) for half in (0, 1)]
+        whole = w.first(columns, 2 * SIDE)
 
         def row(i, _):
-            x, z, y = (
-                w.at(start, builder.mul(i, step)) for start, step in ((sums, sums_row), (base, base_row), (c, c_row))
-            )
-            for half, mask in enumerate(masks):
-                made = w.fma(
-                    w.load(w.floats, w.at(x, LINE * half)), factor, w.load(w.floats, w.at(z, LINE * half), mask)
-                )
-                w.store(w.rounded(made) if item == 2 else made, w.at(y, SIDE * item * half), mask)
+            places = ((sums, sums_row), (base, base_row), (c, c_row))
+            x, z, y = (w.at(start, builder.mul(i, step)) for start, step in places)
+            added = [w.load(w.floats, w.at(z, LINE * half), mask) for half, mask in enumerate(masks)]
+            made = [w.fma(w.load(w.floats, w.at(x, LINE * half)), factor, added[half]) for half in (0, 1)]
+            if item == 2:
+                w.store(w.rounded_two(*made), y, whole)
+            else:
+                for half, mask in enumerate(masks):
+                    w.store(made[half], w.at(y, LINE * half), mask)
             return []
 
         w.repeat(rows, [], row)
@@ -167,10 +169,11 @@ def tiles_off(typingctx):
 
 
 @instruction
-def tile_block(typingctx, down, across, a, b, count, begin, out, out_row):
+def tile_block(typingctx, down, across, a, b, count, begin, out, out_row, soon, soon_row, soon_rows):
     """out = begin + a b in float32, for `down` x `across` tiles (literals, 1 or 2) and `count` tiles along k.
 
-    begin: whether out is added to what is there. Four sums, two tiles of a and two of b are the eight registers.
+    begin: whether out is added to what is there. Four sums, two tiles of a and two of b are the eight registers. Meanwhile the
+    caches are asked for the lines of `soon_rows` rows that will be written soon.
     """
 
     def codegen(context, builder, signature, values):
@@ -180,12 +183,16 @@ def tile_block(typingctx, down, across, a, b, count, begin, out, out_row):
             )
         return context.get_dummy_value()
 
-    return returns(None, [down, across], 6), codegen
+    return returns(None, [down, across], 9), codegen
+
+
+_ASKED = 4  # lines asked for at each step along k
 
 
 def _emit_tiles(builder, name, down, across, values):
-    a, b, count, begin, out, out_row = values
+    a, b, count, begin, out, out_row, soon, soon_row, soon_rows = values
     w, tiles = Wide(builder), Tiles(builder)
+    end = builder.add(soon, builder.mul(soon_row, builder.sub(soon_rows, I64(1))))
     starts = [builder.add(out, builder.mul(I64(SIDE * i), out_row)) for i in range(down)]
     places = [(2 * i + j, w.at(starts[i], LINE * j)) for i in range(down) for j in range(across)]
     with builder.if_else(builder.icmp_signed("==", begin, I64(0))) as (new, old):
@@ -198,16 +205,20 @@ def _emit_tiles(builder, name, down, across, values):
     line = I64(LINE)
 
     def step(i, carried):
-        left, right = carried
+        left, right, place = carried
+        for _ in range(_ASKED):
+            w.ask(place)
+            further = builder.add(place, soon_row)
+            place = builder.select(builder.icmp_signed("<", further, end), further, end)
         for j in range(across):
             tiles.load(6 + j, w.at(right, TILE * j), line)
         for i in range(down):
             tiles.load(4 + i, w.at(left, TILE * i), line)
             for j in range(across):
                 tiles.multiply(name, 2 * i + j, 4 + i, 6 + j)
-        return [w.at(left, 2 * TILE), w.at(right, 2 * TILE)]
+        return [w.at(left, 2 * TILE), w.at(right, 2 * TILE), place]
 
-    w.repeat(count, [a, b], step)
+    w.repeat(count, [a, b, soon], step)
     for tile, place in places:
         tiles.store(tile, place, out_row)
 
