@@ -23,6 +23,7 @@ class Attention(Op):
     """
 
     fresh = True
+    halves = True
     by_kernels = True  # apart from the warning about blind queries
 
     @staticmethod

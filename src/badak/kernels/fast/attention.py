@@ -10,21 +10,24 @@ import math
 
 import numpy as np
 
+from badak.kernels.fast.attention_of_one import attention_of_one
+from badak.kernels.fast.bf16_products import WAY_NUMBERS, WAYS
+from badak.kernels.fast.casts import cast
 from badak.kernels.fast.compiler.arrays import unit_stride
 from badak.kernels.fast.compiler.compile import kernel
-from badak.kernels.fast.compiler.floats import largest
 from badak.kernels.fast.compiler.registers import whole_registers
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.totals import summed
+from badak.kernels.fast.vectors.accumulators import rounded_to, summing
+from badak.kernels.fast.vectors.bf16_gemm import multiply
 from badak.kernels.fast.vectors.columns import softmax_columns, softmax_columns_backward
-from badak.kernels.fast.vectors.dots import dots
-from badak.kernels.fast.vectors.functions import exp
-from badak.kernels.fast.vectors.gemm import gemm
+from badak.kernels.half import BFLOAT16, value_dtype
 from badak.kernels.order import heads_like
 
-_BOOL = np.dtype(np.bool_)
-_ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_)}
+_BOOL, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.float32)
+_ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_, BFLOAT16)}
 _BLOCK = 64  # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
+_TILES = 2_048  # numbers of a head's keys from which on tiles pay; (64, 4, 28, 8) took 0.95 ms with them, 0.72 in float32
 _TASK = 8_000  # nanoseconds of a task at least, while there are enough of them
 _TASKS = 16  # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
 
@@ -62,23 +65,7 @@ def _drop(scores, first, width, drop, b, h, raised):
 
 
 @kernel
-def _softmax(row):
-    """row = exp(row - lse) in place; returns lse."""
-    top, total = row.dtype.type(-np.inf), row.dtype.type(0)
-    for j in range(row.size):
-        top = largest(top, row[j])
-    for j in range(row.size):
-        e = exp(row[j] - top)
-        row[j] = e
-        total += e
-    scale = row.dtype.type(1) / total
-    for j in range(row.size):
-        row[j] *= scale
-    return top + row.dtype.type(math.log(total))
-
-
-@kernel
-def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block):
+def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way):
     """One block of queries of one head."""
     heads, queries = q.shape[1], q.shape[2]
     blocks = -(-queries // block)
@@ -89,7 +76,7 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
     width = last - first
     seen = max(min(last + causal, k.shape[2]), 0)
     scores = np.empty((seen, whole_registers(width, scale)), q.dtype)
-    gemm(scale, k[b, g, :seen], q[b, h, first:last].T, None, scores[:, :width])
+    multiply(way, scale, k[b, g, :seen], q[b, h, first:last].T, None, scores[:, :width])
     _mask(scores, first, width, b, h, keep, bias, causal)
     softmax_columns(scores, width, lse[b, h, first:last])
     if drop.size:
@@ -100,58 +87,26 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
                 weights[b, h, first + r, j] = scores[j, r]
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
-    gemm(1, scores[:, :width].T, v[b, g, :seen], None, out[b, h, first:last])
+    multiply(way, 1, scores[:, :width].T, v[b, g, :seen], None, out[b, h, first:last])
 
 
-@parallel("X4 W3 W4 V4 V4 V4 V?4 V4 V?4 f f i i i")
-def attention_blocks(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, jobs):
+@parallel("X4 Wf3 W4 V4 V4 V4 V?4 Vf4 V?4 f f i i i i")
+def attention_blocks(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way, jobs):
     """out (B, H, T, E), lse (B, H, T) and, unless empty, weights (B, H, T, S) of `jobs` blocks of queries."""
     every = q.shape[0] * q.shape[1] * -(-q.shape[2] // block)
     for job in range(task * jobs, min((task + 1) * jobs, every)):
-        _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block)
-
-
-@parallel("X4 W3 V4 V4 V4 V?4 f")
-def attention_of_one(task, out, lse, q, k, v, keep, scale):
-    """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head: a step of generation. keep (B, H, 1, S) or empty.
-
-    A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
-    by once, up to the last one that is kept: a cache that is not full yet costs what is in it.
-    """
-    heads = q.shape[1]
-    b, h = task // heads, task % heads
-    g = h // (heads // k.shape[1])
-    query, result = unit_stride(q[b, h, 0]), unit_stride(out[b, h, 0])
-    seen = k.shape[2]
-    while keep.size and seen > 0 and not keep[b, h, 0, seen - 1]:
-        seen -= 1
-    result[:] = 0
-    lse[b, h, 0] = -np.inf
-    if seen == 0:
-        return
-    scores = np.empty(seen, q.dtype)
-    dots(k[b, g, :seen], query, scores)
-    for j in range(seen):
-        scores[j] *= scale
-        if keep.size and not keep[b, h, 0, j]:
-            scores[j] = -np.inf
-    lse[b, h, 0] = _softmax(scores)
-    for j in range(seen):
-        value, weight = unit_stride(v[b, g, j]), scores[j]
-        for c in range(result.size):
-            result[c] += weight * value[c]
+        _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way)
 
 
 @kernel
 def _attend_backward(
-    job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
+    job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way
 ):
     """Every P-th query block of the heads that share one key head."""
     parts, groups, keys = dk.shape[0], k.shape[1], k.shape[2]
     part, b, g = job % parts, job // parts // groups, job // parts % groups
     shared, queries = q.shape[1] // groups, q.shape[2]
-    dk[part, b, g, :, :] = 0
-    dv[part, b, g, :, :] = 0
+    dk_sums, dv_sums = summing(dk[part, b, g]), summing(dv[part, b, g])
     row = whole_registers(min(block, queries), scale)
     space = np.empty((2, keys, row), q.dtype)
     for turn in range(part, shared * -(-queries // block), parts):
@@ -160,9 +115,9 @@ def _attend_backward(
         width = last - first
         seen = max(min(last + causal, keys), 0)
         a, ds = space[0, :seen], space[1, :seen]
-        gemm(scale, k[b, g, :seen], q[b, h, first:last].T, None, a[:, :width])
+        multiply(way, scale, k[b, g, :seen], q[b, h, first:last].T, None, a[:, :width])
         _mask(a, first, width, b, h, keep, bias, causal)
-        gemm(1, v[b, g, :seen], dout[b, h, first:last].T, None, ds[:, :width])
+        multiply(way, 1, v[b, g, :seen], dout[b, h, first:last].T, None, ds[:, :width])
         if dweights.size:
             for r in range(width):
                 for j in range(seen):
@@ -176,15 +131,17 @@ def _attend_backward(
             for r in range(width):
                 for j in range(seen):
                     dscores[b, h, first + r, j] = ds[j, r]
-        dk_seen, dv_seen = dk[part, b, g, :seen], dv[part, b, g, :seen]
-        gemm(1, a[:, :width], dout[b, h, first:last], dv_seen, dv_seen)
-        gemm(scale, ds[:, :width].T, k[b, g, :seen], None, dq[b, h, first:last])
-        gemm(scale, ds[:, :width], q[b, h, first:last], dk_seen, dk_seen)
+        dk_seen, dv_seen = dk_sums[:seen], dv_sums[:seen]
+        multiply(way, 1, a[:, :width], dout[b, h, first:last], dv_seen, dv_seen)
+        multiply(way, scale, ds[:, :width].T, k[b, g, :seen], None, dq[b, h, first:last])
+        multiply(way, scale, ds[:, :width], q[b, h, first:last], dk_seen, dk_seen)
+    rounded_to(dk[part, b, g], dk_sums)
+    rounded_to(dv[part, b, g], dv_sums)
 
 
-@parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 R3 V?4 V4 V?4 f f i i i")
+@parallel("X4 X5 X5 X4 V4 V4 V4 V4 V4 Rf3 V?4 Vf4 V?4 f f i i i i")
 def attention_backward_parts(
-    task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, jobs
+    task, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way, jobs
 ):
     """dq, dscores (B, H, T, S) and partial sums of dk, dv (P, B, G, S, .), `jobs` of P B G.
 
@@ -195,7 +152,7 @@ def attention_backward_parts(
     every = dk.shape[0] * k.shape[0] * k.shape[1]
     for job in range(task * jobs, min((task + 1) * jobs, every)):
         _attend_backward(
-            job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block
+            job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way
         )
 
 
@@ -206,7 +163,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     """
     (batch, heads, queries, _), (keys, width) = q.shape, v.shape[2:]
     out = heads_like(q, width)
-    lse = np.empty((batch, heads, queries), q.dtype)
+    lse = np.empty((batch, heads, queries), value_dtype(q.dtype))
     full = (batch, heads, queries, keys)
     only_kept = bias is None and drop is None and causal is None and not want_weights
     if queries == 1 and only_kept and _rows_are_vectors(q, k, v):
@@ -214,6 +171,8 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
         attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q))
         return out, lse, None
+    if q.itemsize == 2 and not _narrow(q, k, v):
+        return _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights)
     weights = np.empty(full, q.dtype) if want_weights else _ABSENT[q.dtype]
     block = _block(queries, keys)
     work, every = _work(q, v), batch * heads * -(-queries // block)
@@ -227,11 +186,12 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         q,
         k,
         v,
-        *_masks(q.dtype, full, keep, bias, drop),
+        *_masks(value_dtype(q.dtype), full, keep, bias, drop),
         _scale(scale, q),
         _raised(p),
         keys if causal is None else causal,
         block,
+        _way(q),
         jobs,
     )
     return out, lse, weights if want_weights else None
@@ -245,7 +205,9 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
     (batch, heads, queries, _), (groups, keys) = q.shape, k.shape[1:3]
     full = (batch, heads, queries, keys)
     block = _block(queries, keys)
-    parts = max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
+    if q.itemsize == 2 and (needs[3] or not _narrow(q, k, v, dout)):
+        return _backward_in_float32(dout, dweights, q, k, v, lse, keep, bias, causal, scale, drop, p, needs)
+    parts = 1 if q.itemsize == 2 else max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
     packed = _side_by_side(q, k, v) if parts == 1 else None
     dq, dk, dv = packed or (heads_like(q, q.shape[3]), *(heads_like(x, x.shape[3], (parts,)) for x in (k, v)))
     nothing = _ABSENT[q.dtype]
@@ -265,16 +227,39 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
         k,
         v,
         np.ascontiguousarray(lse),
-        *_masks(q.dtype, full, keep, bias, drop),
+        *_masks(value_dtype(q.dtype), full, keep, bias, drop),
         _scale(scale, q),
         _raised(p),
         keys if causal is None else causal,
         block,
+        _way(q),
         jobs,
     )
     dk, dv = (_total(x) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
+
+
+def _way(q):
+    """How products of these are computed, where they are bfloat16."""
+    return WAY_NUMBERS[WAYS.chosen()] if q.itemsize == 2 else 0
+
+
+def _narrow(q, k, *others):
+    """Whether to take these of bfloat16 as they are: instructions multiply them, rows are contiguous, and heads fill tiles."""
+    return q.shape[3] * k.shape[2] >= _TILES and WAYS.chosen() in WAY_NUMBERS and _rows_are_vectors(q, k, *others)
+
+
+def _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights):
+    wide = (cast(x, _FLOAT32) for x in (q, k, v))
+    out, lse, weights = attention(*wide, keep, bias, causal, scale, drop, p, want_weights)
+    return cast(out, q.dtype), lse, weights if weights is None else cast(weights, q.dtype)
+
+
+def _backward_in_float32(dout, dweights, q, k, v, lse, keep, bias, causal, scale, drop, p, needs):
+    wide = (x if x is None else cast(x, _FLOAT32) for x in (dout, dweights, q, k, v))
+    made = attention_backward(*wide, lse, keep, bias, causal, scale, drop, p, needs)
+    return tuple(y if y is None else cast(y, like.dtype) for y, like in zip(made, (q, k, v, bias)))
 
 
 def _jobs(work, every):

@@ -17,13 +17,13 @@ from badak.kernels.fast.vectors import bf16_gemm as inner
 from badak.kernels.fast.ways import Way, Ways
 from badak.kernels.half import BFLOAT16
 
-__all__ = ["WAYS", "product"]
+__all__ = ["WAYS", "WAY_NUMBERS", "product"]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOPS_PER_NS = 800  # of one core, roughly
 _COSTS = products.Costs(32, 32, 100, 1_000_000)
 _ROOM = SECOND_CACHE // 2  # bytes of packed rows that stay in the second cache
-_NUMBERS = {"amx": inner.AMX, "avx512_bf16": inner.AVX512}
+WAY_NUMBERS = {"amx": inner.AMX, "avx512_bf16": inner.AVX512}
 
 
 def bf16_tiles(task, c, a, b, bias, way, rows, columns):
@@ -54,13 +54,11 @@ def _kernel(halves):
 def product(c, a, b, bias=None):
     """c = a b (+ bias) for c (M, N) or (I, J, M, N), whose rows are contiguous; returns c.
 
-    c, a and b are bfloat16 or float32 each; bias (N,) is added before the result is rounded.
+    c, a and b are bfloat16 or float32 each, not all float32; bias (N,) is added before the result is rounded.
     """
     way = WAYS.chosen()
     if way == "float32":
         return _in_float32(c, a, b, bias)
-    if c.dtype == a.dtype == b.dtype == _FLOAT32:
-        a = a.astype(BFLOAT16)
     out, a, b = c, _packable(a), _packable(b)
     if c.ndim == 2:
         c, a, b = c[None, None], a[None, None], b[None, None]
@@ -77,7 +75,7 @@ def product(c, a, b, bias=None):
         a,
         b,
         NOTHING[_FLOAT32] if bias is None else np.ascontiguousarray(bias, _FLOAT32),
-        _NUMBERS[way],
+        WAY_NUMBERS[way],
         rows,
         columns,
     )
@@ -117,7 +115,7 @@ def _right(name):
             b = rng.standard_normal((n, k) if turned // 2 else (k, n), _FLOAT32).astype(BFLOAT16)
             a, b = a.T if turned % 2 else a, b.T if turned // 2 else b
             made = np.empty((m, n), BFLOAT16)
-            run(1, 1, 0, 0, made[None, None], a[None, None], b[None, None], NOTHING[_FLOAT32], _NUMBERS[name], m, n)
+            run(1, 1, 0, 0, made[None, None], a[None, None], b[None, None], NOTHING[_FLOAT32], WAY_NUMBERS[name], m, n)
             x, y = (_rounded(each).astype(np.float64) for each in (a, b))
             most = np.abs(x) @ np.abs(y) * k * 2.0**-23 + np.abs(x @ y) * 2.0**-8
             if not (np.abs(made.astype(np.float64) - x @ y) <= most).all():

@@ -34,10 +34,10 @@ def few_rows(task, y, x, w, bias, columns):
 def linear(x, w, b, kind=None):
     """y = x w^T + b.    x (..., K), w (N, K), b (N,) or None -> (..., N). The bias is added tile by tile.
 
-    With a `kind` (the dtype of y), or where x or w is bfloat16, x and w are rounded to bfloat16 before they are multiplied.
+    kind: y's dtype, x's where there is none. Where it, x or w is bfloat16, x and w are rounded to bfloat16 and then multiplied.
     """
     features, size = w.shape
-    if kind is not None or x.itemsize == 2 or w.itemsize == 2:
+    if x.itemsize == 2 or w.itemsize == 2 or (kind is not None and kind.itemsize == 2):
         rows = x.reshape(math.prod(x.shape[:-1]), size)
         y = bf16_product(np.empty((len(rows), features), kind or x.dtype), rows, w.T, b)
         return y.reshape(*x.shape[:-1], features)

@@ -13,10 +13,10 @@ from badak.kernels.fast.streamed import few_rows
 def matmul(a, b, kind=None):
     """y[..., m, n] = sum_k a[..., m, k] b[..., k, n]; leading axes broadcast.
 
-    A batch of contiguous matrices times one matrix is one product of all their rows. With a `kind` (the dtype of the result), or
-    where one is bfloat16, numbers are rounded to bfloat16 before they are multiplied.
+    A batch of contiguous matrices times one matrix is one product of all their rows. kind: the result's dtype, a's where there is
+    none. Where it, a or b is bfloat16, numbers are rounded to bfloat16 before they are multiplied.
     """
-    narrow = kind is not None or a.itemsize == 2 or b.itemsize == 2
+    narrow = a.itemsize == 2 or b.itemsize == 2 or (kind is not None and kind.itemsize == 2)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         return plain.matmul(a, b, kind) if narrow else plain.matmul(a, b)
     if a.dtype != b.dtype and not narrow:

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak.kernels.order import heads_like
-from badak.kernels.plain._arrays import Array, quiet
+from badak.kernels.plain._arrays import Array, in_float32, quiet
 
 BLOCK = 1 << 22  # scores held at once: whole batch elements, at least one
 
 
 @quiet
+@in_float32("q", None, "q")
 def attention(
     q: Array,
     k: Array,
@@ -59,6 +60,7 @@ def attention(
 
 
 @quiet
+@in_float32("q", "k", "v", "bias")
 def attention_backward(
     dout: Array,
     dweights: Array | None,

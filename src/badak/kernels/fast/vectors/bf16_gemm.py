@@ -25,9 +25,10 @@ from badak.kernels.fast.vectors.bf16_tiles import (
     turn_pairs,
     turn_rows,
 )
+from badak.kernels.fast.vectors.gemm import gemm, where
 from badak.kernels.half import BFLOAT16
 
-__all__ = ["AMX", "AVX512", "DEPTH", "bf16_gemm"]
+__all__ = ["AMX", "AVX512", "DEPTH", "bf16_gemm", "multiply"]
 
 AMX, AVX512 = 0, 1  # ways
 DEPTH = 1024  # of k, in one packing of both matrices
@@ -164,11 +165,23 @@ _gemm = extern("badak_bf16_gemm", "lf" + "l" * 16)
 def bf16_gemm(way, alpha, a, b, base, c):
     """c = alpha a b + base in place, for a (M, K), b (K, N), c (M, N) of bfloat16 or float32; c's last stride is one element.
 
-    a and b are rounded to bfloat16, sums are float32. base: a row (N,) of float32, or empty. One stride of each of a and b is
-    one element. Denormal numbers count as zero.
+    a and b are rounded to bfloat16, sums are float32. base: as for `gemm`, in float32. One stride of each of a and b is one
+    element. Denormal numbers count as zero.
     """
     made = (a.astype(BFLOAT16).astype(np.float32) @ b.astype(BFLOAT16).astype(np.float32)) * np.float32(alpha)
-    c[...] = made if base.size == 0 else made + base
+    c[...] = made if base is None or base.size == 0 else made + base
+
+
+def multiply(way, alpha, a, b, base, c):
+    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`."""
+    gemm(alpha, a, b, base, c)
+
+
+@overload(multiply)
+def _(way, alpha, a, b, base, c):
+    if any(is_bfloat16(kind) for kind in (a, b, c)):
+        return lambda way, alpha, a, b, base, c: bf16_gemm(way, alpha, a, b, base, c)
+    return lambda way, alpha, a, b, base, c: gemm(alpha, a, b, base, c)
 
 
 @overload(bf16_gemm)
@@ -177,6 +190,7 @@ def _(way, alpha, a, b, base, c):
 
     def run(way, alpha, a, b, base, c):
         if c.size > 0:
+            start, step = where(base)
             _gemm(
                 way,
                 np.float32(alpha),
@@ -191,8 +205,8 @@ def _(way, alpha, a, b, base, c):
                 b.strides[0],
                 b.strides[1],
                 of_b,
-                base.ctypes.data if base.size > 0 else 0,
-                0,
+                start,
+                step,
                 c.ctypes.data,
                 c.strides[0],
                 of_c,

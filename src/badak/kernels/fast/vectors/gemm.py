@@ -26,7 +26,7 @@ from badak.kernels.fast.vectors.tiles import (
     zero_row,
 )
 
-__all__ = ["gemm"]
+__all__ = ["gemm", "where"]
 
 _LINE, _PAGE = 64, 4096  # bytes of a line of cache, and those after which its sets, and pages, begin again
 _FEW, _SOME = 3, 16  # panels of b up to which a is read where it lies: where that is slow, and where it is not
@@ -219,12 +219,12 @@ def gemm(alpha, a, b, base, c):
     c[...] = made if base is None or base.size == 0 else made + base
 
 
-def _where(base):
+def where(base):
     """(address, stride of its rows) of what is added; address 0 for nothing."""
     return (0, 0) if base is None or base.size == 0 else (base.ctypes.data, base.strides[0] * (base.ndim - 1))
 
 
-@overload(_where)
+@overload(where)
 def _(base):
     if getattr(base, "ndim", 0) == 0:
         return lambda base: (0, 0)
@@ -239,7 +239,7 @@ def _(alpha, a, b, base, c):
 
     def run(alpha, a, b, base, c):
         if c.size > 0:
-            start, step = _where(base)
+            start, step = where(base)
             call(
                 number(alpha),
                 c.shape[0],
