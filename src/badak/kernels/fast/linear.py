@@ -49,13 +49,12 @@ def linear(x, w, b, kind=None):
                  NOTHING[x.dtype] if b is None else np.ascontiguousarray(b), columns)  # fmt: skip
         return y
     lead = x.shape[:-1]
-    n = math.prod(lead)
-    y = streamed.few_rows(x.reshape(n, size), w.T, b)
-    if y is not None:
-        return y.reshape(*lead, features)
-    y = np.empty((n, w.shape[0]), x.dtype)
-    product(y, x.reshape(n, x.shape[-1]), w.T, None if b is None else np.ascontiguousarray(b))
-    return y.reshape(*lead, w.shape[0])
+    rows, columns = x.reshape(math.prod(lead), size), w.T
+    y = streamed.few_rows(rows, columns, b)
+    if y is None:
+        y = np.empty((len(rows), features), x.dtype)
+        product(y, rows, columns, None if b is None else np.ascontiguousarray(b))
+    return y if len(lead) == 1 else y.reshape(*lead, features)
 
 
 def linear_backward(dy, x, w, needs):
