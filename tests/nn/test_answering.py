@@ -19,7 +19,7 @@ from badak.errors import (
 )
 from badak.io import safetensors
 from badak.models.gpt import GPT, GPTConfig
-from badak.nn.answering import LinearOf8Bits, NarrowAttention
+from badak.nn.answering import LinearOf8Bits, LinearOf16Bits, NarrowAttention
 
 
 @pytest.fixture
@@ -114,10 +114,30 @@ def test_other_dtypes_of_inputs(x):
         assert badak.equal(layer(x), y)
 
 
+def test_weights_of_16_bits(encoder, x, tmp_path):
+    expected, whole = encoder(x), encoder.state_dict()
+    made = badak.quantize(encoder, "bfloat16")
+    assert 0 < off(made(x), expected) < 0.01 and type(made.layers[0].linear1) is LinearOf16Bits
+    y, one = made(x), made(x[:1, :1])
+    assert y.dtype is badak.float32 and off(one, expected[:1, :1]) < 1  # a row alone takes another way
+    layer = made.layers[0].linear1
+    assert off(layer(x[0, :1]), layer(x[0])[:1]) < 1e-6 and layer(x.bfloat16()).dtype is badak.bfloat16
+    assert badak.equal(layer(x.half()), layer(x.half().float()).half())
+    state = made.state_dict()
+    safetensors.save_file(state, tmp_path / "bf16.safetensors")
+    made.load_state_dict(safetensors.load_file(tmp_path / "bf16.safetensors"))
+    assert badak.equal(made(x), y) and layer.to(badak.float64).weight.dtype is badak.bfloat16
+    attention = [name for name in whole if "in_proj_" in name]
+    other = copy.deepcopy(made)
+    other.load_state_dict({name.replace("in_proj_", "in_proj."): value for name, value in whole.items()})  # rounded anew
+    assert attention and badak.equal(other(x), y)
+
+
 @pytest.mark.parametrize("rows", [1, 40])
-def test_a_compiled_model_sees_weights_that_change(rows):
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16"])
+def test_a_compiled_model_sees_weights_that_change(rows, dtype):
     badak.manual_seed(0)
-    model = badak.quantize(nn.Sequential(nn.Linear(64, 32), nn.GELU(), nn.Linear(32, 5)))
+    model = badak.quantize(nn.Sequential(nn.Linear(64, 32), nn.GELU(), nn.Linear(32, 5)), dtype)
     step = badak.compile(lambda x: model(x))
     inputs = [badak.randn(rows, 64) for _ in range(6)]
     with badak.no_grad():
@@ -144,7 +164,7 @@ def test_what_cannot_be_quantized(encoder):
         lambda: quantize({}),
     )
     for dtype, name in ((badak.float16, "float16"), ("int4", "int4"), (8, "int")):
-        with pytest.raises(DTypeError, match=f"quantize: expected int8.*; got {name}\nfix: badak.quantize"):
+        with pytest.raises(DTypeError, match=f"quantize: expected int8 or bfloat16; got {name}\nfix: badak.quantize"):
             quantize(encoder, dtype)
     refused(
         ArgumentError,
@@ -193,7 +213,7 @@ def test_what_a_quantized_model_refuses(encoder, x):
     assert not any(module.training for module in encoder.modules())
     refused(
         GraphError,
-        "backward: weights of 8 bits have no gradient, and their inputs get none",
+        "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
         "train the float32 model, and badak.quantize it afterwards",
         lambda: encoder(x.clone().requires_grad_()).sum().backward(),
     )

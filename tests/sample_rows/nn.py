@@ -10,9 +10,9 @@ from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
-from badak.ops.int8 import LinearInt8
 from badak.ops.linear import AddMM, Linear
 from badak.ops.matmul import MatMul
+from badak.ops.narrow import LinearBFloat16, LinearInt8
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.ops.softmax import LogSoftmax, Softmax
 from tests.samples import Draw, Sample, bools, case, complexes, ints, uniform
@@ -61,6 +61,11 @@ def pytorchs_attention(q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0
 
 def int8s(*shape):
     return Draw(lambda rng: rng.integers(-127, 128, shape).astype(np.int8))
+
+
+def linear_bfloat16(x, w, b):
+    x, w = (a.bfloat16().to(a.dtype) for a in (x, w))
+    return F.linear(x, w, b)
 
 
 def linear_int8(x, w, scale, b):
@@ -142,6 +147,10 @@ ROWS = [
            [((7, 4), (5, 4), (5,)), ((2, 3, 4), (5, 4), None), ((4,), (5, 4), (5,)), ((1, 1), (1, 1), (1,)),
             ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,)), (complexes(3, 4), complexes(5, 4), complexes(5))],
            threads=[((400, 96), (130, 96), (130,)), ((4, 100, 64), (64, 64), None)]),
+    Sample(LinearBFloat16, linear_bfloat16,
+           [((7, 4), (5, 4), (5,)), ((2, 1, 9), (5, 9), None), ((130,), (65, 130), (65,)), ((0, 4), (5, 4), (5,)),
+            ((1, 1), (1, 1), (1,)), ((3, 0), (5, 0), (5,)), ((40, 100), (37, 100), (37,))],
+           no_grad=(0, 1, 2), threads=[((400, 96), (130, 96), (130,)), ((3, 300), (1000, 300), None)]),
     Sample(LinearInt8, linear_int8,
            [((7, 4), int8s(5, 4), uniform(0.01, 1, 5), (5,)), ((2, 3, 9), int8s(5, 9), uniform(0.01, 1, 5), None),
             ((130,), int8s(65, 130), uniform(0.01, 1, 65), (65,)), ((0, 4), int8s(5, 4), uniform(0.01, 1, 5), (5,)),

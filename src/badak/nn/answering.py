@@ -16,7 +16,8 @@ from badak.nn.errors import kind
 from badak.nn.linear import Linear
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.module import Module
-from badak.ops.int8 import LinearInt8
+from badak.kernels.half import BFLOAT16
+from badak.ops.narrow import LinearBFloat16, LinearInt8
 from badak.tensor import Tensor, apply
 from badak.tensor import int8 as int8_
 from badak.tensor.dtypes import dtype as dtype_type
@@ -77,6 +78,29 @@ class LinearOf8Bits(Narrow):
         weight, scale = (self._buffers[name].chunk(parts)[number] for name in ("weight", "scale"))
         bias = self._buffers["bias"]
         return apply(LinearInt8, input, weight, scale, None if bias is None else bias.chunk(parts)[number])
+
+
+class LinearOf16Bits(Narrow):
+    """y = x W^T + b with weight = W rounded to bfloat16; x is rounded likewise where it is multiplied, sums are float32.
+
+    x (..., in_features) -> y (..., out_features), in x's dtype. No gradient.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
+        super().__init__()
+        self.training = False
+        self.out_features, self.in_features = weight.shape
+        self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16)))
+        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
+
+    def forward(self, input):
+        return apply(LinearBFloat16, input, self._buffers["weight"], self._buffers["bias"])
+
+    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
+        """The outputs of one of so many equal parts."""
+        bias = self._buffers["bias"]
+        weight = self._buffers["weight"].chunk(parts)[number]
+        return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
 
 
 class NarrowAttention(MultiheadAttention):
@@ -147,7 +171,7 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
     return model
 
 
-KINDS = {"int8": LinearOf8Bits}
+KINDS = {"int8": LinearOf8Bits, "bfloat16": LinearOf16Bits}
 
 
 def _maker(model: Any, dtype: Any) -> Callable[..., Narrow]:
@@ -178,11 +202,11 @@ def _narrowed(module: Module, path: str, make: Callable[..., Narrow]) -> Module 
         weight, bias = module.weight.t(), module.bias
     elif isinstance(module, MultiheadAttention) and forward is MultiheadAttention.forward:
         for name, weight in module.named_parameters():
-            _check(weight, f"{path}.{name}" if path else name)
+            _check(weight, f"{path}.{name}" if path else name, make)
         return _like(module, NarrowAttention(module, make))
     else:
         return None
-    _check(weight, f"{path}.weight" if path else "weight")
+    _check(weight, f"{path}.weight" if path else "weight", make)
     return _like(module, make(_array(weight), _array(bias)))
 
 
@@ -191,7 +215,7 @@ def _has_weight(module: Module) -> bool:
     return module._parameters.get("weight") is not None or hasattr(module, "parametrizations")
 
 
-def _check(weight: Tensor, name: str) -> None:
+def _check(weight: Tensor, name: str, make: Callable[..., Narrow]) -> None:
     array = _array(weight)
     wild = np.argwhere(~np.isfinite(array.astype(np.float32)))
     if len(wild):
@@ -199,7 +223,7 @@ def _check(weight: Tensor, name: str) -> None:
         raise ArgumentError(
             f"quantize: {name}{place} is {array[tuple(place)]}", "weights of a model whose training has not diverged"
         )
-    if array.ndim == 2 and array.shape[1] > MOST_INPUTS:
+    if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is LinearOf8Bits:
         raise RangeError(
             f"quantize: {name} {array.shape} has more than {MOST_INPUTS} inputs", f'keep=("{name.rpartition(".")[0]}",)'
         )

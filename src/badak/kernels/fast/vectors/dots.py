@@ -1,5 +1,6 @@
 """The products of a matrix's rows with one vector: what reading the weights once for a token comes down to."""
 
+from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
 from badak.kernels.fast.compiler.compile import overload
 from badak.kernels.fast.compiler.registers import I64, Vectors, instruction, returns
 
@@ -10,12 +11,18 @@ _STEPS = 2  # registers of each row in a turn, each with a sum of its own
 
 
 def dots(w, x, y):
-    """y[n] = sum_k w[n, k] x[k]; the rows of w, x and y are contiguous. The bits of y[n] depend on w[n] and x alone."""
+    """y[n] = sum_k w[n, k] x[k]; the rows of w, x and y are contiguous. The bits of y[n] depend on w[n] and x alone.
+
+    w and x may both be bfloat16, y is then float32.
+    """
     y[:] = w @ x
 
 
-def _emit(rows):
-    """The instruction for `rows` rows: (one number, address of w, bytes from row to row, of x, its size, address of y)."""
+def _emit(rows, half=False):
+    """The instruction for `rows` rows: (one number, address of w, bytes from row to row, of x, its size, address of y).
+
+    half: w and x are bfloat16.
+    """
 
     @instruction
     def several(typingctx, like, w, step, x, size, y):
@@ -23,7 +30,7 @@ def _emit(rows):
             v = Vectors(builder, signature.args[0])
             _, w, step, x, size, y = values
             starts = [builder.add(w, builder.mul(step, I64(row))) for row in range(rows)]
-            turn = _STEPS * v.lanes
+            turn, item = _STEPS * v.lanes, 2 if half else v.bytes
             whole = builder.udiv(size, I64(turn))
             rest = builder.sub(size, builder.mul(whole, I64(turn)))
 
@@ -31,17 +38,17 @@ def _emit(rows):
                 new = []
                 for row in range(rows):
                     for u in range(_STEPS):
-                        place = builder.add(at, I64(v.bytes * v.lanes * u))
-                        a, b = (v.load(start, place, masks[u]) for start in (starts[row], x))
+                        place = builder.add(at, I64(item * v.lanes * u))
+                        a, b = (v.load(start, place, masks[u], half) for start in (starts[row], x))
                         new.append(v.fma(a, b, sums[row * _STEPS + u]))
                 return new
 
             def turns(i, sums):
-                return add(builder.mul(i, I64(v.bytes * turn)), sums, [None] * _STEPS)
+                return add(builder.mul(i, I64(item * turn)), sums, [None] * _STEPS)
 
             def last(i, sums):
                 masks = [v.first(builder.sub(rest, I64(v.lanes * u))) for u in range(_STEPS)]
-                return add(builder.mul(whole, I64(v.bytes * turn)), sums, masks)
+                return add(builder.mul(whole, I64(item * turn)), sums, masks)
 
             sums = v.repeat(whole, [v.zero] * (rows * _STEPS), turns)
             sums = v.repeat(builder.zext(builder.icmp_signed(">", rest, I64(0)), I64), sums, last)
@@ -57,12 +64,13 @@ def _emit(rows):
     return several
 
 
-_several, _one = _emit(_TOGETHER), _emit(1)
+_OF_FLOATS, _OF_HALVES = ((_emit(_TOGETHER, half), _emit(1, half)) for half in (False, True))
 
 
 @overload(dots)
 def _(w, x, y):
     together = _TOGETHER
+    _several, _one = _OF_HALVES if is_bfloat16(w) else _OF_FLOATS
 
     def run(w, x, y):
         count = w.shape[0]

@@ -1,0 +1,74 @@
+"""The affine map of the last axis with weights of 8 or 16 bits, for models that answer."""
+
+import numpy as np
+
+from badak import kernels
+from badak.errors import GraphError, ShapeError
+from badak.graph import Op
+from badak.kernels.half import BFLOAT16
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+class LinearInt8(Op):
+    """y = q w^T (x_scale scale) + b, where the rows of x are about q x_scale, q whole numbers; no gradient.
+
+    x (..., K) of any float, w (N, K) int8, scale (N,) and b (N,) float32, b or None -> (..., N) in x's dtype. Sums of products
+    q w are exact; the rest is computed in float32.
+    """
+
+    by_kernels = True
+    moves = True  # 16 bits become float32 here
+
+    @staticmethod
+    def forward(save, x, w, scale, b):
+        if not x.ndim or x.shape[-1] != w.shape[1]:
+            raise _mismatch(x, w)
+        if x.dtype is _FLOAT32:
+            return kernels.of(x).linear_int8(x, w, scale, b)
+        x32, scale, b = (None if a is None else a.astype(_FLOAT32) for a in (x, scale, b))
+        return kernels.of(x32).linear_int8(x32, w, scale, b).astype(x.dtype)
+
+    @staticmethod
+    def backward(saved, dy):
+        raise _no_gradient()
+
+
+class LinearBFloat16(Op):
+    """y = x w^T + b, x and w being rounded to bfloat16; no gradient.
+
+    x (..., K) of any float, w (N, K) bfloat16, b (N,) or None -> (..., N) in x's dtype. Sums in float32, of float64 in float64.
+    """
+
+    by_kernels = True
+    moves = True  # 16 bits are welcome
+
+    @staticmethod
+    def forward(save, x, w, b):
+        if not x.ndim or x.shape[-1] != w.shape[1]:
+            raise _mismatch(x, w)
+        kind = x.dtype
+        if kind.itemsize == 8:  # for which there is no product of bfloat16
+            x, w, b = (None if a is None else a.astype(kind) for a in (x.astype(BFLOAT16), w.astype(BFLOAT16), b))
+            return kernels.of(x).linear(x, w, b)
+        wide = kind if kind in (_FLOAT32, BFLOAT16) else _FLOAT32
+        y = kernels.active().linear(x if kind is wide else x.astype(wide), w, b, wide)
+        return y if kind is wide else y.astype(kind)
+
+    @staticmethod
+    def backward(saved, dy):
+        raise _no_gradient()
+
+
+def _mismatch(x, w) -> ShapeError:
+    return ShapeError(
+        f"linear: weight {w.shape} of {8 * w.itemsize} bits takes input (..., {w.shape[1]}); got input={x.shape}",
+        f"an input whose last size is {w.shape[1]}",
+    )
+
+
+def _no_gradient() -> GraphError:
+    return GraphError(
+        "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
+        "train the float32 model, and badak.quantize it afterwards",
+    )
