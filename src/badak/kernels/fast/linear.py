@@ -13,6 +13,7 @@ from badak.kernels.fast.totals import column_sum
 from badak.kernels.fast.vectors.dots import dots
 from badak.kernels.half import BFLOAT16
 
+_TOGETHER = 4  # rows of a weight that `dots` reads side by side
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
 _BLOCK = 8_192  # weights of a task, 32 KiB of float32
 
@@ -57,10 +58,20 @@ def _few_bf16(x, w, b, kind):
     if x.dtype != BFLOAT16:
         x, given = np.empty(x.shape, BFLOAT16), np.ascontiguousarray(x)
         round_rows(1, x.size // 4, given, x)
-    y, columns = np.empty((len(x), features), kind), max(1, 2 * _BLOCK // size)
+    y, columns = np.empty((len(x), features), kind), _columns(2 * _BLOCK, size)
     bias = NOTHING[y.dtype] if b is None else np.ascontiguousarray(b, kind)
     few_rows_bf16(-(-features // columns), len(x) * w.size // 10, y, np.ascontiguousarray(x), w, bias, columns)
     return y
+
+
+def _columns(block, size):
+    """Rows of a weight for a task: about a block of numbers, and whole groups of those that are read side by side."""
+    return max(block // size // _TOGETHER, 1) * _TOGETHER
+
+
+def _streams(x, w):
+    """Whether the rows of w, bfloat16, can be read pair by pair."""
+    return w.size and x.size and x.shape[1] % 2 == 0 and w.flags.c_contiguous
 
 
 def linear(x, w, b, kind=None):
@@ -71,14 +82,14 @@ def linear(x, w, b, kind=None):
     features, size = w.shape
     if x.itemsize == 2 or w.itemsize == 2 or (kind is not None and kind.itemsize == 2):
         rows = x.reshape(math.prod(x.shape[:-1]), size)
-        if w.itemsize == 2 and len(rows) <= _FEW and rows.size and features and w.flags.c_contiguous:
+        if w.itemsize == 2 and len(rows) <= _FEW and _streams(rows, w):
             return _few_bf16(rows, w, b, kind or x.dtype).reshape(*x.shape[:-1], features)
         y = bf16_product(np.empty((len(rows), features), kind or x.dtype), rows, w.T, b)
         return y.reshape(*x.shape[:-1], features)
     if x.size <= _FEW * size and x.size and w.flags.c_contiguous:
         rows = x.reshape(-1, size)
         y = np.empty((*x.shape[:-1], features), x.dtype)
-        columns = max(1, _BLOCK // size)
+        columns = _columns(_BLOCK, size)
         few_rows(-(-features // columns), w.size // 5, y.reshape(len(rows), features), np.ascontiguousarray(rows), w,
                  NOTHING[x.dtype] if b is None else np.ascontiguousarray(b), columns)  # fmt: skip
         return y

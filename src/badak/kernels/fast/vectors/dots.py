@@ -13,15 +13,25 @@ _STEPS = 2  # registers of each row in a turn, each with a sum of its own
 def dots(w, x, y):
     """y[n] = sum_k w[n, k] x[k]; the rows of w, x and y are contiguous. The bits of y[n] depend on w[n] and x alone.
 
-    w and x may both be bfloat16, y is then float32.
+    w and x may both be bfloat16, y is then float32 and the size of x even.
     """
     y[:] = w @ x
+
+
+def _numbers(v, start, at, masks, half):
+    """_STEPS registers of numbers from an offset on. half: the even ones and the odd ones of as many bfloat16."""
+    builder = v.builder
+    if not half:
+        return [v.load(start, builder.add(at, I64(v.bytes * v.lanes * u)), masks[u]) for u in range(_STEPS)]
+    pairs = builder.bitcast(v.load(start, at, masks[0]), v.indices)
+    even, odd = builder.shl(pairs, v.whole(16)), builder.and_(pairs, v.whole(-1 << 16))
+    return [builder.bitcast(each, v.type) for each in (even, odd)]
 
 
 def _emit(rows, half=False):
     """The instruction for `rows` rows: (one number, address of w, bytes from row to row, of x, its size, address of y).
 
-    half: w and x are bfloat16.
+    half: w and x are bfloat16, whose rows are pairs: a register of them becomes two of float32 without a shuffle.
     """
 
     @instruction
@@ -35,12 +45,11 @@ def _emit(rows, half=False):
             rest = builder.sub(size, builder.mul(whole, I64(turn)))
 
             def add(at, sums, masks):
+                right = _numbers(v, x, at, masks, half)
                 new = []
                 for row in range(rows):
-                    for u in range(_STEPS):
-                        place = builder.add(at, I64(item * v.lanes * u))
-                        a, b = (v.load(start, place, masks[u], half) for start in (starts[row], x))
-                        new.append(v.fma(a, b, sums[row * _STEPS + u]))
+                    left = _numbers(v, starts[row], at, masks, half)
+                    new += [v.fma(left[u], right[u], sums[row * _STEPS + u]) for u in range(_STEPS)]
                 return new
 
             def turns(i, sums):
@@ -48,6 +57,8 @@ def _emit(rows, half=False):
 
             def last(i, sums):
                 masks = [v.first(builder.sub(rest, I64(v.lanes * u))) for u in range(_STEPS)]
+                if half:
+                    masks = [v.first(builder.udiv(rest, I64(2)))]
                 return add(builder.mul(whole, I64(item * turn)), sums, masks)
 
             sums = v.repeat(whole, [v.zero] * (rows * _STEPS), turns)
