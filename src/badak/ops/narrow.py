@@ -51,6 +51,7 @@ class LinearBFloat16(Op):
         if kind.itemsize == 8:  # for which there is no product of bfloat16
             x, w, b = (None if a is None else a.astype(kind) for a in (x.astype(BFLOAT16), w.astype(BFLOAT16), b))
             return kernels.of(x).linear(x, w, b)
+        w = w if w.itemsize == 2 else w.astype(BFLOAT16)
         wide = kind if kind in (_FLOAT32, BFLOAT16) else _FLOAT32
         y = kernels.active().linear(x if kind is wide else x.astype(wide), w, b, wide)
         return y if kind is wide else y.astype(kind)

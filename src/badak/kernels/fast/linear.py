@@ -15,6 +15,7 @@ from badak.kernels.half import BFLOAT16
 
 _TOGETHER = 4  # rows of a weight that `dots` reads side by side
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
+_FLOAT32 = np.dtype(np.float32)
 _BLOCK = 8_192  # weights of a task, 32 KiB of float32
 
 
@@ -41,7 +42,7 @@ def round_rows(task, x, rounded):
             rounded[m, k] = x[m, k]
 
 
-@parallel("W2 Rh2 Rh2 R1 i")
+@parallel("W2 Rh2 Rh2 Rf1 i")
 def few_rows_bf16(task, y, x, w, bias, columns):
     """As `few_rows`, for x and w in bfloat16: half as much to read."""
     first, last = task * columns, min((task + 1) * columns, w.shape[0])
@@ -59,7 +60,7 @@ def _few_bf16(x, w, b, kind):
         x, given = np.empty(x.shape, BFLOAT16), np.ascontiguousarray(x)
         round_rows(1, x.size // 4, given, x)
     y, columns = np.empty((len(x), features), kind), _columns(2 * _BLOCK, size)
-    bias = NOTHING[y.dtype] if b is None else np.ascontiguousarray(b, kind)
+    bias = NOTHING[_FLOAT32] if b is None else np.ascontiguousarray(b, _FLOAT32)
     few_rows_bf16(-(-features // columns), len(x) * w.size // 10, y, np.ascontiguousarray(x), w, bias, columns)
     return y
 
