@@ -125,7 +125,7 @@ OPTIMIZERS = {
 def flat(value) -> list:
     """The bits of what a step returned."""
     if isinstance(value, badak.Tensor):
-        return [value.detach().numpy().tobytes()]
+        return [value.detach()._array.tobytes()]
     if isinstance(value, dict):
         value = list(value.values())
     return [bit for part in value for bit in flat(part)] if isinstance(value, list | tuple) else [value]
@@ -138,7 +138,7 @@ def run(make, loss_of, batches, way, optimizer, compiled, steps=9):
     step = way(model, optimizer(model.parameters()), loss_of)
     step = badak.compile(step) if compiled else step
     returned = [flat(step(*batches(seed % 4))) for seed in range(steps)]
-    return returned, [value.numpy().tobytes() for value in model.state_dict().values()], step
+    return returned, [bit for value in model.state_dict().values() for bit in flat(value)], step
 
 
 def assert_same(make, loss_of, batches, way, optimizer, steps=9):

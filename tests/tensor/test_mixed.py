@@ -143,6 +143,27 @@ def test_a_weight_that_changes_before_its_backward_is_noticed():
         y.backward()
 
 
+def second(lib):
+    """Gradients of the gradients of a small model under autocast."""
+    rng = np.random.default_rng(0)
+    x, w, b, h, v = xs = [
+        lib.from_numpy(rng.standard_normal(shape).astype(np.float32)).requires_grad_()
+        for shape in ((5, 8), (6, 8), (6,), (5, 6), (6, 4))
+    ]
+    with lib.autocast("cpu", dtype=lib.bfloat16):
+        y = h + lib.nn.functional.gelu(lib.nn.functional.linear(x, w, b), approximate="tanh")
+        y = lib.addmm(lib.zeros(4), lib.nn.functional.layer_norm(y, (6,)) @ lib.eye(6), v)
+        loss = lib.nn.functional.cross_entropy(y, lib.tensor([0, 1, 2, 3, 0]))
+    gradients = lib.autograd.grad(loss, xs, create_graph=True)
+    assert all(gradient.dtype is lib.float32 for gradient in gradients)
+    return [g.numpy() for g in lib.autograd.grad(sum(gradient.square().sum() for gradient in gradients), xs)]
+
+
+def test_gradients_can_be_differentiated_again():
+    for ours, theirs in zip(second(badak), second(torch), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=16 * HALF * np.abs(theirs).max())
+
+
 def test_a_step_has_as_many_operations_as_one_in_float32():
     """None for casts: small models are not to lose."""
     nn, counts = badak.nn, []

@@ -10,6 +10,7 @@ A first derivative knows nothing of this room and costs nothing more.
 """
 
 from badak.tensor.higher import kernels
+from badak.tensor.higher import mixed as mixed
 from badak.tensor.higher import special as special
 from badak.tensor.higher.array import Recorded
 from badak.tensor.higher.walk import backpropagate as backpropagate

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.graph.node import Leaf, Node
-from badak.ops import attention, factors, linalg, loss, norm, reduce
+from badak.ops import attention, factors, linalg, loss, mixed, norm, reduce
 from badak.tensor.higher.array import NotRecordable, Recorded
 from badak.tensor.tensor import Tensor
 
@@ -22,7 +22,7 @@ OUTPUTS = {
 
 CONSTANTS = {  # arrays that the formulas of this room only look at
     (attention.Attention, "lse"), (loss.CrossEntropy, "lse"), (loss.CrossEntropy, "count"), (loss.CrossEntropySoft, "lse"),
-    (linalg.SlogDet, "sign"),
+    (linalg.SlogDet, "sign"), (mixed.MixedCrossEntropy, "lse"), (mixed.MixedCrossEntropy, "count"),
 }  # fmt: skip
 
 
