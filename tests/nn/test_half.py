@@ -43,3 +43,25 @@ def test_sixteen_bit_models_keep_their_dtype(name, dtype):
         found.append([z.detach().float().numpy() for z in (y, *(leaf.grad for leaf in leaves))])
     for ours, theirs in zip(*found):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=EPS[dtype] * 16 * max(1.0, np.abs(theirs).max()))
+
+
+@pytest.mark.parametrize("kernel_set", ["plain", "fast"])
+def test_norms_of_bfloat16_beside_parameters_in_float32_sum_their_gradients_in_float32(kernel_set):
+    x, w, b = (bk.randn(*shape, generator=bk.Generator().manual_seed(3)) for shape in ((37, 64), (64,), (64,)))
+    dy = bk.randn(37, 64).bfloat16()
+    for norm, parameters in (
+        (lambda x, w, b: bk.nn.functional.layer_norm(x, (64,), w, b), (w, b)),
+        (lambda x, b: bk.nn.functional.layer_norm(x, (64,), None, b), (b,)),
+        (lambda x, w: bk.nn.functional.rms_norm(x, (64,), w, 1e-5), (w,)),
+    ):
+        found = []
+        for dtype in (bk.bfloat16, bk.float32):
+            with bk.kernels.use(kernel_set):
+                inputs = [x.bfloat16().to(dtype), *parameters]
+                inputs = [each.detach().clone().requires_grad_() for each in inputs]
+                y = norm(*inputs)
+                y.backward(dy.to(dtype))
+            assert [each.grad.dtype for each in inputs] == [dtype, *[bk.float32] * len(parameters)] and y.dtype == dtype
+            found.append([each.grad.float() for each in inputs[1:]])
+        for half, full in zip(*found):
+            np.testing.assert_allclose(half.numpy(), full.numpy(), rtol=1e-5, atol=1e-5)

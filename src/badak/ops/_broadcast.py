@@ -34,7 +34,7 @@ def each(ufunc, a, b):
     ):
         return kernels.of(a if one is np.ndarray else b).arithmetic(ufunc, a, b)
     if one is not other and (a if one is np.ndarray else b).itemsize == 2:  # NumPy would round the number to bfloat16 first
-        return kernels.of(a if one is np.ndarray else b).arithmetic(ufunc, a, b)
+        return kernels.plain.arithmetic(ufunc, a, b)
     y = ufunc(a, b)
     if (one is np.ndarray and not a.flags.c_contiguous) or (other is np.ndarray and not b.flags.c_contiguous):
         return laid(y, a, b)

@@ -88,7 +88,7 @@ def not_a_tensor(name: str, x) -> KindError:
 def number(x: Tensor, c):
     """(x, c): x in the dtype that x and the number c have together, c fit to be computed with."""
     kind = x._array.dtype.kind
-    if kind == "f" and type(c) is not complex:
+    if (kind == "f" or kind == "V") and type(c) is not complex:  # bfloat16 is of kind V
         return x, c
     wanted = result_type(x, c)
     x = cast(x, wanted)

@@ -4,10 +4,11 @@ import numpy as np
 
 from badak.kernels import plain
 from badak.kernels.fast._blocks import block, blocks_of
-from badak.kernels.fast.threads.parallel import parallel_exact
+from badak.kernels.fast.threads.parallel import call_log, parallel_exact
 from badak.kernels.half import BFLOAT16
 from badak.kernels.order import turn
 
+_FROM = 2_048  # numbers from which on a kernel is sooner done than NumPy; what is recorded is replayed as a kernel only
 _COST = 0.2  # nanoseconds of one core per element
 
 
@@ -36,6 +37,8 @@ def cast(x, dtype):
     """x in another dtype, as x lies in memory; x itself where it has the dtype."""
     if x.dtype == dtype:
         return x
+    if x.size < _FROM and call_log.log is None:
+        return plain.cast(x, dtype)
     if dtype == BFLOAT16 and x.dtype.char in "fd":
         kernel = narrow
     elif x.dtype == BFLOAT16 and dtype.char in "fd":

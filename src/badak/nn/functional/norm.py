@@ -33,14 +33,17 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
     if weight is not None and x.dtype is not weight.dtype:
         if _in_float32_parameters(x, weight, None):
             return rms_norm(x.float(), normalized_shape, weight, eps).to(x.dtype)
-        weight = weight.to(x.dtype)
+        weight = weight if x.dtype is bfloat16 and weight.dtype is float32 else weight.to(x.dtype)
     return apply(RMSNorm, x, weight, eps=eps, axes=_axes("rms_norm", x, normalized_shape))
 
 
-def _in_float32_parameters(x: Tensor, weight, bias) -> bool:
-    """Whether x has 16 bits and the parameters of its norm have 32, as after `model.to(bfloat16)` that spares the norms."""
+def _in_float32_parameters(x: Tensor, weight, bias, kinds=(float16,)) -> bool:
+    """Whether x has 16 bits and the parameters of its norm have 32, as after `model.half()` that spares the norms.
+
+    Where x is bfloat16, the operations of layer and RMS norm take such parameters as they are.
+    """
     parameters = [p for p in (weight, bias) if p is not None]
-    return x.dtype in (bfloat16, float16) and bool(parameters) and all(p.dtype is float32 for p in parameters)
+    return x.dtype in kinds and bool(parameters) and all(p.dtype is float32 for p in parameters)
 
 
 def _axes(where: str, x: Tensor, normalized_shape) -> int:
@@ -66,7 +69,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
             f"got input={tuple(x.shape)}, num_groups={num_groups}",
             "num_groups that divides the size of dim 1",
         )
-    if _in_float32_parameters(x, weight, bias):
+    if _in_float32_parameters(x, weight, bias, (float16, bfloat16)):
         return group_norm(x.float(), num_groups, weight, bias, eps).to(x.dtype)
     N, C = x.shape[:2]
     flat = x.reshape(N, num_groups, x.numel() // max(N * num_groups, 1))
