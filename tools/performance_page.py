@@ -1,7 +1,7 @@
-"""Put the measured figures into docs/performance.md: `python tools/performance_page.py`.
+"""Put the measured figures into docs/performance.md and docs/products.md: `python tools/performance_page.py`.
 
 What is measured stands between `<!-- NAME -->` and `<!-- /NAME -->` and is made of bench/results/PROCESSOR/NAME.json; all other
-text of the page is written by hand and stays.
+text of a page is written by hand and stays.
 """
 
 import re
@@ -12,9 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench import places, table, world_table  # noqa: E402
+from bench import places, stage_table, table, world_table  # noqa: E402
 
-PAGE = ROOT / "docs" / "performance.md"
+PAGE, PRODUCTS = ROOT / "docs" / "performance.md", ROOT / "docs" / "products.md"
 
 
 def processor(document: dict) -> str:
@@ -58,23 +58,30 @@ def world_tables(documents: list[dict]) -> str:
     return "\n\n".join(f"### {processor(each)}\n\n{world_table.markdown(each)}" for each in documents)
 
 
-TABLES: dict[str, Callable[[list[dict]], str]] = {
-    "bench": bench_tables, "world": world_tables, "memory": memory_table, "start": start_table,
-}  # fmt: skip
+def stage_tables(documents: list[dict]) -> str:
+    """A table for each processor."""
+    return "\n\n".join(f"### {processor(each)}\n\n{stage_table.markdown(each)}" for each in documents)
 
 
-def page() -> str:
+TABLES: dict[Path, dict[str, Callable[[list[dict]], str]]] = {
+    PAGE: {"bench": bench_tables, "world": world_tables, "memory": memory_table, "start": start_table},
+    PRODUCTS: {"stages": stage_tables},
+}
+
+
+def page(path: Path = PAGE) -> str:
     """The page with the tables of the figures that there are."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, render in TABLES.items():
+    text = path.read_text(encoding="utf-8")
+    for name, render in TABLES[path].items():
         documents = places.kept(name)
         parts = re.split(f"(<!-- /?{name} -->)", text)
         if len(parts) != 5:
-            raise SystemExit(f"{PAGE.name}: the marks <!-- {name} --> and <!-- /{name} --> must stand there once")
+            raise SystemExit(f"{path.name}: the marks <!-- {name} --> and <!-- /{name} --> must stand there once")
         parts[2] = f"\n{render(documents) if documents else 'Not measured yet.'}\n"
         text = "".join(parts)
     return text
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for path in TABLES:
+        path.write_text(page(path), encoding="utf-8")
