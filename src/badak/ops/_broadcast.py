@@ -4,11 +4,12 @@ import math
 from functools import wraps
 
 import numpy as np
+from numpy import ndarray
 
 from badak import kernels
 from badak.errors import ShapeError
 from badak.graph.modes import anywhere, modes
-from badak.kernels import half
+from badak.kernels import LARGE, half
 from badak.kernels.order import laid
 from badak.kernels.plain._arrays import by_rows as by_rows
 from badak.kernels.plain._arrays import elementwise as elementwise
@@ -16,7 +17,7 @@ from badak.kernels.plain._arrays import (
     quiet as quiet,  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
 )
 
-_OPERANDS = {np.ndarray, float, int, bool, complex}
+_NUMBERS = {float, int, bool, complex}
 
 
 def each(ufunc, a, b):
@@ -25,18 +26,16 @@ def each(ufunc, a, b):
     By kernels where it is large, or is recorded, as only they are replayed without Python.
     """
     one, other = type(a), type(b)
-    if one not in _OPERANDS or other not in _OPERANDS:
+    if one is not ndarray and one not in _NUMBERS or other is not ndarray and other not in _NUMBERS:
         return ufunc(a, b)
-    if (
-        (one is np.ndarray and a.size >= kernels.LARGE)
-        or (other is np.ndarray and b.size >= kernels.LARGE)
-        or (anywhere.curious and modes.observer is not None)
-    ):
-        return kernels.of(a if one is np.ndarray else b).arithmetic(ufunc, a, b)
-    if one is not other and (a if one is np.ndarray else b).itemsize == 2:  # NumPy would round the number to bfloat16 first
+    x = a if one is ndarray else b
+    if x.size >= LARGE or (other is ndarray and b.size >= LARGE) or (anywhere.curious and modes.observer is not None):
+        return kernels.of(x).arithmetic(ufunc, a, b)
+    if one is not other and x.itemsize == 2:  # NumPy would round the number to bfloat16 first
         return kernels.plain.arithmetic(ufunc, a, b)
     y = ufunc(a, b)
-    if (one is np.ndarray and not a.flags.c_contiguous) or (other is np.ndarray and not b.flags.c_contiguous):
+    # one number seen as many, as the gradient of a sum is, says nothing of an order
+    if (not x.flags.c_contiguous and any(x.strides)) or (other is ndarray and not b.flags.c_contiguous and any(b.strides)):
         return laid(y, a, b)
     return y
 
