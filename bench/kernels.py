@@ -1,4 +1,5 @@
-"""Each kernel, forward and backward, against its plain twin and against PyTorch's: `python -m bench.kernels [options]`.
+"""Each kernel, forward and backward, against its plain twin and against PyTorch's: `python -m bench.kernels [options]`. First come
+the products of matrices in every way, on one thread and on all, with their share of the machine's peak (`bench.products`).
 
 One process, float32, the three in turn in every round, and the fastest round of each: other processes can only slow a
 round down. The rate counts the floating-point operations of matrix products (GFLOP/s) or the bytes that the kernel has to
@@ -18,6 +19,8 @@ import torch
 import torch.nn.functional as F
 
 from badak.kernels import fast, plain
+from badak.kernels.update import Update
+from bench import products
 
 FLOAT = 4  # bytes
 rng = np.random.default_rng(0)
@@ -72,24 +75,6 @@ def pair(name, shape, forward, backward, torch_forward, inputs, dy, flops=0.0, m
         back * flops,
         FLOAT * moved[1],
     )
-
-
-def products():
-    for m, k, n in [(160, 256, 768), (768, 128, 512), (2048, 384, 1536), (2048, 1536, 384), (256, 768, 3072)]:
-        x, w, b, dy = normal(m, k), normal(n, k), normal(n), normal(m, n)
-        yield from pair(
-            "linear",
-            f"{m} x {k} -> {n}",
-            lambda s, x=x, w=w, b=b: s.linear(x, w, b),
-            lambda s, dy=dy, x=x, w=w: s.linear_backward(dy, x, w, (True,) * 3),
-            F.linear,
-            [x, w, b],
-            dy,
-            flops=2 * m * k * n,
-        )
-    a, b = normal(64, 64, 64), normal(64, 64, 64)
-    ta, tb = torch.from_numpy(a), torch.from_numpy(b)
-    yield Case("matmul", "64 of 64 x 64 x 64", lambda s: lambda: s.matmul(a, b), lambda: ta @ tb, flops=2 * 64**4)
 
 
 def attention(b, t, h, d):
@@ -228,21 +213,23 @@ def look_ups_and_updates():
         moved=(2 * n * c, vocabulary * c + 2 * n * c),
     )
     size = 4_000_000
-    param, grad, mean, square = normal(size), normal(size), normal(size), np.abs(normal(size))
+    param, grad, slots = normal(size), normal(size), [normal(size), np.abs(normal(size)), None]
+    (update,) = [each for each in Update.all if each.name == "adam"]
+    numbers, memo = [(1e-3,) * len(update.scalars)], {}
     weight = torch.nn.Parameter(torch.from_numpy(param.copy()))
     weight.grad = torch.from_numpy(grad)
     theirs = torch.optim.AdamW([weight], lr=1e-3, fused=True)
+    columns = [each if each is None else [each] for each in slots]
     yield Case(
         "adamw",
         f"{size:,}",
-        lambda s: lambda: s.adam(param, grad, mean, square, None, 5, 1e-3, 0.9, 0.99, 1e-8, 0.1, True, False),
+        lambda s: lambda: s.update_all(update, [param], [grad], columns, numbers, memo),
         theirs.step,
         bytes=7 * FLOAT * size,
     )
 
 
 def cases():
-    yield from products()
     for shape in [(32, 128, 8, 32), (8, 256, 6, 64), (2, 1024, 12, 64), (12, 64, 4, 32)]:
         yield from attention(*shape)
     yield from by_rows()
@@ -294,7 +281,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="rows whose name contains this")
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
+    parser.add_argument("--no-products", action="store_true", help="leave the products out")
     options = parser.parse_args()
+    if not options.no_products:
+        products.tables(sorted({1, options.threads}), options.rounds, options.only)
+        print()
     torch.set_num_threads(options.threads)
     fast.set_num_threads(options.threads)
     best = machine(options.rounds)

@@ -144,7 +144,7 @@ def markdown(document: dict) -> str:
 def about(document: dict, rows: list[Row]) -> list[str]:
     """Machine, versions, rates, and warnings."""
     rates, settings = document["rates"], document["settings"]
-    facts = {name: fact for name, fact in document["machine"].items() if name not in ("cpu", "vectors", "load_before")}
+    facts = {name: fact for name, fact in document["machine"].items() if fact and name not in ("cpu", "vectors", "load_before")}
     products = {name.removesuffix("_gflops"): rate for name, rate in rates.items() if name.endswith("_gflops")}
     named = ", ".join(f"{library} {rate:g}" for library, rate in sorted(products.items(), key=lambda item: -item[1]))
     lines = [

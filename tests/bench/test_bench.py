@@ -226,3 +226,23 @@ def test_the_rates_of_products_are_of_the_same_products_in_every_library(capsys)
             m, n, k = 5, 7, 11
             made = products.calls(what, m, n, k)
             np.testing.assert_allclose(made[name](), made["numpy"](), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("what", ["forward", "dx", "dw"])
+def test_products_of_fewer_bits_are_those_of_float32_to_their_rounding(what):
+    m, n, k = 5, 7, 16
+    expected = products.calls(what, m, n, k)["numpy"]()
+    for kind in ("bfloat16", "int8")[: 2 if what == "forward" else 1]:
+        for run in products.calls(what, m, n, k, kind).values():
+            made = run()
+            made = made.float().numpy() if isinstance(made, torch.Tensor) else made.astype(np.float32)
+            np.testing.assert_allclose(made, expected, rtol=0, atol=0.1 * np.abs(expected).max(), err_msg=kind)
+
+
+@pytest.mark.parametrize("way", [name for name in products.WAYS if name != "float32"])
+def test_every_way_prints_its_rate_and_its_share_of_the_peak(way, capsys):
+    if products.WAYS[way].why_not():
+        pytest.skip(f"{way}: {products.WAYS[way].why_not()}")
+    products.show(products.measure(1, 1, "a head", way), 1, way)
+    said = capsys.readouterr().out
+    assert "of peak" in said and "512 x 128 -> 192" in said and "Gop/s at most" in said

@@ -6,7 +6,10 @@ from importlib import metadata
 from pathlib import Path
 
 PACKAGES = ("numpy", "numba", "torch", "jax", "ctranslate2")
-VECTORS = {"avx2": "AVX2", "avx512f": "AVX-512", "amx_tile": "AMX", "asimd": "NEON", "sve": "SVE"}  # as /proc/cpuinfo says
+VECTORS = {  # as /proc/cpuinfo says
+    "avx2": "AVX2", "avx_vnni": "AVX-VNNI", "avx512f": "AVX-512", "avx512_vnni": "VNNI", "avx512_bf16": "BF16", "amx_tile": "AMX",
+    "asimd": "NEON", "sve": "SVE",
+}  # fmt: skip
 _THREADS = ("BADAK", "OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
 
 
@@ -15,6 +18,7 @@ def describe(threads: int | None = None) -> dict:
     return {
         "cpu": processor(),
         "vectors": vectors(),
+        "caches": caches(),
         "cores": os.cpu_count(),
         "threads": threads or os.cpu_count() or 1,
         "system": f"{platform.system()} {platform.machine()}",
@@ -38,6 +42,19 @@ def vectors() -> str:
     facts = _first_core()
     flags = facts.get("flags", facts.get("Features", "")).split()
     return " ".join(name for flag, name in VECTORS.items() if flag in flags)
+
+
+def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> str:
+    """The caches that the first core reads data from, with their sizes, as far as the system says."""
+    found = {}
+    for place in folder.glob("index*"):
+        try:
+            level, kind, size = ((place / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        if kind != "Instruction":
+            found[level] = f"L{level} {size}"
+    return ", ".join(found[level] for level in sorted(found))
 
 
 def _first_core() -> dict[str, str]:
