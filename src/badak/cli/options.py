@@ -48,7 +48,7 @@ class SectionedCommand(click.Command):
         sections: dict[str, list] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and not isinstance(parameter, click.Argument):  # usage names them
                 sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
         for name, records in sections.items():
             with formatter.section(name):

@@ -92,7 +92,7 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
     found = loop_in(written)
     if found is not None:
         length, times = found
-        text = "".join(_pieces(vocabulary, iter(written[-length:]))).strip()
+        text = "".join(_pieces(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
         warnings.warn(
             f"the model repeats itself: {times} times {text!r} at the end\n"
             "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
