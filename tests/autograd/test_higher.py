@@ -18,6 +18,8 @@ REFUSED = {
     "RNN": "steps through time are one kernel",
     "Observe": "hooks of modules see arrays",
     "SVD": "its backward takes columns apart in place",
+    "LinearInt8": "for models that answer, without any derivative",
+    "LinearBFloat16": "for models that answer, without any derivative",
     "CTC": "the sums over all ways to spell are one kernel",
 }
 ROWS = [row for row in samples.rows() if row.op.__name__ not in REFUSED]
