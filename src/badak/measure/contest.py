@@ -23,6 +23,7 @@ from badak.tensor.random import manual_seed
 
 TORCH_IMPORTS = [
     ("from badak import nn", "from torch import nn"),
+    ("from badak.models.pretrained import Pretrained", "from torch.nn import Module as Pretrained"),
     ("badak.nn ", "torch.nn "),
     ("badak.tensor ", "torch "),
 ]
