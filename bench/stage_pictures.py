@@ -114,7 +114,7 @@ def roofline(axes, document: dict) -> None:
             aside = {"xytext": (-6, height), "ha": "right"} if each is points[-2] else {"xytext": (6, height)}
             axes.annotate(each["name"], place, **aside, textcoords="offset points", fontsize=8, color=colour)
     axes.set(xscale="log", yscale="log", xlim=(left, right))
-    axes.text(5.0, 7.5 * read, f"memory: {read:.0f} GB/s", ha="right", fontsize=8.5, color=GREY)
+    axes.text(right / 1.1, 1.3 * left * read, f"slope: memory, {read:.0f} GB/s", ha="right", fontsize=8.5, color=GREY)
     axes.set_xlabel("operations for each byte of a, b and c (widths 768 to 3072; with 2048 tokens 384 to 1536)")
     axes.set_ylabel("GFLOP/s, all threads")
     axes.set_title(f"linear layers of a GPT, by the number of tokens computed at once; {document['machine']['cpu']}", fontsize=9)
