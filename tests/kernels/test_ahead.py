@@ -15,7 +15,6 @@ from tests.kernels.twin import fast_kernels
 fast = fast_kernels()
 
 from badak.kernels.fast.threads import ahead as module  # noqa: E402
-from badak.kernels.fast.threads import parallel  # noqa: E402
 
 needs_two_cores = pytest.mark.skipif(module._cores() < 2, reason="on one core nothing is compiled beside the program")
 
@@ -36,9 +35,11 @@ print(len(ahead.helpers), *(each.tobytes().hex() for each in (first, fast.log_so
 
 
 def test_what_is_likely_is_there():
-    names = [module.name_of(kernel.function, np.dtype(np.float32)) for kernel in parallel.Kernel.all]
-    assert len(set(names)) == len(names)
-    assert [name for name in module.LIKELY if f"{name}:float32" not in names] == []
+    """In a process of its own: other tests define kernels, too."""
+    names = run("from badak.kernels import fast; from badak.kernels.fast.threads.parallel import Kernel; "
+                "print(*[kernel.function.__name__ for kernel in Kernel.all])")[0].split()  # fmt: skip
+    assert len(set(names)) == len(names) > 50
+    assert set(module.LIKELY) <= set(names)
 
 
 @pytest.mark.slow

@@ -145,7 +145,8 @@ def test_a_linear_map_and_its_gradients(way, of_x, of_w):
     rng = np.random.default_rng(4)
     x, w, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((3, 50, 40), (70, 40), (70,)))
     x, w, dy = x.astype(of_x), w.astype(of_w), rng.standard_normal((3, 50, 70)).astype(BFLOAT16)
-    for kind in (BFLOAT16, np.dtype(np.float32)):
+    narrow = of_x == BFLOAT16 or of_w == BFLOAT16
+    for kind in (BFLOAT16, np.dtype(np.float32)) if narrow else (BFLOAT16,):  # three times float32 is a product of float32
         y = fast.linear(x, w, b, kind)
         wanted, most = exact(x.reshape(150, 40), w.T, b, kind)
         assert y.dtype == kind and (np.abs(y.reshape(150, 70).astype(np.float64) - wanted) <= most).all()
