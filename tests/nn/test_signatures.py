@@ -39,6 +39,8 @@ def test_methods_take_what_pytorchs_take(name):
     for method in set(public_methods(theirs)) - ABSENT:
         if method.isupper() or method == "T_destination" or f"{name}.{method}" in SHARED:
             continue
+        if not getattr(theirs, method).__module__.startswith("torch"):  # transformers puts methods into PyTorch's classes
+            continue
         if not hasattr(ours, method):
             problems.append(f"no {method}")
             continue

@@ -151,7 +151,7 @@ def linear_int8(x, w, scale, b):
         w = np.pad(w, ((0, 0), (0, -size % 4)))  # rows are read in groups of four
     bias = NOTHING[x.dtype] if b is None else np.ascontiguousarray(b)
     multiply = _few if len(rows) <= _FEW else _many
-    multiply(y, rows, np.ascontiguousarray(w), scale, bias, _NUMBERS[WAYS.chosen()])
+    multiply(y, rows, np.ascontiguousarray(w), np.ascontiguousarray(scale), bias, _NUMBERS[WAYS.chosen()])
     return y.reshape(*x.shape[:-1], features)
 
 
