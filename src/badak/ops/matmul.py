@@ -31,7 +31,9 @@ class MatMul(Op):
 
     @staticmethod
     def backward(saved, dy):
-        return gradients(saved, dy)
+        if dy.dtype.itemsize != 2:
+            return gradients(saved, dy)
+        return gradients(saved, dy, dy.dtype, dy.dtype)  # what is summed over stretched axes is rounded once
 
 
 def multiplied(a, b, *kind):
