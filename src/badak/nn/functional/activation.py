@@ -109,8 +109,12 @@ def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
 
 def mish(input, inplace=False) -> Tensor:
     """y = x tanh(softplus(x)). Misra 2019."""
-    x = original(input, inplace, "mish")
-    return placed(x * softplus(x).tanh(), input, inplace, "mish_")
+    return placed(_mish(original(input, inplace, "mish")), input, inplace, "mish_")
+
+
+@in_float32
+def _mish(x: Tensor) -> Tensor:
+    return x * softplus(x).tanh()
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
