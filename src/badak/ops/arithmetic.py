@@ -106,8 +106,16 @@ class Mul(Op):
     @quiet
     def backward(saved, dy):
         (na, nb), (sa, sb) = saved.needs, saved.shapes
-        da = unbroadcast(each(np.multiply, dy, conj(saved.b)), sa) if na else None
-        return da, unbroadcast(each(np.multiply, dy, conj(saved.a)), sb) if nb else None
+        da = _times(dy, conj(saved.b), sa) if na else None
+        return da, _times(dy, conj(saved.a), sb) if nb else None
+
+
+def _times(dy, other, shape):
+    """dy other, summed down to `shape`: where there is something to sum, 16 bits are rounded once, after that."""
+    if dy.dtype.itemsize != 2 or dy.shape == shape:
+        return unbroadcast(each(np.multiply, dy, other), shape)
+    made = each(np.multiply, dy.astype(np.float32), other.astype(np.float32))
+    return unbroadcast(made, shape).astype(dy.dtype)
 
 
 class Scale(Op):
