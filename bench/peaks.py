@@ -89,7 +89,7 @@ def why_not(name: str) -> str:
     """Why a unit cannot be measured here; empty where it can."""
     lacking = [feature for feature in UNITS[name].needs if not has(feature)]
     if lacking:
-        return f"it needs {' and '.join(lacking)}, which this CPU has not or BADAK_CPU hides"
+        return f"it needs {' and '.join(lacking)}, which this CPU lacks or BADAK_CPU hides"
     if "amx-tile" in UNITS[name].needs and not ways.permitted():
         return "the system does not permit tile registers to this process"
     return ""

@@ -117,7 +117,7 @@ def test_a_way_that_is_wrong_is_not_gone_and_says_so(capfd, monkeypatch):
     monkeypatch.setattr(ways, "KINDS", {})
     found = ways.Ways("nonsense", bf16_products.__file__, ways.Way("broken", (), lambda: False), ways.Way("plain"))
     assert found.chosen() == "plain" and found.why_not("broken") == "it is not right on this machine"
-    said = "badak: products of nonsense by broken are wrong on this machine, and another way is gone"
+    said = "badak: products of nonsense by broken are wrong on this machine; another way is taken"
     assert said in capfd.readouterr().err
 
 

@@ -1,8 +1,8 @@
-"""Which instructions products of numbers below float32 are computed with: the first way that this machine can go.
+"""Which instructions products of numbers below float32 are computed with: the first way that works on this machine.
 
-A way can be gone where the CPU has its features (`BADAK_CPU` may hide some), where the system permits it, and where a small product
+A way is taken where the CPU has its features (`BADAK_CPU` may hide some), where the system permits it, and where a small product
 by it was right once: the first time it is to be used in an installation it is checked, and what was found is kept beside the
-compiled kernels. A way that fails is not gone, and that is said.
+compiled kernels. A way that fails is not taken, and that is said.
 """
 
 import ctypes
@@ -19,11 +19,7 @@ from badak.kernels.fast.compiler.compile import FOLDER
 
 __all__ = ["KINDS", "Way", "Ways", "describe", "permitted"]
 
-_PERMIT, _TILES = (
-    0x1023,
-    18,
-)  # ARCH_REQ_XCOMP_PERM of Linux's arch_prctl, and the part of a thread's state that tiles are
-_ARCH_PRCTL = 158
+_ARCH_PRCTL, _PERMIT, _TILES = 158, 0x1023, 18  # Linux's arch_prctl, ARCH_REQ_XCOMP_PERM, the state that tiles are
 
 
 class Way(NamedTuple):
@@ -39,7 +35,7 @@ class Way(NamedTuple):
 
 
 class Ways:
-    """The ways of one kind of product, the fastest first; the last one can always be gone."""
+    """The ways of one kind of product, the fastest first; the last one always works."""
 
     def __init__(self, kind: str, source: str, *ways: Way) -> None:
         self.kind, self.source, self.ways = kind, source, ways
@@ -47,7 +43,7 @@ class Ways:
         KINDS[kind] = self
 
     def chosen(self) -> str:
-        """The name of the way that is gone."""
+        """The name of the way that is taken."""
         if self._chosen is None:
             self._chosen = next(way for way in self.ways if self.why_not(way.name) == "")
         return self._chosen.name
@@ -57,12 +53,12 @@ class Ways:
         return self._chosen.name if self._chosen else next(way.name for way in self.ways if not _missing(way))
 
     def why_not(self, name: str) -> str:
-        """Why a way cannot be gone here; empty where it can."""
+        """Why a way cannot be taken here; empty where it can."""
         way = next(way for way in self.ways if way.name == name)
         return _missing(way) or ("" if self._right(way) else "it is not right on this machine")
 
     def use(self, name: str) -> "_Using":
-        """Go this way for the length of a `with` block: for tests and measurements."""
+        """Take this way for the length of a `with` block: for tests and measurements."""
         return _Using(self, next(way for way in self.ways if way.name == name))
 
     def _right(self, way: Way) -> bool:
@@ -75,17 +71,17 @@ class Ways:
             return True
         right = way.check()
         if not right:
-            say(f"products of {self.kind} by {way.name} are wrong on this machine, and another way is gone")
+            say(f"products of {self.kind} by {way.name} are wrong on this machine; another way is taken")
         elif shelf is not None:
             shelf.put(name, b"right")
         return right
 
 
 def _missing(way: Way) -> str:
-    """What a way needs and has not; empty where it has all."""
+    """What a way lacks here; empty where it has all that it needs."""
     lacking = [feature for feature in way.features if not has(feature)]
     if lacking:
-        return f"this CPU has not {', '.join(lacking)}"
+        return f"this CPU lacks {', '.join(lacking)}"
     return (
         "the system does not permit tile registers to this process"
         if "amx-tile" in way.features and not permitted()
