@@ -20,6 +20,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "generate.explain": "Step explain loop_in",
     "generate.embed": "TextEncoder cosines nearest passages",
     "generate.picture": "read_picture rank_classes",
+    "data.padding": "BucketBatchSampler pad padding_mask",
     "data.text": "",
     "data.pieces": "",
     "data.tokenizer": "Tokenizer",

@@ -1,6 +1,7 @@
 """Data: datasets, the order in which they are read, and batches.
 
 `dataset.py` what can be read, `sampler.py` in which order, `collate.py` how examples become a batch, `loader.py` the loop,
+`padding.py` rows of different lengths in one batch,
 `workers.py` the processes that read ahead, `position.py` how a run goes on in the middle of an epoch.
 `mnist.py`, `idx.py` and `text.py` are not imported here: who needs them names them.
 """
@@ -16,6 +17,9 @@ from badak.data.dataset import Subset as Subset
 from badak.data.dataset import TensorDataset as TensorDataset
 from badak.data.dataset import random_split as random_split
 from badak.data.loader import DataLoader as DataLoader
+from badak.data.padding import BucketBatchSampler as BucketBatchSampler
+from badak.data.padding import pad as pad
+from badak.data.padding import padding_mask as padding_mask
 from badak.data.sampler import BatchSampler as BatchSampler
 from badak.data.sampler import DistributedSampler as DistributedSampler
 from badak.data.sampler import RandomSampler as RandomSampler

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError
 from badak.generate.sampling import answering
 from badak.io.config import read_json
 from badak.models.bert import SentenceEncoder
 from badak.models.pretrained import found
-from badak.tensor import from_numpy
 
 
 class TextEncoder:
@@ -44,14 +44,9 @@ class TextEncoder:
         """Vectors (N, C) float32 of N texts. Those of like length go through the model together, `batch` at a time."""
         rows = [self._cut(ids) for ids in self.tokenizer.encode_all(texts, marks=True)]
         made = np.empty((len(rows), self.model.config.d_model), np.float32)
-        order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
         with answering(self.model):
-            for first in range(0, len(order), batch):
-                chosen = order[first : first + batch]
-                ids = np.full((len(chosen), len(rows[chosen[0]])), self.model.config.pad_id, np.int64)
-                for row, i in zip(ids, chosen):
-                    row[: len(rows[i])] = rows[i]
-                made[chosen] = self.model(from_numpy(ids)).numpy()
+            for chosen in BucketBatchSampler([len(row) for row in rows], batch, shuffle=False) if rows else ():
+                made[chosen] = self.model(pad([rows[i] for i in chosen], self.model.config.pad_id)).numpy()
         return made
 
     def _cut(self, ids: np.ndarray) -> np.ndarray:

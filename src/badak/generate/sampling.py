@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from badak.autograd import no_grad
+from badak.data.padding import pad
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig, filter_logits, forbid
 from badak.nn import KeyValueCache, Module
@@ -188,9 +189,8 @@ def generate(model: Module, ids: Prompts, config: SampleConfig, eos: int | None 
 
 def _together(model: Module, prompts: list, config: SampleConfig, eos: int | None, never: Sequence[int], alike: bool) -> list:
     """All prompts at once, ending at one place; before the shorter ones stands what nobody sees."""
-    longest = max(map(len, prompts))
-    gaps = [longest - len(one) for one in prompts]
-    ids = stack([cat([one[:1].expand(gap), one]) for gap, one in zip(gaps, prompts)])
+    ids = pad(prompts, 0, left=True)
+    gaps = [ids.shape[1] - len(one) for one in prompts]
     if alike:
         made = generate(model, ids, config, eos, never)
     else:

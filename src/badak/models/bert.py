@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
+from badak.data.padding import padding_mask
 from badak.errors import RangeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
@@ -97,13 +98,13 @@ class BERTEncoder(Pretrained):
         h = self.token(ids) + self.position.weight[:T]
         if self.segment is not None:
             h = h + (self.segment.weight[0] if segments is None else self.segment(segments))
-        return self.encoder(self.drop(self.norm(h)), src_key_padding_mask=ids == self.config.pad_id)
+        return self.encoder(self.drop(self.norm(h)), src_key_padding_mask=padding_mask(ids, self.config.pad_id))
 
     def whole(self, h: Tensor, ids: Tensor) -> Tensor:
         """The text as one vector, (B, C): its first token's, or the mean of those that are no padding."""
         if self.config.readout == "cls":
             return h[:, 0]
-        kept = (ids != self.config.pad_id).unsqueeze(-1).to(h.dtype)  # (B, T, 1)
+        kept = (~padding_mask(ids, self.config.pad_id)).unsqueeze(-1).to(h.dtype)  # (B, T, 1)
         return (h * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from badak.data import DataLoader, TensorDataset
+from badak.data import DataLoader, TensorDataset, pad
 from badak.data.files import read_text
 from badak.data.sentences import PROVERBS
 from badak.data.text import MASK, SPECIALS, WordVocabulary
@@ -83,7 +83,7 @@ def frame_all(vocabulary: WordVocabulary, sentences: list[str], context: int) ->
     if max(lengths) > context:
         raise ArgumentError(f"sentence {lengths.index(max(lengths)) + 1} has {max(lengths)} tokens with its marks, "
                             f"more than context={context}", f"--context {max(lengths)}")  # fmt: skip
-    return np.stack([vocabulary.frame(sentence, max(lengths)) for sentence in sentences])
+    return pad([vocabulary.frame(sentence) for sentence in sentences], vocabulary.pad).numpy()
 
 
 def each_word_hidden(ids: np.ndarray, mask: int) -> tuple[Tensor, Tensor]:

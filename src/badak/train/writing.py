@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from badak.data import DataLoader, Dataset, RandomSampler, Subset
+from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
 from badak.data.files import read_text
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
@@ -15,7 +15,7 @@ from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
 from badak.generate.text import TextVocabulary, write_on
 from badak.models.gpt import GPT
-from badak.tensor import Tensor, from_numpy
+from badak.tensor import Tensor
 from badak.tensor.random import Generator
 from badak.train.experiment import IGNORED, Experiment
 from badak.train.score import Score
@@ -28,18 +28,14 @@ class Lines(Dataset):
     """Line i: its tokens, and as labels the ones that follow, the last one `eos`; filled up, unlabelled, to the longest."""
 
     def __init__(self, lines: list[np.ndarray], eos: int):
-        longest = max(len(line) for line in lines)
-        self.ids = np.zeros((len(lines), longest), np.int64)
-        self.labels = np.full((len(lines), longest), IGNORED, np.int64)
-        for i, line in enumerate(lines):
-            self.ids[i, : len(line)] = line
-            self.labels[i, : len(line)] = [*line[1:], eos]
+        self.ids = pad(lines, 0)
+        self.labels = pad([[*line[1:], eos] for line in lines], IGNORED)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        return from_numpy(self.ids[index]), from_numpy(self.labels[index])
+        return self.ids[index], self.labels[index]
 
 
 class Writing(Experiment):
