@@ -6,6 +6,7 @@ import runpy
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 
@@ -21,6 +22,19 @@ _RUNNERS = (_PACKAGE, "<frozen runpy>", "<frozen importlib", runpy.__file__)
 
 def run(program: str, arguments: list[str], is_module: bool = False) -> int:
     """Run a script, a folder with a __main__.py, or a module; the exit code. An error prints its traceback."""
+    begin = prepared(program, arguments, is_module)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            begin()
+        except Exception as error:
+            _report(advised(error) or error)
+            return 1
+    return 0
+
+
+def prepared(program: str, arguments: list[str], is_module: bool = False) -> Callable[[], object]:
+    """What runs the program in this process, for which `import torch` gives badak from now on. Raises FileError for none."""
     if os.path.isdir(program) and not is_module and not os.path.isfile(os.path.join(program, "__main__.py")):
         raise FileError(f"badak run: {program}: a folder without a __main__.py", "badak run FOLDER/SCRIPT.py")
     source = b"" if is_module or os.path.isdir(program) else source_of(program)
@@ -28,19 +42,11 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
     _tell_children()
     sys.argv = [program, *arguments]
     sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(program))
-    with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
-        try:
-            if is_module:
-                runpy.run_module(program, run_name="__main__", alter_sys=True)
-            elif os.path.isdir(program):
-                runpy.run_path(program, run_name="__main__")
-            else:
-                _run_source(source, program)
-        except Exception as error:
-            _report(advised(error) or error)
-            return 1
-    return 0
+    if is_module:
+        return lambda: runpy.run_module(program, run_name="__main__", alter_sys=True)
+    if os.path.isdir(program):
+        return lambda: runpy.run_path(program, run_name="__main__")
+    return lambda: _run_source(source, program)
 
 
 def _tell_children() -> None:
