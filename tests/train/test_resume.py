@@ -28,6 +28,7 @@ TINY = {
     ),
 }  # fmt: skip
 TINY["stream"] = change(TINY["stream"], "data", {"corpus": "sentences", "held_out": 0.3})
+TINY["gpt, batches accumulated"] = change(TINY["gpt"], "train", {"accumulate": 3})
 TINY["gpt in bf16"] = change(TINY["gpt"], "train", {"precision": "bf16"})
 
 

@@ -129,11 +129,14 @@ class Tokenizer:
         with _refused(where):
             return cls(tokenizers.Tokenizer.from_str(json.dumps(saved)))
 
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        return (self.library.to_str(pretty=True) + "\n").encode()
+
     def save(self, path: str | os.PathLike) -> None:
         """Write tokenizer.json, into the folder or under the name `path`."""
         place = Path(path)
-        text = self.library.to_str(pretty=True) + "\n"
-        write_file(place / FILE if place.is_dir() else place, lambda file: file.write(text.encode()) and None)
+        write_file(place / FILE if place.is_dir() else place, lambda file: file.write(self.to_bytes()) and None)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Tokenizer":

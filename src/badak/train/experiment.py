@@ -16,24 +16,41 @@ IGNORED = -100  # the label of a position that has none
 
 
 class Experiment:
-    """The base of the three tasks; `setup` is complete, with all that only the data could say."""
+    """The base of all tasks: a model, batches, what is asked and answered, and what is counted.
+
+    Made as TASK(setup, log, tokenizer): `tokenizer` is that of a run that goes on, None in a new one, whose task trains or loads
+    what it needs. `setup` is complete afterwards, with all that only the data could say.
+    """
 
     setup: Setup
-    model: Module
+    model: Module  # called as model(*inputs)
     loader: DataLoader  # its order comes from a generator of its own, seeded by setup.train.seed
+    vocabulary: Any = None  # a TextVocabulary, where there is one
 
-    def prepare(self, batch: Any) -> tuple[Tensor, Tensor]:
-        """What the model reads of a batch and what it is to answer; drawn anew each time where a task hides or moves something."""
+    def prepare(self, batch: Any) -> tuple[tuple[Tensor, ...], Tensor]:
+        """What the model reads of a batch, and what it is to answer; drawn anew each time where a task hides or moves something."""
         raise AssertionError("a task says what its model reads")
 
-    def seen(self, inputs: Tensor) -> int:
+    def measure(self, outputs: Any, labels: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor | None, Tensor]:
+        """The mean loss of what the model answered, to differentiate; how many answers are right; of how many labels.
+
+        Cross entropy, unless a task says otherwise. None right: the answers are numbers, which are near or far.
+        """
+        return measure(outputs, labels, smoothing)
+
+    def count(self, labels: Tensor) -> Tensor:
+        """How many labels `measure` will count: by them several batches of one update are weighed."""
+        return counted(labels)
+
+    def seen(self, inputs: tuple[Tensor, ...]) -> int:
         """Pictures or tokens that go through the model."""
-        return inputs.numel()
+        return inputs[0].numel()
 
     def loss(self, batch: Any, smoothing: float = 0.0) -> tuple[Tensor, Score]:
         """The mean loss of a batch, to differentiate, and what it counts."""
         inputs, labels = self.prepare(batch)
-        return judge(self.model(inputs), labels, self.seen(inputs), smoothing)
+        loss, right, count = self.measure(self.model(*inputs), labels, smoothing)
+        return loss, score_of(loss, right, count, self.seen(inputs))
 
     def data(self) -> Iterable[bytes | memoryview]:
         """All that it learns from and is tested with."""
@@ -64,12 +81,17 @@ def measure(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> tuple[Ten
     """Mean cross entropy (nats) of logits (..., V) against labels (...), how many are right, and of how many; -100 is left out."""
     logits, labels = logits.flatten(0, -2), labels.flatten()
     loss = F.cross_entropy(logits, labels, ignore_index=IGNORED, label_smoothing=smoothing)
-    return loss, (logits.detach().argmax(dim=-1) == labels).sum(), (labels != IGNORED).sum()
+    return loss, (logits.detach().argmax(dim=-1) == labels).sum(), counted(labels)
 
 
-def score_of(loss: Tensor, right: Tensor, count: Tensor, seen: int) -> Score:
+def counted(labels: Tensor) -> Tensor:
+    """How many labels there are; -100 is none."""
+    return (labels != IGNORED).sum()
+
+
+def score_of(loss: Tensor, right: Tensor | None, count: Tensor, seen: int) -> Score:
     """What `measure` found, as numbers."""
-    return Score(loss.item() * int(count), int(right), int(count), seen)
+    return Score(loss.item() * int(count), None if right is None else int(right), int(count), seen)
 
 
 def judge(logits: Tensor, labels: Tensor, seen: int, smoothing: float = 0.0) -> tuple[Tensor, Score]:

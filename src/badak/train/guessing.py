@@ -17,6 +17,7 @@ from badak.tensor.random import Generator
 from badak.train.experiment import IGNORED, Experiment, judge
 from badak.train.score import Score
 from badak.train.setups import BERTSetup
+from badak.train.vocabulary import noted
 
 TEST_BATCH, TEST_CASES = 64, 2_000
 
@@ -26,11 +27,11 @@ class Guessing(Experiment):
 
     setup: BERTSetup
 
-    def __init__(self, setup: BERTSetup, log: Callable[[str], None]):
+    def __init__(self, setup: BERTSetup, log: Callable[[str], None], tokenizer: None = None):
         self.sentences = read_sentences(setup.data.path)
         self.vocabulary = WordVocabulary.from_texts(self.sentences)
         model = replace(setup.model, vocab_size=len(self.vocabulary), pad_id=self.vocabulary.pad)
-        self.setup = replace(setup, model=model, vocabulary=self.vocabulary.tokens)
+        self.setup = noted(replace(setup, model=model), self.vocabulary)
         ids = frame_all(self.vocabulary, self.sentences, model.context)
         self.model = BERT(model)
         order = Generator().manual_seed(setup.train.seed)
@@ -41,14 +42,14 @@ class Guessing(Experiment):
     def data(self) -> list[bytes]:
         return [sentence.encode("utf-8", "surrogatepass") for sentence in self.sentences]
 
-    def prepare(self, batch: tuple[Tensor]) -> tuple[Tensor, Tensor]:
+    def prepare(self, batch: tuple[Tensor]) -> tuple[tuple[Tensor], Tensor]:
         (ids,) = batch
         noise = rand(*ids.shape).masked_fill(ids < len(SPECIALS), 2.0)  # (B, T); the marks are never hidden
         hidden = (noise < self.setup.data.masked) | (
             noise == noise.amin(dim=1, keepdim=True)
         )  # one in each sentence at least
         seen = ids.masked_fill(hidden, self.vocabulary.mask)
-        return seen, ids.masked_fill(~hidden, IGNORED)
+        return (seen,), ids.masked_fill(~hidden, IGNORED)
 
     def evaluate(self) -> Score:
         return sum((judge(self.model(ids), labels, ids.numel())[1] for ids, labels in self.tests), Score())

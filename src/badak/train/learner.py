@@ -16,12 +16,15 @@ from badak.tensor import Tensor
 from badak.tensor.dtypes import bfloat16
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.train.config import TrainConfig
-from badak.train.experiment import Experiment, measure
+from badak.train.experiment import Experiment, score_of
 from badak.train.run import Run
 from badak.train.score import Score
 
 _ADAM = {"step", "exp_avg", "exp_avg_sq"}
 MOMENTS = {"adam": _ADAM, "adamw": _ADAM, "sgd": {"momentum_buffer"}}  # what an optimizer keeps of each parameter
+
+
+Measured = tuple[Tensor, Tensor | None, Tensor]  # mean loss, how many are right, of how many
 
 
 class Learner:
@@ -30,12 +33,14 @@ class Learner:
     def __init__(self, experiment: Experiment, config: TrainConfig):
         self.experiment, self.config = experiment, config
         self.batches_per_epoch = len(experiment.loader)
+        self.updates_per_epoch = config.updates(self.batches_per_epoch)
         self.last_step = config.last_step(self.batches_per_epoch)
-        self.eval_every = config.eval_every or self.batches_per_epoch
+        self.eval_every = config.eval_every or self.updates_per_epoch
         self.optimizer = build_optimizer(experiment.model, config)
         self.schedule = LambdaLR(self.optimizer, lambda step: config.rate(step, self.last_step))
         self.step, self.score = 0, Score()
         self.learn = Compiled(self._learn, told=False)  # from the fourth batch of a size on without most of its Python
+        self.add = Compiled(self._add, told=False)
         self._batches = iter(())
 
     def next_batch(self) -> Any:
@@ -44,17 +49,52 @@ class Learner:
             self._batches = iter(self.experiment.loader)
         return batch
 
-    def _learn(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def next_batches(self) -> list[Any]:
+        """The batches of one update: `accumulate`, or those that are left of the epoch."""
+        batches = [self.next_batch()]
+        while len(batches) < self.config.accumulate and (batch := next(self._batches, None)) is not None:
+            batches.append(batch)
+        return batches
+
+    def update(self) -> Score:
+        """One update, and what it counted before it."""
+        asked = [self.experiment.prepare(batch) for batch in self.next_batches()]
+        if len(asked) == 1:
+            found: list[Measured] = [self.learn(*asked[0])]
+        else:
+            counts = [self.experiment.count(labels) for _, labels in asked]
+            whole = sum(counts[1:], counts[0]).clamp(min=1)
+            self.optimizer.zero_grad(set_to_none=False)  # the same memory in each update: only so can `add` be replayed
+            found = [self.add(inputs, labels, count / whole) for (inputs, labels), count in zip(asked, counts)]
+            self._step()
+        seen = [self.experiment.seen(inputs) for inputs, _ in asked]
+        return sum((score_of(*one, number) for one, number in zip(found, seen)), Score())
+
+    def _learn(self, inputs: tuple[Tensor, ...], labels: Tensor) -> Measured:
         """One update; the loss before it, how many labels were right, and of how many."""
-        model = self.experiment.model
-        with computing(self.config):
-            loss, right, count = measure(model(inputs), labels, self.config.label_smoothing)
+        loss, right, count = self._measured(inputs, labels)
         self.optimizer.zero_grad()
         loss.backward()
-        if self.config.clip:
-            clip_grad_norm_(model.parameters(), self.config.clip)
-        self.optimizer.step()
+        self._step()
         return loss.detach(), right, count
+
+    def _add(self, inputs: tuple[Tensor, ...], labels: Tensor, share: Tensor) -> Measured:
+        """Add to the gradients what one of several batches has to say: its share of the labels times the gradient of its mean.
+
+        grad = sum_i (n_i / n) grad(mean_i) = grad((1 / n) sum of the losses of all n labels): that of one batch of them all.
+        """
+        loss, right, count = self._measured(inputs, labels)
+        (loss * share).backward()
+        return loss.detach(), right, count
+
+    def _measured(self, inputs: tuple[Tensor, ...], labels: Tensor) -> Measured:
+        with computing(self.config):
+            return self.experiment.measure(self.experiment.model(*inputs), labels, self.config.label_smoothing)
+
+    def _step(self) -> None:
+        if self.config.clip:
+            clip_grad_norm_(self.experiment.model.parameters(), self.config.clip)
+        self.optimizer.step()
 
     def save(self, run: Run) -> None:
         """Write everything that decides what comes next."""
@@ -102,7 +142,7 @@ class Learner:
         set_rng_state(saved.generator)
         self.step, self.score = saved.step, Score.of(saved.counters)
         given = saved.data["batches"]
-        if (self.step - given) % self.batches_per_epoch:
+        if given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.accumulate:
             raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
         self._follow_schedule(saved.scheduler)
 

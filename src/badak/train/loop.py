@@ -1,7 +1,7 @@
 """The loop: take a batch, measure the loss, differentiate, update; now and then test, write a row and save.
 
     for batch in batches:
-        loss = measure(model(inputs), labels)                                                 # learner.learn
+        loss = measure(model(*inputs), labels)                                                # learner.learn
         optimizer.zero_grad();  loss.backward();  optimizer.step();  schedule.step()
 
 Everything that decides what comes next is in the saved state: weights, moments, schedule, random generators, position in
@@ -16,7 +16,7 @@ from badak.autograd import no_grad
 from badak.errors import ArgumentError
 from badak.interrupt import interruptible
 from badak.train.config import TrainConfig
-from badak.train.experiment import Experiment, score_of
+from badak.train.experiment import Experiment
 from badak.train.learner import Learner, computing
 from badak.train.metrics import Row
 from badak.train.run import Run
@@ -59,12 +59,9 @@ def train(
 
 
 def update(learner: Learner) -> Score:
-    """One batch, one update."""
-    experiment = learner.experiment
-    experiment.model.train()
-    inputs, labels = experiment.prepare(learner.next_batch())
-    loss, right, count = learner.learn(inputs, labels)
-    score = score_of(loss, right, count, experiment.seen(inputs))
+    """One update."""
+    learner.experiment.model.train()
+    score = learner.update()
     if not math.isfinite(score.loss_sum):
         raise ArgumentError(
             f"training: the loss is {score.loss_sum} at step {learner.step + 1}",
@@ -85,7 +82,7 @@ def evaluate(learner: Learner, watch: Stopwatch) -> Row:
         held_out = experiment.evaluate()
     learner.score = Score()
     return Row(
-        step=learner.step, epoch=learner.step / learner.batches_per_epoch, lr=learner.schedule.get_last_lr()[0],
+        step=learner.step, epoch=learner.step / learner.updates_per_epoch, lr=learner.schedule.get_last_lr()[0],
         train_loss=trained.loss, train_accuracy=trained.accuracy, valid_loss=held_out.loss,
         valid_accuracy=held_out.accuracy, valid_perplexity=held_out.perplexity,
         per_second=per_second, seconds=watch.seconds,

@@ -21,7 +21,7 @@ class Pictures(Experiment):
 
     setup: ClassifySetup
 
-    def __init__(self, setup: ClassifySetup, log: Callable[[str], None]):
+    def __init__(self, setup: ClassifySetup, log: Callable[[str], None], tokenizer: None = None):
         self.setup, data = setup, setup.data
         train, test = load_mnist(data.path or None, "train", log), load_mnist(data.path or None, "test", log)
         learned = TensorDataset(*(part[: data.train_images] for part in train))
@@ -35,14 +35,14 @@ class Pictures(Experiment):
     def data(self) -> list[memoryview]:
         return [np.ascontiguousarray(part).data for part in self.parts]
 
-    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[tuple[Tensor], Tensor]:
         pictures, labels = batch
         if self.model.training and self.setup.data.shift:
             pictures = shifted(pictures, self.setup.data.shift)
-        return pictures, labels
+        return (pictures,), labels
 
-    def seen(self, inputs: Tensor) -> int:
-        return len(inputs)
+    def seen(self, inputs: tuple[Tensor, ...]) -> int:
+        return len(inputs[0])
 
     def example(self) -> list[str]:
         return ["PICTURE.png"]

@@ -1,6 +1,7 @@
 """The folder of a run: what was asked for, what was learned, and how it went.
 
     config.json              the settings and the vocabulary
+    tokenizer.json           the vocabulary, where it is one of pieces of words
     model.safetensors        the weights, readable by any safetensors program
     optimizer.safetensors    moments and random generators, and
     state.json               the position in the data: with them the run goes on where it stopped
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.errors import ArgumentError, FileError, StateError, command
+from badak.generate.text import TextVocabulary
 from badak.io import checkpoint
 from badak.io.atomic import remove_leftovers, write_file
 from badak.io.config import from_dict, to_dict
@@ -32,6 +34,8 @@ from badak.nn import Module
 from badak.train.curves import draw_curves
 from badak.train.metrics import Row, cut, measure, read_rows, write_row
 from badak.train.setups import SETUPS, Setup
+from badak.train.vocabulary import read as read_vocabulary
+from badak.train.vocabulary import write as write_vocabulary
 
 CONFIG, METRICS, CURVES, LOCK = "config.json", "metrics.csv", "curves.png", ".lock"
 RESTORE = "restore it from a copy, or train anew"
@@ -47,7 +51,7 @@ class Run:
         self.table = to_dict(setup) if table is None else table  # as config.json has it, without options that came later
 
     @classmethod
-    def create(cls, folder: str | Path, setup: Setup) -> "Run":
+    def create(cls, folder: str | Path, setup: Setup, vocabulary: TextVocabulary | None = None) -> "Run":
         """A new run; a folder that holds one already is refused."""
         run = cls(folder, setup)
         run.refuse_another()  # before anything is made
@@ -59,6 +63,7 @@ class Run:
             ) from None
         with run.locked():
             run.refuse_another()
+            write_vocabulary(run.folder, vocabulary)
             run.write_settings()
         return run
 
@@ -149,6 +154,10 @@ class Run:
                 "restore the folder from a copy, or train anew",
             ) from error
         model.eval()
+
+    def vocabulary(self) -> TextVocabulary | None:
+        """What the model's tokens stand for, if it reads tokens; FileError where it is not as it was written."""
+        return read_vocabulary(self.folder, self.setup, self.folder / CONFIG)
 
     def expect_weights(self, count: int) -> None:
         """Raise FileError where the saved file is too small for so many numbers: a model of any size could be asked for."""

@@ -12,7 +12,7 @@ class Score:
     """Sums over examples: they add up over batches, and over the two halves of an interrupted epoch."""
 
     loss_sum: float = 0.0  # nats
-    right: int = 0
+    right: int | None = 0  # None where the answers are numbers
     count: int = 0  # labels judged: pictures, or tokens with a label
     seen: int = 0  # pictures or tokens that went through the model, for the throughput
 
@@ -21,16 +21,15 @@ class Score:
         """The score with these `vars`. Raises ArgumentError where they are none."""
         if (
             not isinstance(counters, dict)
-            or [type(counters.get(one.name)) for one in fields(cls)] != [float, int, int, int]
-            or not (len(counters) == 4 and math.isfinite(counters["loss_sum"]) and min(counters.values()) >= 0)
+            or [type(counters.get(one.name)) for one in fields(cls)] not in ([float, int, int, int], [float, type(None), int, int])
+            or not (len(counters) == 4 and math.isfinite(counters["loss_sum"]) and min(v or 0 for v in counters.values()) >= 0)
         ):
             raise ArgumentError(f"expected a score: loss_sum, right, count and seen; got {str(counters)[:80]}")
         return cls(**counters)
 
     def __add__(self, other: "Score") -> "Score":
-        return Score(
-            self.loss_sum + other.loss_sum, self.right + other.right, self.count + other.count, self.seen + other.seen
-        )
+        right = None if self.right is None or other.right is None else self.right + other.right
+        return Score(self.loss_sum + other.loss_sum, right, self.count + other.count, self.seen + other.seen)
 
     @property
     def loss(self) -> float:
@@ -40,9 +39,9 @@ class Score:
     @property
     def accuracy(self) -> float:
         """Share of labels that were the likeliest."""
-        return self.right / self.count if self.count else math.nan
+        return self.right / self.count if self.count and self.right is not None else math.nan
 
     @property
     def perplexity(self) -> float:
         """exp(loss): among how many equally likely tokens the model still hesitates."""
-        return math.exp(min(self.loss, 700.0))
+        return math.exp(min(self.loss, 700.0)) if self.right is not None else math.nan

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from badak.data.pieces import PieceVocabulary
-from badak.data.text import CharVocabulary, WordVocabulary
-from badak.errors import ArgumentError, BadakError, FileError, StateError
+from badak.data.tokenizer import Tokenizer
+from badak.errors import ArgumentError, FileError, StateError
 from badak.generate.text import TextVocabulary
 from badak.io.checkpoint import read_step
 from badak.models.bert import BERT
@@ -22,16 +21,12 @@ from badak.train.guessing import Guessing
 from badak.train.memory import expect_memory, weights_of
 from badak.train.pictures import Pictures
 from badak.train.run import CHANGING, CONFIG, Run
-from badak.train.setups import ClassifySetup, GPTSetup, Setup, change
+from badak.train.setups import GPTSetup, Setup, change
+from badak.train.vocabulary import RESTORE
 from badak.train.writing import end_of_line, write_text
 
 TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing}
 MODELS: dict[str, Callable[[Any], Module]] = {"classify": build_classifier, "gpt": GPT, "bert": BERT}
-VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
-    "characters": CharVocabulary,
-    "pieces": PieceVocabulary,
-    "words": WordVocabulary,
-}
 PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
 
 
@@ -39,11 +34,11 @@ def quiet(line: str) -> None:
     """Where nobody listens."""
 
 
-def build(setup: Setup, log: Callable[[str], None] = quiet) -> Experiment:
-    """The task that `setup` describes, its model with first weights from the seed."""
+def build(setup: Setup, log: Callable[[str], None] = quiet, tokenizer: Tokenizer | None = None) -> Experiment:
+    """The task that `setup` describes, its model with first weights from the seed; `tokenizer`: that of a run that goes on."""
     expect_memory(setup)
     manual_seed(setup.train.seed)
-    experiment = TASKS[setup.experiment](setup, log)
+    experiment = TASKS[setup.experiment](setup, log, tokenizer)
     log(f"{sum(p.numel() for p in experiment.model.parameters()):,} parameters")
     return experiment
 
@@ -51,7 +46,7 @@ def build(setup: Setup, log: Callable[[str], None] = quiet) -> Experiment:
 def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) -> tuple[Run, Experiment]:
     """A new run in `folder`."""
     experiment = build(setup, log)
-    return Run.create(folder, experiment.setup), experiment
+    return Run.create(folder, experiment.setup, experiment.vocabulary), experiment
 
 
 def resume(
@@ -70,7 +65,8 @@ def resume(
     if step == 0:
         log(f"{folder}: nothing was saved yet, it starts from the beginning")
     run.expect_weights(weights_of(setup))
-    experiment = build(setup, log)
+    vocabulary = run.vocabulary()
+    experiment = build(setup, log, vocabulary if isinstance(vocabulary, Tokenizer) else None)
     if experiment.setup != setup:
         raise StateError(
             f"{folder}: the text is not the one that this run began with, its vocabulary differs",
@@ -132,20 +128,8 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
 
 
 def open_vocabulary(run: Run) -> TextVocabulary | None:
-    """The vocabulary that config.json holds, if it has one."""
-    if isinstance(run.setup, ClassifySetup):
-        return None
-    kind = run.setup.data.tokens if isinstance(run.setup, GPTSetup) else "words"
-    where = run.folder / CONFIG
-    try:
-        vocabulary = VOCABULARIES[kind](run.setup.vocabulary)
-    except BadakError as error:
-        raise FileError(f"{where}: {error.cause}", "restore the file from a copy, or train anew") from None
-    if len(vocabulary) != run.setup.model.vocab_size:
-        raise FileError(
-            f"{where}: {len(vocabulary)} tokens stand under vocabulary, but model.vocab_size is {run.setup.model.vocab_size}",
-            "restore the file from a copy, or train anew",
-        )
-    if isinstance(run.setup, GPTSetup) and run.setup.data.lines and kind != "words" and "\n" not in vocabulary.ids:
-        raise FileError(f"{where}: data.lines is true, but no token ends a line", "restore the file from a copy, or train anew")
+    """The vocabulary of a run, if it has one: in config.json, or as tokenizer.json."""
+    vocabulary = run.vocabulary()
+    if isinstance(run.setup, GPTSetup) and run.setup.data.lines and (not vocabulary or end_of_line(vocabulary) is None):
+        raise FileError(f"{run.folder / CONFIG}: data.lines is true, but no token ends a line", RESTORE)
     return vocabulary

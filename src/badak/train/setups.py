@@ -92,6 +92,7 @@ class GPTSetup:
     train: TrainConfig = TrainConfig()
     data: TextData = TextData()
     vocabulary: tuple[str, ...] = ()
+    tokenizer: str = ""  # SHA-256 of tokenizer.json, where the tokens are those of a Tokenizer
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from badak.data.files import read_text
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
 from badak.data.text import CharVocabulary, WordVocabulary, python_topics
+from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
@@ -20,6 +21,7 @@ from badak.tensor.random import Generator
 from badak.train.experiment import IGNORED, Experiment
 from badak.train.score import Score
 from badak.train.setups import GPTSetup, TextData
+from badak.train.vocabulary import noted
 
 TEST_BATCH = 64
 
@@ -44,11 +46,11 @@ class Writing(Experiment):
     setup: GPTSetup
     eos: int | None = None
 
-    def __init__(self, setup: GPTSetup, log: Callable[[str], None]):
+    def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
         self.text = read_corpus(setup.data)
         self.vocabulary = make_vocabulary(setup.data, self.text)
         model = replace(setup.model, vocab_size=len(self.vocabulary))
-        self.setup = replace(setup, model=model, vocabulary=self.vocabulary.tokens)
+        self.setup = noted(replace(setup, model=model), self.vocabulary)
         self.model = GPT(model)
         sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
         self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
@@ -73,9 +75,9 @@ class Writing(Experiment):
     def data(self) -> list[bytes]:
         return [self.text.encode("utf-8", "surrogatepass")]
 
-    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[tuple[Tensor], Tensor]:
         ids, labels = batch
-        return ids, labels
+        return (ids,), labels
 
     def evaluate(self) -> Score:
         return sum((self.loss(batch)[1] for batch in self.tests), Score())
@@ -95,6 +97,8 @@ class WritingLines(Writing):
     def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
         """Every line to learn from but the last ones, which are tested with; all of them where none is held out."""
         self.eos = end_of_line(self.vocabulary)
+        if self.eos is None:
+            raise ArgumentError("the tokenizer has no token that ends a line", "leave out --lines, or another tokenizer")
         context, lines = self.setup.model.context, [self.vocabulary.encode(line) for line in self.lines()]
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         if len(lines[longest]) > context:
@@ -121,9 +125,9 @@ class WritingLines(Writing):
         return said
 
 
-def write_text(setup: GPTSetup, log: Callable[[str], None]) -> Writing:
+def write_text(setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> Writing:
     """The task over a stream or over lines, as `setup` says."""
-    return (WritingLines if setup.data.lines else Writing)(setup, log)
+    return (WritingLines if setup.data.lines else Writing)(setup, log, tokenizer)
 
 
 def read_corpus(data: TextData) -> str:
@@ -144,6 +148,7 @@ def make_vocabulary(data: TextData, text: str) -> TextVocabulary:
     return CharVocabulary.from_text(text) if data.tokens == "characters" else WordVocabulary.from_texts([text])
 
 
-def end_of_line(vocabulary: TextVocabulary) -> int:
-    """The token that ends a line."""
-    return vocabulary.eos if isinstance(vocabulary, WordVocabulary) else vocabulary.ids["\n"]
+def end_of_line(vocabulary: TextVocabulary) -> int | None:
+    """The token that ends a line, None where there is none."""
+    eos = getattr(vocabulary, "eos", None)
+    return vocabulary.ids.get("\n") if eos is None else eos
