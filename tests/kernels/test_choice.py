@@ -71,6 +71,15 @@ def test_without_numba_plain_is_taken_and_one_line_says_so():
     assert 'pip install "badak[fast]"' in done.stderr
 
 
+def test_an_older_numba_is_named_and_plain_is_taken():
+    done = run(
+        "import numba; numba.__version__ = '0.62.1'\nimport numpy as np; from badak import kernels\n"
+        "kernels.of(np.zeros(3)); print(kernels.info()['kernels'])"
+    )
+    assert done.stdout.strip() == "plain"
+    assert "plain NumPy kernels (Numba 0.62.1 is too old, 0.63 or newer is needed)" in done.stderr
+
+
 def test_asking_for_fast_without_numba_is_an_error_that_says_what_to_install():
     done = run(HIDE + "kernels.of(np.zeros(3))", BADAK_KERNELS="fast")
     assert "BADAK_KERNELS: the fast kernels cannot be imported (No module named 'numba')" in done.stderr
