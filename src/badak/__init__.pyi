@@ -548,6 +548,7 @@ from badak.autograd import set_grad_enabled as set_grad_enabled
 from badak.io import load as load
 from badak.io import save as save
 from badak.nn.answering import quantize as quantize
+from badak.nn.mask import Mask as Mask
 from badak.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
 from badak.nn.functional import avg_pool1d as avg_pool1d
 from badak.nn.functional import bilinear as bilinear

@@ -243,6 +243,7 @@ TABLE = {
         functions="load save",
     ),
     "nn.answering": Names(functions="quantize"),
+    "nn.mask": Names(functions="Mask"),
     "nn.functional": Names(
         functions=(
             "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d "

@@ -17,6 +17,7 @@ from badak.nn.attention_checks import check_inputs, check_sizes
 from badak.nn.functional.heads import add_keys, attend, cut_heads, join_heads, visible
 from badak.nn.functional.linear import linear
 from badak.nn.linear import NonDynamicallyQuantizableLinear
+from badak.nn.mask import AnyMask
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.nn.sdp_backend import SDPBackend as SDPBackend  # PyTorch keeps these two here
@@ -89,19 +90,19 @@ class MultiheadAttention(Module):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        key_padding_mask: Tensor | None = None,
+        key_padding_mask: AnyMask | None = None,
         need_weights: bool = True,
-        attn_mask: Tensor | None = None,
+        attn_mask: AnyMask | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """query (T, B, C), key (S, B, kdim), value (S, B, vdim) -> y (T, B, C), weights or None.
 
-        In both masks True means *hide*, and floats are added to the scores (PyTorch's polarity).
+        In both masks True means *hide*, and floats are added to the scores (PyTorch's polarity). Either may be a badak.Mask.
 
         key_padding_mask       (B, S): keys that no query sees
         attn_mask              (T, S) or (B H, T, S): which query sees which key
-        is_causal              query t sees the keys 0 .. t; attn_mask is then not looked at
+        is_causal              query t sees the keys 0 .. t; a tensor as attn_mask is then not looked at
         need_weights           return them: (B, T, S), or (B, H, T, S) with average_attn_weights=False
 
         Without a batch, all shapes are without B. A query that sees no key gives y = bo and weights 0.

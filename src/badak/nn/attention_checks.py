@@ -1,6 +1,7 @@
 """What can be wrong with what MultiheadAttention is given, in words that say how to put it right."""
 
 from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.nn.mask import Mask
 from badak.tensor import Tensor
 from badak.tensor import bool as bool_
 
@@ -31,7 +32,7 @@ def check_sizes(embed_dim: int, num_heads: int) -> None:
         )
 
 
-def check_inputs(attention, query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None) -> None:
+def check_inputs(attention, query: Tensor, key: Tensor, value: Tensor, padding, mask) -> None:
     """All shapes and dtypes of a call of MultiheadAttention."""
     if padding is None and mask is None and query is key and key is value and attention._qkv_same_embed_dim:
         shape = query._array.shape
@@ -43,10 +44,10 @@ def check_inputs(attention, query: Tensor, key: Tensor, value: Tensor, padding: 
     sizes = [dict(zip(axes, x._array.shape, strict=False)) for x in (query, key, value)]
     T, S, B = sizes[0]["length"], sizes[1]["length"], sizes[0].get("batch", 1)
     _check_batches(attention, query, key, value, sizes)
-    if padding is not None:
+    if padding is not None and not isinstance(padding, Mask):
         _check_mask_dtype("key_padding_mask", padding)
         _check_padding(attention, query, padding, B, S)
-    if mask is not None:
+    if mask is not None and not isinstance(mask, Mask):
         _check_mask_dtype("attn_mask", mask)
         _check_mask(attention, query, key, mask, (B, attention.num_heads, T, S))
 

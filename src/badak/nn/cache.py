@@ -8,6 +8,7 @@ from badak.errors import DTypeError, GraphError, RangeError, ShapeError, expect
 from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
+from badak.nn.mask import AnyMask, Mask
 from badak.tensor import Tensor
 
 
@@ -48,11 +49,14 @@ class KeyValueCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: Tensor | None = None) -> Tensor:
+    def attend(
+        self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: AnyMask | None = None
+    ) -> Tensor:
         """Keep k, v and let query i see the keys 0..length + i: the attention of T new tokens, (B, H, T, E).
 
         q (B, H, T, D), k (B, G, T, D), v (B, G, T, E), query head h reads key head h // (H / G); p: dropout of the weights;
-        keep: of those keys only the ones where this bool mask, which broadcasts to (B, H, T, length + T), is true.
+        keep: of those keys only the ones where this bool mask, which broadcasts to (B, H, T, length + T), is true; a Mask instead
+        says all by itself, in causal order only where it says so.
         """
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise GraphError(
@@ -73,7 +77,10 @@ class KeyValueCache:
         self._reach(layer, start + T)
         keys, values = (Tensor._of(mine._array[:, :, : start + T]) for mine in kept)
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
-        return attend(q, keys, values, Visible(keep, None, start if T != 1 else None, (T, start + T)), p, False)[0]
+        causal = start if T != 1 else None
+        if isinstance(keep, Mask):
+            keep, causal = keep.resolve(T, start + T, q.shape[0])
+        return attend(q, keys, values, Visible(keep, None, causal, (T, start + T)), p, False)[0]
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""

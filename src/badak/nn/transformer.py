@@ -1,7 +1,8 @@
 """The Transformer of Vaswani et al. 2017, "Attention is all you need": layers, stacks, and the whole.
 
 B batch, T target length, S source length, C = d_model. Tensors are (T, B, C) unless batch_first, then (B, T, C); without a
-batch, (T, C). In every mask of this file True means *hide* (PyTorch's polarity); a float mask is added to the scores.
+batch, (T, C). In every mask of this file True means *hide* (PyTorch's polarity); a float mask is added to the scores. A badak.Mask
+may stand for any of them, with its own one meaning.
 
 Parity: there is one numeric path. PyTorch's inference path gives zeros at padded positions of the encoder's output; here they
 keep what training computes there.
@@ -18,6 +19,7 @@ from badak.nn.containers import ModuleList
 from badak.nn.dropout import Dropout
 from badak.nn.functional.masks import question_padding
 from badak.nn.linear import Linear
+from badak.nn.mask import AnyMask
 from badak.nn.module import Module
 from badak.nn.norm import LayerNorm
 from badak.nn.transformer_checks import check_batch, check_features
@@ -66,8 +68,8 @@ class TransformerEncoderLayer(Module):
     def forward(
         self,
         src: Tensor,
-        src_mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
+        src_mask: AnyMask | None = None,
+        src_key_padding_mask: AnyMask | None = None,
         is_causal: bool = False,
     ) -> Tensor:
         masks = src_mask, src_key_padding_mask, is_causal
@@ -78,7 +80,7 @@ class TransformerEncoderLayer(Module):
         return self.norm2(x + self._ff_block(x))
 
     def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False
     ) -> Tensor:
         x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
         return self.dropout1(x)
@@ -126,10 +128,10 @@ class TransformerDecoderLayer(Module):
         self,
         tgt: Tensor,
         memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
+        tgt_mask: AnyMask | None = None,
+        memory_mask: AnyMask | None = None,
+        tgt_key_padding_mask: AnyMask | None = None,
+        memory_key_padding_mask: AnyMask | None = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
@@ -145,13 +147,13 @@ class TransformerDecoderLayer(Module):
         return self.norm3(x + self._ff_block(x))
 
     def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False
     ) -> Tensor:
         x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
         return self.dropout1(x)
 
     def _mha_block(
-        self, x: Tensor, mem: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+        self, x: Tensor, mem: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False
     ) -> Tensor:
         x, _ = self.multihead_attn(
             x, mem, mem, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal
@@ -188,15 +190,15 @@ class TransformerEncoder(Module):
     def forward(
         self,
         src: Tensor,
-        mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
+        mask: AnyMask | None = None,
+        src_key_padding_mask: AnyMask | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
         """src (S, B, C), mask (S, S) or (B H, S, S), src_key_padding_mask (B, S) -> (S, B, C).
 
         is_causal None: found out from the mask. True: position t sees t and what is before it, whatever the mask holds.
         """
-        if src_key_padding_mask is not None:
+        if isinstance(src_key_padding_mask, Tensor):
             question_padding(src_key_padding_mask._array, True, "src_key_padding_mask")
         is_causal = _is_causal(mask, is_causal)
         x = src
@@ -227,10 +229,10 @@ class TransformerDecoder(Module):
         self,
         tgt: Tensor,
         memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
+        tgt_mask: AnyMask | None = None,
+        memory_mask: AnyMask | None = None,
+        tgt_key_padding_mask: AnyMask | None = None,
+        memory_key_padding_mask: AnyMask | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
@@ -307,12 +309,12 @@ class Transformer(Module):
         self,
         src: Tensor,
         tgt: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
+        src_mask: AnyMask | None = None,
+        tgt_mask: AnyMask | None = None,
+        memory_mask: AnyMask | None = None,
+        src_key_padding_mask: AnyMask | None = None,
+        tgt_key_padding_mask: AnyMask | None = None,
+        memory_key_padding_mask: AnyMask | None = None,
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
@@ -345,9 +347,9 @@ def _causal_mask(length: int, device=None, dtype=None) -> Tensor:
     return full((length, length), True if hide else float("-inf"), device=device, dtype=dtype or float32).triu(1)
 
 
-def _is_causal(mask: Tensor | None, is_causal: bool | None) -> bool:
-    """What is_causal says, or, where it says nothing, whether `mask` is the causal one."""
-    if is_causal is not None or mask is None:
+def _is_causal(mask: AnyMask | None, is_causal: bool | None) -> bool:
+    """What is_causal says, or, where it says nothing, whether `mask` is the causal one; a Mask says so itself."""
+    if is_causal is not None or not isinstance(mask, Tensor):
         return bool(is_causal)
     if mask.dim() != 2 or mask.shape[0] != mask.shape[1]:
         return False

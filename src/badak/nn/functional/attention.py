@@ -15,6 +15,7 @@ from badak.nn.functional._common import tensor
 from badak.nn.functional.heads import add_keys, attend, cut_heads, dropped, join_heads, visible
 from badak.nn.functional.linear import linear
 from badak.nn.functional.masks import question_mask
+from badak.nn.mask import Mask
 from badak.ops.attention import Attention, mask_mismatch
 from badak.tensor import Tensor, apply, broadcast_shapes
 from badak.tensor import bool as bool_
@@ -27,7 +28,7 @@ def scaled_dot_product_attention(
 
     query (..., H, T, D), key (..., H, S, D), value (..., H, S, E) -> (..., H, T, E); leading axes broadcast.
 
-    attn_mask    broadcasts to (..., H, T, S). bool: True = attend. float: added to the scores, with a gradient.
+    attn_mask    broadcasts to (..., H, T, S). bool: True = attend. float: added to the scores, with a gradient. Or a Mask.
     dropout_p    share of the weights that is dropped; also outside of training, as in PyTorch
     is_causal    query i sees the keys 0..i; not together with attn_mask
     scale        1 / sqrt(D) if None
@@ -39,12 +40,16 @@ def scaled_dot_product_attention(
     if attn_mask is not None and is_causal:
         raise ArgumentError(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
-            "leave one of them out, or attn_mask & tril(ones(T, S, dtype=bool))",
+            "leave one of them out, or attn_mask & tril(ones(T, S, dtype=bool)); of a Mask: attn_mask & Mask.causal()",
         )
     q, k, v, lead = _four_axes(q, k, v, enable_gqa)
-    keep, bias = (None, None) if attn_mask is None else _keep_or_bias(attn_mask, q, k, lead)
-    drop = None if dropout_p == 0.0 else dropped(q, k, _probability(dropout_p))
+    keep = bias = None
     causal = 0 if is_causal else None
+    if isinstance(attn_mask, Mask):
+        keep, causal = _of_mask(attn_mask, q, k, lead)
+    elif attn_mask is not None:
+        keep, bias = _keep_or_bias(attn_mask, q, k, lead)
+    drop = None if dropout_p == 0.0 else dropped(q, k, _probability(dropout_p))
     y = apply(Attention, q, k, v, keep, bias, drop, causal=causal, scale=scale, p=dropout_p)
     return y if len(lead) == 2 else y.reshape(*lead, *y.shape[2:])
 
@@ -79,6 +84,17 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
     batch, heads = math.prod(lead[:-1]), lead[-1] if lead else 1
     q, k, v = (x.expand(*lead, *x.shape[-2:]).reshape(batch, heads, *x.shape[-2:]) for x in (q, k, v))
     return q, k, v, lead
+
+
+def _of_mask(mask: Mask, q: Tensor, k: Tensor, lead):
+    """(keep, causal) of a Mask, whose batch is the first of the leading axes."""
+    (B, H, T, _), S = q.shape, k.shape[2]
+    keep, causal = mask.resolve(T, S, lead[0] if lead else 1)
+    if keep is not None and keep.dim() == 4 and len(lead) != 2:
+        if lead:  # (B, 1, T, S) -> (B, 1, ..., T, S)
+            keep = keep.reshape(keep.shape[0], *(1,) * (len(lead) - 2), *keep.shape[1 if len(lead) > 1 else 2 :])
+        keep = keep.expand(*lead, T, S).reshape(B, H, T, S)
+    return keep, causal
 
 
 def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
@@ -142,7 +158,8 @@ def multi_head_attention_forward(
     batched = query.dim() == 3
     if not batched:
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
-        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        if isinstance(key_padding_mask, Tensor):
+            key_padding_mask = key_padding_mask.unsqueeze(0)
     if use_separate_proj_weight:
         projections = q_proj_weight, k_proj_weight, v_proj_weight
     else:
@@ -198,12 +215,12 @@ def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
 
 def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: Tensor, k: Tensor) -> None:
     (B, H, T, _), S = q.shape, k.shape[2]
-    if key_padding_mask is not None and tuple(key_padding_mask.shape) != (B, S):
+    if isinstance(key_padding_mask, Tensor) and tuple(key_padding_mask.shape) != (B, S):
         raise _DimError(
             f"expected key_padding_mask of shape (batch, keys) = {(B, S)}, but got {tuple(key_padding_mask.shape)}",
             "one entry for each key of each sequence",
         )
-    if attn_mask is not None and tuple(attn_mask.shape) not in ((T, S), (B * H, T, S)):
+    if isinstance(attn_mask, Tensor) and tuple(attn_mask.shape) not in ((T, S), (B * H, T, S)):
         raise _mask_error(tuple(attn_mask.shape), B, H, T, S)
 
 

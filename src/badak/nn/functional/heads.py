@@ -9,6 +9,7 @@ B batch, T queries, S keys, C channels, H heads, D = C / H.
 from typing import NamedTuple
 
 from badak.nn.functional.masks import question_mask, question_padding
+from badak.nn.mask import AnyMask, Mask
 from badak.ops.attention import Attention
 from badak.tensor import Tensor, apply, cat, ones
 from badak.tensor import bool as bool_
@@ -49,27 +50,32 @@ class Visible(NamedTuple):
 
 
 def visible(
-    attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool, q: Tensor, k: Tensor
+    attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool, q: Tensor, k: Tensor
 ) -> Visible:
     """PyTorch's two masks of multi-head attention, True = hide, as one `Visible`; q (B, H, T, D), k (B, H, S, D).
 
-    attn_mask (T, S) or (B H, T, S), not looked at where is_causal; key_padding_mask (B, S).
+    attn_mask (T, S) or (B H, T, S), not looked at where is_causal; key_padding_mask (B, S). A Mask counts always.
     """
     (B, H, T, _), S = q._array.shape, k._array.shape[2]
-    masks = []
-    if attn_mask is not None and not is_causal:
+    keep = bias = None
+    causal = 0 if is_causal else None
+    masks: list[Tensor] = []
+    if isinstance(attn_mask, Mask) or isinstance(key_padding_mask, Mask):
+        both = [mask for mask in (attn_mask, key_padding_mask) if isinstance(mask, Mask)]
+        keep, own = (both[0] if len(both) == 1 else both[0] & both[1]).resolve(T, S, B)
+        causal = 0 if is_causal else own  # own is at least 0: what is_causal lets see is less
+    if attn_mask is not None and not isinstance(attn_mask, Mask) and not is_causal:
         question_mask(attn_mask._array, True, "MHA")
         masks.append(attn_mask if attn_mask.dim() == 2 else attn_mask.reshape(B, H, T, S))
-    if key_padding_mask is not None:
+    if key_padding_mask is not None and not isinstance(key_padding_mask, Mask):
         question_padding(key_padding_mask._array, True)
         masks.append(key_padding_mask.reshape(B, 1, 1, S))
-    keep = bias = None
     for mask in masks:
         if mask.dtype == bool_:
             keep = ~mask if keep is None else keep & ~mask
         else:
             bias = mask.to(q.dtype) if bias is None else bias + mask.to(q.dtype)
-    return Visible(keep, bias, 0 if is_causal else None, (T, S))
+    return Visible(keep, bias, causal, (T, S))
 
 
 def add_keys(
