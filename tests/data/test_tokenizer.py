@@ -4,14 +4,12 @@ import json
 
 import numpy as np
 import pytest
+import transformers
 
 from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, FileError, MissingError, RangeError
+from badak.errors import ArgumentError, FileError, KindError, MissingError, RangeError
 from tests.real_data import real_data
-
-pytest.importorskip("tokenizers", reason='pip install "badak[text]"')
-transformers = pytest.importorskip("transformers", reason="pip install transformers")
 
 TEXTS = {
     "English": "It's 12:30, isn't it?  Yes -- \"quite\".\n\n\tEnd.  ",
@@ -132,7 +130,7 @@ def test_a_file_that_is_none_is_refused_in_two_lines(fault, tmp_path):
 
 
 def test_what_is_no_text_and_no_token_is_refused(small):
-    with pytest.raises(ArgumentError, match="encode: expected a text; got int\nfix: "):
+    with pytest.raises(KindError, match="encode: expected a text; got int\nfix: "):
         small.encode(3)
     with pytest.raises(ArgumentError, match="character 1 is half of a surrogate pair, no text\nfix: "):
         small.encode("a\ud800")

@@ -14,8 +14,6 @@ from badak.data.tokens import TokenFile, TokenWindows, documents, write_tokens
 from badak.errors import ArgumentError, FileError
 from tests.real_data import real_data
 
-pytest.importorskip("tokenizers", reason='pip install "badak[text]"')
-
 
 @pytest.fixture(scope="module")
 def text():

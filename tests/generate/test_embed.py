@@ -10,7 +10,6 @@ from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError
 from badak.generate.embed import TextEncoder, cosines, nearest, passages
 
-pytest.importorskip("tokenizers", reason='pip install "badak[text]"')
 TEXTS = ["a dog runs", "the cat sleeps on the sofa", "dogs", "", "a dog runs far over the hills and is gone for ever and a day"]
 
 

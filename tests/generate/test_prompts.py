@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import badak
 from badak import models, nn
@@ -11,7 +12,6 @@ from badak.generate import SampleConfig, beam_search, generate
 from badak.generate.filters import FILTERS, filter_logits, forbid_repeats, keep_min_p
 from tests.models.test_pretrained import ids_for, theirs
 
-transformers = pytest.importorskip("transformers", reason="pip install transformers")
 GREEDY = SampleConfig(new_tokens=7, temperature=0.0, top_k=0)
 V = 61
 

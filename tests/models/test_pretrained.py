@@ -6,12 +6,12 @@ import shutil
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import badak
 from badak import models, nn
 from badak.errors import FileError
 
-transformers = pytest.importorskip("transformers", reason="pip install transformers")
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 

@@ -1,13 +1,12 @@
 """Command line options made from settings: each field of a config dataclass becomes one option."""
 
 import dataclasses
-import os
 import typing
 from typing import Any
 
 import click
 
-from badak.errors import FileError
+from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
 FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes"}  # the data says these, not the user
@@ -20,13 +19,7 @@ class Place(click.ParamType):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            os.lstat(value)
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise FileError(f"{value[:80]!r}: cannot be looked up ({why})", "check the path and its rights") from None
+        as_path(value)
         return value
 
 

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from badak.data import given
 from badak.errors import FileError
-from badak.io.atomic import unreadable
+from badak.io.atomic import as_path, unreadable
+from badak.naming import guard_names as _guard_names
 
 ENDINGS = (".txt", ".text", ".md")  # of the files that are taken from a folder, each also with .gz
 BLOCK = 1 << 20  # bytes that are read at a time
@@ -34,7 +36,7 @@ def text_files(paths: Iterable[str | os.PathLike]) -> tuple[list[Path], int]:
     """
     found: list[Path] = []
     left = 0
-    for path in map(Path, paths):
+    for path in map(as_path, given.several("text_files", paths, "a list of paths", "text_files(['books'])")):
         if not path.is_dir():
             found.append(path)
             continue
@@ -80,7 +82,7 @@ def read_pieces(path: str | os.PathLike) -> Iterator[str]:
 def _blocks(path: str | os.PathLike) -> Iterator[bytes]:
     """The bytes of a file, unpacked where it is gzip; an empty block at its end."""
     try:
-        with open(path, "rb") as file:
+        with open(as_path(path), "rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             source: Any = gzip.GzipFile(fileobj=file) if packed else file
@@ -97,3 +99,6 @@ def _blocks(path: str | os.PathLike) -> Iterator[bytes]:
         raise FileError(f"{path}: a damaged gzip file ({error})", "copy or download it again") from error
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+_guard_names(globals(), __name__)

@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 
 from badak.errors import FileError
-from badak.io.atomic import unreadable
+from badak.io.atomic import as_path, unreadable
 from badak.io.errors import reason, shown
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -34,7 +34,7 @@ def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
     Raises FileError with the file and the damage: absent, not gzip though named so, broken gzip, wrong magic number, unknown
     element type, sizes beyond the limit, truncated, trailing bytes.
     """
-    path = Path(path)
+    path = as_path(path)
     try:
         with open(path, "rb") as file:
             start = file.read(2)

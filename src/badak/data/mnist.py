@@ -12,6 +12,7 @@ import pooch
 
 from badak.data.idx import read_idx
 from badak.errors import ArgumentError, FileError
+from badak.io.atomic import as_path
 from badak.tensor import Tensor
 
 _PREFIX = {"train": "train", "test": "t10k"}
@@ -42,7 +43,7 @@ def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str]
     if folder is None:
         files = [_download(name, log or (lambda text: None)) for name in names]
     else:
-        files = [_find(Path(folder), name) for name in names]
+        files = [_find(as_path(folder), name) for name in names]
     pictures, labels = (read_idx(file, LARGEST) for file in files)
     _check(pictures, labels, *files)
     shades = np.divide(pictures, np.float32(255), dtype=np.float32)

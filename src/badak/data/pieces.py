@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from badak.data import given
 from badak.data.text import CharVocabulary, Vocabulary
 
 # A word with the space before it, line ends with the indentation after them, a run of spaces, or a single character.
@@ -27,7 +28,8 @@ class PieceVocabulary(Vocabulary):
     @classmethod
     def from_text(cls, text: str, pieces: int) -> "PieceVocabulary":
         """All characters of `text`, and its `pieces` most frequent parts of more than one character."""
-        counts = Counter(part for part in PART.findall(text) if len(part) > 1)
+        given.whole("PieceVocabulary", "pieces", pieces, least=0)
+        counts = Counter(part for part in PART.findall(given.text("from_text", text)) if len(part) > 1)
         frequent = sorted(counts, key=lambda part: (-counts[part], part))[:pieces]
         return cls([*sorted(set(text)), *frequent])
 
@@ -44,4 +46,4 @@ class PieceVocabulary(Vocabulary):
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of these numbers."""
-        return "".join(self._token(int(i)) for i in ids)
+        return "".join(self._token(i) for i in given.numbers("decode", ids))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.data import given
 from badak.data.files import read_text
 from badak.errors import ArgumentError, FileError, RangeError
 from badak.io.atomic import write_file
@@ -26,11 +27,13 @@ class Vocabulary:
     special: Sequence[int] = ()  # numbers of tokens that stand for no text
 
     def __init__(self, tokens: Iterable[str]):
-        self.tokens = tuple(tokens)
+        name = type(self).__name__
+        found = tuple(tokens if isinstance(tokens, str) else given.several(name, tokens, "tokens", "['a', 'b']"))
+        self.tokens = tuple(given.text(name, token) for token in found)
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         if len(self.ids) < len(self.tokens):
             twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
-            raise ArgumentError(f"{type(self).__name__}: expected distinct tokens; {shown(twice)} stands there twice")
+            raise ArgumentError(f"{name}: expected distinct tokens; {shown(twice)} stands there twice")
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -91,11 +94,11 @@ class CharVocabulary(Vocabulary):
     @classmethod
     def from_text(cls, text: str) -> "CharVocabulary":
         """The characters of `text`, sorted."""
-        return cls(sorted(set(text)))
+        return cls(sorted(set(given.text("from_text", text))))
 
     def encode(self, text: str) -> np.ndarray:
         """Numbers of the characters, int64 (T,). ArgumentError for a character that the vocabulary lacks."""
-        if not text:
+        if not given.text("encode", text):
             return np.empty(0, np.int64)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         distinct, where = np.unique(codes, return_inverse=True)
@@ -109,7 +112,7 @@ class CharVocabulary(Vocabulary):
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of these numbers."""
-        return "".join(self._token(i) for i in _numbers(ids))
+        return "".join(self._token(i) for i in given.numbers("decode", ids))
 
 
 class WordVocabulary(Vocabulary):
@@ -126,17 +129,22 @@ class WordVocabulary(Vocabulary):
     @classmethod
     def from_texts(cls, texts: Iterable[str]) -> "WordVocabulary":
         """The special tokens, then the words of `texts` in the order in which they first appear."""
-        words = dict.fromkeys(word for text in texts for word in text.split() if word not in SPECIALS)
+        words = dict.fromkeys(
+            word
+            for text in given.several("from_texts", texts, "a list of texts", "from_texts(['a text'])")
+            for word in given.text("from_texts", text).split()
+            if word not in SPECIALS
+        )
         return cls((*SPECIALS, *words))
 
     def encode(self, text: str) -> np.ndarray:
         """Numbers of the words, int64 (T,); words never seen are <unk>, and special tokens may be written out."""
-        return np.array([self.ids.get(word, self.unk) for word in text.split()], np.int64)
+        return np.array([self.ids.get(word, self.unk) for word in given.text("encode", text).split()], np.int64)
 
     def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
         """The words of these numbers, with spaces between; skip_special leaves out <pad>, <sos> and <eos>."""
         hidden = {self.pad, self.sos, self.eos} if skip_special else set()
-        return " ".join(self._token(i) for i in _numbers(ids) if i not in hidden)
+        return " ".join(self._token(i) for i in given.numbers("decode", ids) if i not in hidden)
 
     def frame(self, text: str, length: int | None = None) -> np.ndarray:
         """<sos> words <eos>, and <pad> up to `length`, int64. ArgumentError where the text is longer than that."""
@@ -144,10 +152,6 @@ class WordVocabulary(Vocabulary):
         if length is not None and len(ids) > length:
             raise ArgumentError(f"frame: {len(ids)} tokens with <sos> and <eos> do not fit into length={length}: {text!r}")
         return np.array(ids + [self.pad] * ((length or 0) - len(ids)), np.int64)
-
-
-def _numbers(ids: Any) -> Sequence[int]:
-    return ids.tolist() if hasattr(ids, "tolist") else [int(i) for i in ids]
 
 
 def python_topics() -> str:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from badak.data import given
 from badak.errors import ArgumentError, FileError, MissingError, RangeError
-from badak.io.atomic import unreadable, write_file
+from badak.io.atomic import as_path, unreadable, write_file
 from badak.io.config import read_json
 from badak.io.errors import line, shown
 
@@ -88,12 +89,12 @@ class Tokenizer:
 
     def encode_all(self, texts: Iterable[str], marks: bool = False) -> list[np.ndarray]:
         """`encode` of many texts at once, on all cores."""
-        made = self.library.encode_batch_fast([_whole(text) for text in texts], add_special_tokens=marks)
+        made = self.library.encode_batch_fast([_whole(text) for text in _texts("encode_all", texts)], add_special_tokens=marks)
         return [np.array(one.ids, np.int64) for one in made]
 
     def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
         """The text of these numbers; what is no whole character in it is shown as U+FFFD."""
-        numbers = ids.tolist() if hasattr(ids, "tolist") else [int(i) for i in ids]
+        numbers = given.numbers("decode", ids)
         wrong = next((i for i in numbers if not 0 <= i < len(self)), None)
         if wrong is not None:
             raise RangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
@@ -135,7 +136,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write tokenizer.json, into the folder or under the name `path`."""
-        place = Path(path)
+        place = as_path(path)
         write_file(place / FILE if place.is_dir() else place, lambda file: file.write(self.to_bytes()) and None)
 
     @classmethod
@@ -144,7 +145,7 @@ class Tokenizer:
 
         Raises FileError, which names the file and what is wrong with it; MissingError where the library is not installed.
         """
-        place = Path(path)
+        place = as_path(path)
         if place.is_dir():
             return cls._from_folder(place)
         if place.name == WORDPIECE_FILE:
@@ -209,16 +210,18 @@ class Tokenizer:
         least: how often a pair must stand in the texts to become a token; progress: bars on stderr. The same texts give the
         same tokens.
         """
-        expect_size("train_bpe", size, 256 + len(special))
+        marks = [given.text("train_bpe", mark) for mark in given.several("train_bpe", special, "marks", "special=['<end>']")]
+        expect_size("train_bpe", size, 256 + len(marks))
+        given.whole("train_bpe", "least", least)
         tokenizers = library()
         made = tokenizers.Tokenizer(tokenizers.models.BPE())
         _byte_level(made)
         alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
         made.train_from_iterator(
-            map(_whole, texts),
+            map(_whole, _texts("train_bpe", texts)),
             tokenizers.trainers.BpeTrainer(
                 vocab_size=size,
-                special_tokens=list(special),
+                special_tokens=marks,
                 initial_alphabet=alphabet,
                 min_frequency=least,
                 show_progress=progress,
@@ -232,10 +235,11 @@ class Tokenizer:
     ) -> "Tokenizer":
         """WordPiece of `size` tokens at most, with BERT's marks. small: capital letters and accents are taken off first."""
         expect_size("train_wordpiece", size, len(BERT_MARKS) + 1)
+        given.whole("train_wordpiece", "least", least)
         tokenizers = library()
         made = _wordpieces({mark: number for number, mark in enumerate(BERT_MARKS)}, small)
         made.train_from_iterator(
-            map(_whole, texts),
+            map(_whole, _texts("train_wordpiece", texts)),
             tokenizers.trainers.WordPieceTrainer(
                 vocab_size=size, special_tokens=list(BERT_MARKS), min_frequency=least, show_progress=progress
             ),
@@ -268,12 +272,14 @@ def _wordpieces(table: dict[str, int], small: bool) -> Any:
     return made
 
 
+def _texts(where: str, texts: Any) -> Iterable[Any]:
+    return given.several(where, texts, "a list of texts", f"{where}(['a text'])")
+
+
 def _whole(text: Any) -> str:
     """The text, which must be one that UTF-8 can hold."""
-    if not isinstance(text, str):
-        raise ArgumentError(f"encode: expected a text; got {type(text).__name__}", "encode('a text')")
     try:
-        text.encode()
+        given.text("encode", text).encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(
             f"encode: character {error.start} is half of a surrogate pair, no text", "text.encode('utf-8', 'replace').decode()"

@@ -13,18 +13,19 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from badak.data import given
 from badak.data.dataset import Dataset
 from badak.data.files import read_pieces
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, FileError
-from badak.io.atomic import unreadable, write_file
+from badak.errors import ArgumentError, FileError, KindError, RangeError
+from badak.io.atomic import as_path, unreadable, write_file
 from badak.io.config import read_json
 from badak.io.errors import shown
+from badak.naming import guard_names as _guard_names
 from badak.tensor import Tensor, from_numpy
 
 FORMAT = "badak tokens 1"
@@ -35,7 +36,7 @@ HEADER = 128  # bytes before the numbers in a .npy file that grows
 
 def documents(files: Iterable[str | os.PathLike], lines: bool = False) -> Iterator[Iterator[str]]:
     """Each file as one document, in pieces; with `lines` each line that is not empty as one."""
-    for file in files:
+    for file in given.several("documents", files, "a list of files", "documents(['books/one.txt'])"):
         if lines:
             yield from (iter((line,)) for line in _lines(file) if line.strip())
         else:
@@ -77,8 +78,12 @@ def write_tokens(
 
     end: the token after each document, the tokenizer's own unless told. tell(characters, tokens) is called as it goes on.
     """
-    place = Path(folder)
-    end = tokenizer.eos if end is None else end
+    place = as_path(folder)
+    if not isinstance(tokenizer, Tokenizer):
+        raise KindError(f"write_tokens: expected a Tokenizer; got {type(tokenizer).__name__}", "Tokenizer.load('tokenizer.json')")
+    end = tokenizer.eos if end is None else given.whole("write_tokens", "end", end, least=0)
+    if end is not None and end >= len(tokenizer):
+        raise RangeError(f"write_tokens: end={end} is outside of the {len(tokenizer)} tokens", "the number of a mark")
     kind = np.dtype(np.uint16 if len(tokenizer) <= 1 << 16 else np.uint32)
     ends, count, characters = [], 0, 0
     try:
@@ -86,7 +91,7 @@ def write_tokens(
         (place / ABOUT).unlink(missing_ok=True)
         with open(place / IDS, "wb") as file:
             file.write(_header(kind, 0))
-            marked = ((piece, last) for text in texts for piece, last in _with_last(text))
+            marked = ((piece, last) for text in _documents(texts) for piece, last in _with_last(text))
             while batch := list(islice(marked, TOGETHER)):
                 for ids, (piece, last) in zip(tokenizer.encode_all([piece for piece, _ in batch]), batch):
                     file.write(ids.astype(kind).tobytes())
@@ -107,6 +112,13 @@ def write_tokens(
     text = json.dumps(about, indent=2) + "\n"
     write_file(place / ABOUT, lambda file: file.write(text.encode()) and None)
     return TokenFile(place)
+
+
+def _documents(texts: Any) -> Iterator[Iterable[str]]:
+    """Each document, which must be one in pieces: a text alone would be cut into its characters."""
+    example = "[['the first document'], ['the second']], or documents(files)"
+    for pieces in given.several("write_tokens", texts, "documents", example):
+        yield given.several("write_tokens", pieces, "each document as a list of pieces", example)
 
 
 def _with_last(pieces: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -133,7 +145,7 @@ class TokenFile:
     """
 
     def __init__(self, folder: str | os.PathLike):
-        self.folder = Path(folder)
+        self.folder = as_path(folder)
         if not (self.folder / ABOUT).is_file():
             raise FileError(f"{folder}: no folder of tokens, or one that was not finished", "badak tokenize TEXT -o FOLDER")
         self.about = read_json(self.folder / ABOUT)
@@ -154,7 +166,7 @@ class TokenFile:
 
     def __getitem__(self, number: int) -> np.ndarray:
         """The tokens of one document."""
-        number = range(len(self))[number]
+        number = given.place("TokenFile", "document", number, len(self))
         return self.ids[self.ends[number - 1] if number else 0 : self.ends[number]]
 
     def _array(self, name: str, mode: Any) -> np.ndarray:
@@ -179,6 +191,8 @@ class TokenWindows(Dataset):
     """
 
     def __init__(self, ids: np.ndarray, context: int):
+        given.array_of_tokens("TokenWindows", ids)
+        given.whole("TokenWindows", "context", context)
         if len(ids) <= context:
             raise ArgumentError(
                 f"TokenWindows: {len(ids)} tokens, a window needs {context + 1}", "a longer text, or a smaller context"
@@ -189,10 +203,16 @@ class TokenWindows(Dataset):
         return len(self.ids) - self.context
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        ids, labels = self.gather([index])
+        ids, labels = self.gather([given.place("TokenWindows", "window", index, len(self))])
         return ids[0], labels[0]
 
     def gather(self, starts: list[int]) -> tuple[Tensor, Tensor]:
         """A batch: ids and labels, each (B, T)."""
-        block = self.ids[np.asarray(starts)[:, None] + np.arange(self.context + 1)].astype(np.int64)  # (B, T + 1)
+        first = np.asarray(starts, np.int64)
+        if first.size and not 0 <= first.min() <= first.max() < len(self):
+            raise RangeError(f"TokenWindows: windows {first.min()}..{first.max()} of {len(self)}", f"numbers in 0..{len(self) - 1}")
+        block = self.ids[first[:, None] + np.arange(self.context + 1)].astype(np.int64)  # (B, T + 1)
         return from_numpy(np.ascontiguousarray(block[:, :-1])), from_numpy(np.ascontiguousarray(block[:, 1:]))
+
+
+_guard_names(globals(), __name__)

@@ -9,3 +9,6 @@ from badak.generate.filters import filter_logits as filter_logits
 from badak.generate.sampling import beam_search as beam_search
 from badak.generate.sampling import generate as generate
 from badak.generate.sampling import stream as stream
+from badak.naming import guard_names as _guard_names
+
+_guard_names(globals(), __name__)

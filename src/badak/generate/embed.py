@@ -3,16 +3,19 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from badak.data.given import whole
 from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, KindError, ShapeError
 from badak.generate.sampling import answering
 from badak.io.config import read_json
 from badak.models.bert import SentenceEncoder
 from badak.models.pretrained import found
+from badak.naming import guard_names as _guard_names
 
 
 class TextEncoder:
@@ -22,8 +25,11 @@ class TextEncoder:
     """
 
     def __init__(self, model: SentenceEncoder, tokenizer: Tokenizer, length: int | None = None):
-        self.model, self.tokenizer = model, tokenizer
-        self.length = min(length or model.config.context, model.config.context)
+        if not isinstance(model, SentenceEncoder) or not isinstance(tokenizer, Tokenizer):
+            got = f"{type(model).__name__} and {type(tokenizer).__name__}"
+            raise KindError(f"TextEncoder: expected a SentenceEncoder and a Tokenizer; got {got}", "TextEncoder.load(folder)")
+        self.model, self.tokenizer, room = model, tokenizer, model.config.context
+        self.length = room if length is None else min(whole("TextEncoder", "length", length, least=2), room)
         if len(tokenizer) > model.config.vocab_size:
             raise ArgumentError(
                 f"TextEncoder: a tokenizer of {len(tokenizer)} tokens, a model of {model.config.vocab_size}",
@@ -42,6 +48,7 @@ class TextEncoder:
 
     def encode(self, texts: Sequence[str], batch: int = 32) -> np.ndarray:
         """Vectors (N, C) float32 of N texts. Those of like length go through the model together, `batch` at a time."""
+        whole("encode", "batch", batch)
         rows = [self._cut(ids) for ids in self.tokenizer.encode_all(texts, marks=True)]
         made = np.empty((len(rows), self.model.config.d_model), np.float32)
         with answering(self.model):
@@ -56,14 +63,26 @@ class TextEncoder:
 
 def nearest(query: np.ndarray, vectors: np.ndarray, top: int = 5) -> list[tuple[int, float]]:
     """The `top` rows of vectors (N, C) that are nearest to query (C,), as (row, cosine), the nearest first."""
+    whole("nearest", "top", top)
+    if not isinstance(query, np.ndarray) or query.ndim != 1:
+        raise KindError(f"nearest: expected query (C,), one vector; got {_kind(query)}", "encoder.encode([text])[0]")
     scores = cosines(query[None], vectors)[0]
     return [(int(i), float(scores[i])) for i in np.argsort(-scores, kind="stable")[:top]]
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The cosine of each row of a (M, C) with each row of b (N, C), as (M, N); 0 for a row of zeros."""
+    for one in (a, b):
+        if not isinstance(one, np.ndarray) or one.ndim != 2 or one.dtype.kind not in "fiu":
+            raise KindError(f"cosines: expected vectors as a NumPy array (N, C); got {_kind(one)}", "encoder.encode(texts)")
+    if a.shape[1] != b.shape[1]:
+        raise ShapeError(f"cosines: vectors of {a.shape[1]} and of {b.shape[1]} numbers", "both of one encoder")
     lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
     return a @ b.T / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
+def _kind(x: Any) -> str:
+    return f"{x.dtype} {x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
 
 
 def passages(path: Path, text: str) -> list[tuple[str, str]]:
@@ -75,3 +94,6 @@ def passages(path: Path, text: str) -> list[tuple[str, str]]:
             pieces.append((f"{path}:{begins}", " ".join(part.split())))
         line += part.count("\n") + 2
     return pieces
+
+
+_guard_names(globals(), __name__)

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from badak.generate.filters import FILTERS, SampleConfig, forbid
-from badak.generate.sampling import Reader, answering, drawn, expect_prompt, widened
+from badak.data.given import whole
+from badak.errors import ArgumentError, KindError
+from badak.generate.asked import ONE_ROW, expect_prompt, expect_settings
+from badak.generate.filters import FILTERS, SampleConfig
+from badak.generate.sampling import Reader, answering, drawn, next_logits
 from badak.graph import effects
+from badak.naming import guard_names as _guard_names
 from badak.nn import Module
 from badak.ops.attention import Attention
 from badak.tensor import Generator, Tensor, cat
@@ -69,14 +73,24 @@ def explain(
     top: int = 3,
 ) -> Iterator[Step]:
     """`stream` for one prompt ids (1, T), with the reasons: the same tokens for the same seed. `top`: how many to list."""
+    expect_settings(model, config, eos, never)
     expect_prompt(ids)
+    whole("explain", "top", top, least=0)
+    if ids.shape[0] != 1:
+        raise ArgumentError(f"explain: expected one prompt ids (1, T); got {tuple(ids.shape)}", ONE_ROW)
+    return _explained(model, ids, config, eos, never, top)
+
+
+def _explained(
+    model: Module, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int], top: int
+) -> Iterator[Step]:
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
     for _ in range(config.new_tokens):
         watched = _Attention()
         with answering(model):
             effects.watch(watched)
             try:
-                logits = widened(forbid(reader.read(ids), never))
+                logits = next_logits(reader, ids, eos, never)
             finally:
                 effects.watch(watched, False)
             token, step = _chosen(logits, ids, config, generator, top)
@@ -117,7 +131,11 @@ def loop_in(ids: Sequence[int], least: int = 3, tokens: int = 8) -> tuple[int, i
 
     None where it does not repeat itself. The shortest run is told.
     """
-    text = list(ids)
+    if not hasattr(ids, "__iter__"):
+        raise KindError(f"loop_in: expected a list of tokens; got {type(ids).__name__}", "loop_in([7, 7, 7, 7])")
+    whole("loop_in", "least", least, least=2)
+    whole("loop_in", "tokens", tokens)
+    text = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     for length in range(1, len(text) // least + 1):
         times = 1
         while text[-(times + 1) * length : -times * length] == text[-length:]:
@@ -125,3 +143,6 @@ def loop_in(ids: Sequence[int], least: int = 3, tokens: int = 8) -> tuple[int, i
         if times >= least and times * length >= tokens:
             return length, times
     return None
+
+
+_guard_names(globals(), __name__)

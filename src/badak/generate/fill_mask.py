@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from badak.errors import ArgumentError
+from badak.data.given import whole
+from badak.errors import ArgumentError, KindError
+from badak.generate.asked import expect_model
 from badak.generate.filters import forbid
 from badak.generate.sampling import answering
 from badak.nn import Module
@@ -16,6 +18,12 @@ def fill_mask(
 
     The tokens `never` are not among them; the probabilities of all others add up to 1.
     """
+    expect_model("fill_mask", model)
+    whole("fill_mask", "top", top)
+    whole("fill_mask", "mask_id", mask_id, least=0)
+    if not isinstance(ids, Tensor) or ids.dim() != 1:
+        got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
+        raise KindError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")
     places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
     if not places:
         raise ArgumentError(

@@ -14,6 +14,7 @@ from PIL import Image, ImageFilter, UnidentifiedImageError
 
 from badak.errors import ArgumentError, FileError
 from badak.generate.sampling import answering
+from badak.io.atomic import as_path
 from badak.io.errors import reason
 from badak.nn import Module
 from badak.tensor import from_numpy
@@ -27,7 +28,7 @@ ENOUGH_PIXELS = 4_000_000  # a larger picture is made smaller before it is looke
 
 def read_picture(path: str | Path) -> np.ndarray:
     """The picture as (28, 28) float32 in [0, 1], the ink bright on black, as MNIST has it."""
-    grey = read_grey(Path(path))
+    grey = read_grey(as_path(path))
     if np.ptp(grey) < 0.05:
         raise of_one_colour(path)
     if grey.shape == (SIDE, SIDE) and is_dark_around(grey):

@@ -9,9 +9,17 @@ from typing import Any
 from badak.autograd import no_grad
 from badak.data.padding import pad
 from badak.errors import ArgumentError
+from badak.generate.asked import (
+    expect_answers,
+    expect_known,
+    expect_prompt,
+    expect_settings,
+    expect_some_left,
+    prompts_of,
+)
 from badak.generate.filters import SampleConfig, filter_logits, forbid
 from badak.nn import KeyValueCache, Module
-from badak.tensor import Generator, Tensor, cat, full_like, int64, multinomial, stack, tensor, where
+from badak.tensor import Generator, Tensor, cat, full_like, multinomial, stack, tensor, where
 
 
 @contextmanager
@@ -50,6 +58,7 @@ def widened(logits: Tensor) -> Tensor:
 
 def drawn(logits: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
     """One token (B, 1) for each row of filtered logits (B, V)."""
+    expect_some_left(logits)
     if config.temperature == 0:
         return logits.argmax(dim=-1, keepdim=True)
     return multinomial(logits.softmax(dim=-1), 1, generator=generator)
@@ -76,7 +85,14 @@ def stream(
 
     Raises ArgumentError for a prompt without a token, for a model that gives no logits, and where `never` leaves none to write.
     """
+    expect_settings(model, config, eos, never)
     expect_prompt(ids)
+    return _stream(model, ids, config, eos, never, starts)
+
+
+def _stream(
+    model: Module, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int], starts: Tensor | None
+) -> Iterator[Tensor]:
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1, starts)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
     with evaluating(model):
@@ -84,7 +100,7 @@ def stream(
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
             with answering(model) if trained else no_grad():
-                logits = widened(forbid(reader.read(ids), never))
+                logits = next_logits(reader, ids, eos, never)
                 token = drawn(filter_rows(logits, ids, starts, config), config, generator)
             if eos is not None:
                 token = where(ended, full_like(token, eos), token)
@@ -95,13 +111,12 @@ def stream(
                 return
 
 
-def expect_prompt(ids: Tensor) -> None:
-    """Refuse what is no prompt."""
-    if ids.dim() != 2 or ids.shape[1] == 0:
-        raise ArgumentError(
-            f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}",
-            fix="one text alone is ids[None]; an empty text can start with a newline or the start mark",
-        )
+def next_logits(reader: "Reader", ids: Tensor, eos: int | None, never: Sequence[int]) -> Tensor:
+    """The logits (B, V) of what may come after ids: of 32 bits at least, without the tokens `never`."""
+    logits = widened(reader.read(ids))
+    expect_known(eos, logits.shape[-1])
+    expect_answers(reader.model, logits)
+    return forbid(logits, never)
 
 
 def filter_rows(logits: Tensor, ids: Tensor, starts: Tensor | None, config: SampleConfig) -> Tensor:
@@ -133,7 +148,7 @@ class Reader:
         beyond = 0 if self.context is None else max(ids.shape[1] - self.context, 0)
         if beyond:
             self.cache = None
-        more = {} if self.starts is None else {"starts": (self.starts - beyond).clamp(min=0)}
+        more = {} if self.starts is None else {"starts": self.starts - beyond}
         if self.cache is None:
             return self._last(self.model(ids[:, beyond:], **more), ids)
         return self._last(self.model(ids[:, self.cache.length :], cache=self.cache, **more), ids)
@@ -172,15 +187,14 @@ def generate(model: Module, ids: Prompts, config: SampleConfig, eos: int | None 
     rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.beams` above 1 the
     likeliest of several texts, see `beam_search`.
     """
+    expect_settings(model, config, eos, never)
     if isinstance(ids, Tensor):
         if config.beams > 1:
             return beam_search(model, ids, config, eos, never)
         return cat([ids, *stream(model, ids, config, eos, never)], dim=1)
-    prompts = [one if isinstance(one, Tensor) else tensor(one, dtype=int64) for one in ids]
+    prompts = prompts_of(ids)
     if not prompts:
         return []
-    if any(one.dim() != 1 or not len(one) for one in prompts):
-        raise ArgumentError("generate: expected prompts of one axis and at least one token each", "[[1, 2, 3], [4]]")
     alike = len({len(one) for one in prompts}) == 1
     if alike or (getattr(model, "takes_starts", False) and config.beams == 1):
         return _together(model, prompts, config, eos, never, alike)
@@ -219,6 +233,7 @@ def beam_search(
 
     Source: Sutskever et al. 2014, "Sequence to Sequence Learning with Neural Networks"; the length: Wu et al. 2016, section 7.
     """
+    expect_settings(model, config, eos, never)
     expect_prompt(ids)
     config = replace(config, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
     made = [_beams(model, one[None], config, eos, never) for one in ids]
@@ -235,7 +250,7 @@ def _beams(model: Module, ids: Tensor, config: SampleConfig, eos: int | None, ne
     texts, scores = ids, tensor([0.0])  # (running, length), (running,)
     with answering(model):
         for step in range(1, config.new_tokens + 1):
-            chances = widened(forbid(reader.read(texts), never)).log_softmax(dim=-1)
+            chances = next_logits(reader, texts, eos, never).log_softmax(dim=-1)
             chances = filter_logits(chances, texts, config) + scores[:, None]  # (running, V)
             V = chances.shape[1]
             best, places = chances.flatten().topk(min(2 * k, chances.numel()))

@@ -13,6 +13,7 @@ from badak.generate.explain import loop_in
 from badak.generate.fill_mask import fill_mask
 from badak.generate.filters import SampleConfig
 from badak.generate.sampling import generate, stream
+from badak.naming import guard_names as _guard_names
 from badak.nn import Module
 from badak.tensor import from_numpy
 
@@ -125,3 +126,6 @@ def known(vocabulary: TextVocabulary, text: str) -> np.ndarray:
         )
         raise ArgumentError(f"the model has never seen the word {word!r}", hint)
     return ids
+
+
+_guard_names(globals(), __name__)

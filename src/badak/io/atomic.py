@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees the old one or the new one, never half of one."""
+"""Paths as a caller gives them; and writing a file so that a reader sees the old one or the new one, never half of one."""
 
 import os
 from collections.abc import Callable
@@ -6,8 +6,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from badak.errors import FileError
+from badak.errors import FileError, KindError
 from badak.io.errors import AbsentFileError
+
+
+def as_path(path: str | os.PathLike) -> Path:
+    """`path` as a Path, be there something or not. KindError for what is no path, FileError for a name that no file can have."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = b""
+    if not isinstance(text, str):
+        raise KindError(f"expected a path; got {type(path).__name__}", "a text such as 'data/file.txt', or a pathlib.Path")
+    try:
+        os.lstat(text)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # what opens or makes it says so
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"{text[:80]!r}: cannot be looked up ({why})", "a path that this system can have") from None
+    return Path(text)
 
 
 def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> None:
@@ -16,7 +34,7 @@ def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> N
     Where `fill` raises or the disk is full, `path` keeps what it had and the neighbour is removed.
     Raises FileError where the folder is absent or cannot be written.
     """
-    path = Path(path)
+    path = as_path(path)
     neighbour = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with open(neighbour, "wb") as file:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from badak.errors import FileError
 from badak.io import safetensors, values
-from badak.io.atomic import sync_folder, unreadable, write_file
+from badak.io.atomic import as_path, sync_folder, unreadable, write_file
 from badak.io.sealed import seal, unseal
 from badak.tensor import Tensor
 
@@ -52,7 +52,7 @@ def save(folder: str | os.PathLike, checkpoint: Checkpoint) -> None:
 
     Raises ArgumentError for a value that JSON cannot hold, FileError where the folder cannot be written.
     """
-    folder = Path(folder)
+    folder = as_path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -80,22 +80,24 @@ def load(folder: str | os.PathLike) -> Checkpoint:
 
     Raises FileError naming the file that is absent, damaged or of another step.
     """
-    return _with_index(Path(folder), _load)
+    return _with_index(as_path(folder), _load)
 
 
 def load_model(folder: str | os.PathLike) -> tuple[dict[str, Tensor], Any]:
     """The model's tensors alone, and the origin, checked as `load` does."""
-    return _with_index(Path(folder), lambda folder, index: (_tensors(folder, MODEL, index), _decode(folder, index, "origin", {})))
+    return _with_index(
+        as_path(folder), lambda place, index: (_tensors(place, MODEL, index), _decode(place, index, "origin", {}))
+    )
 
 
 def read_step(folder: str | os.PathLike) -> int:
     """The step of the state of `folder`, 0 where there is none."""
-    return _read_index(Path(folder))["step"] if exists(folder) else 0
+    return _read_index(as_path(folder))["step"] if exists(folder) else 0
 
 
 def exists(folder: str | os.PathLike) -> bool:
     """Whether `folder` holds a state, or a part of one: weights whose state.json is gone are not to be written over."""
-    return any((Path(folder) / name).exists() for name in (INDEX, MODEL, OPTIMIZER))
+    return any((as_path(folder) / name).exists() for name in (INDEX, MODEL, OPTIMIZER))
 
 
 def _with_index(folder: Path, use: Callable[[Path, dict[str, Any]], _T]) -> _T:
@@ -162,7 +164,7 @@ def _new(path: Path) -> Path:
 
 def finish(folder: str | os.PathLike) -> None:
     """Give `.new` files that the index speaks of their names, and remove others: of a save that never counted."""
-    folder = Path(folder)
+    folder = as_path(folder)
     waiting = [name for name in (MODEL, OPTIMIZER) if _new(folder / name).exists()]
     if not waiting:
         return

@@ -10,11 +10,10 @@ import hashlib
 import json
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 from badak.errors import FileError
-from badak.io.atomic import unreadable
+from badak.io.atomic import as_path, unreadable
 from badak.io.errors import reason
 
 _MARK, _END = b',\n "sha256": "', b'"\n}\n'
@@ -32,7 +31,7 @@ def seal(table: dict[str, Any]) -> bytes:
 def unseal(path: str | os.PathLike, fix: str) -> dict[str, Any]:
     """The table that `seal` wrote to `path`. Raises FileError, with `fix`, for anything else."""
     try:
-        data = Path(path).read_bytes()
+        data = as_path(path).read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
     body, mark, end = data.rpartition(_MARK)

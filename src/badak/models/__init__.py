@@ -19,6 +19,8 @@ from badak.models.llama import LlamaConfig as LlamaConfig
 from badak.models.llama import RotaryScaling as RotaryScaling
 from badak.models.pretrained import from_pretrained as from_pretrained
 from badak.naming import guard_classes as _guard_classes
+from badak.naming import guard_names as _guard_names
 from badak.nn import Module as _Module
 
 _guard_classes(globals(), _Module, __name__)
+_guard_names(globals(), __name__)

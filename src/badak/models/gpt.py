@@ -16,13 +16,13 @@ import math
 from dataclasses import dataclass
 
 from badak import nn
-from badak.errors import ArgumentError, RangeError
+from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
-from badak.tensor import Tensor, arange
+from badak.tensor import Tensor, arange, int64
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class GPT(Pretrained):
     The text as a whole stays within the context. No gradients then; where it fails, nothing counts as read.
 
     starts: where the text of each row begins, int64 (B,), for texts of different lengths that end together. What stands before
-    is seen by nobody, and positions are counted from there.
+    is seen by nobody, and positions are counted from there; below 0 it began before these tokens, and all are seen.
 
     Raises RangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another number
     of layers, ShapeError for one of another batch.
@@ -126,8 +126,8 @@ class GPT(Pretrained):
             raise too_long(end, self.config.context, cache)
         keep, position = None, self.position.weight[begin:end]  # (T, C)
         if starts is not None:
-            keep = since(starts, begin, end)
-            position = self.position((arange(begin, end) - starts[:, None]).clamp(min=0))  # (B, T, C)
+            keep = since(starts, begin, end, len(ids))
+            position = self.position((arange(begin, end) - starts.clamp(min=0)[:, None]).clamp(min=0))  # (B, T, C)
         h = self.drop(self.token(ids) + position)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
             h = block(h) if keep is None and cache is None else block(h, keep, cache, layer)
@@ -156,11 +156,17 @@ class GPT(Pretrained):
         return self.takes_cache
 
 
-def since(starts: Tensor, begin: int, end: int) -> Tensor:
+def since(starts: Tensor, begin: int, end: int, batch: int) -> Tensor:
     """Which keys 0 .. end - 1 the queries begin .. end - 1 see, (B, 1, T, S): none after themselves, none before the text.
 
     What stands before the text sees itself, so that no query is blind; nobody asks for its answer.
     """
+    if not isinstance(starts, Tensor):
+        raise KindError(f"starts: expected a Tensor (B,); got {type(starts).__name__}", "badak.tensor([0, 3])")
+    if starts.shape != (batch,):
+        raise ShapeError(f"starts: expected ({batch},), a number for each text; got {tuple(starts.shape)}", "badak.tensor([0, 3])")
+    if starts.dtype is not int64:
+        raise DTypeError(f"starts: expected whole numbers, int64; got {starts.dtype}", "starts.long()")
     i, j = arange(begin, end)[:, None], arange(end)  # (T, 1), (S,)
     return ((j <= i) & (j >= starts[:, None, None]) | (j == i))[:, None]
 

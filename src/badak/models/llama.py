@@ -187,7 +187,7 @@ class Llama(Pretrained):
                 fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:]",
             )
         # Rotary positions need no starts: only how far apart two tokens stand counts
-        keep = None if starts is None else since(starts, begin, begin + ids.shape[1])
+        keep = None if starts is None else since(starts, begin, begin + ids.shape[1], len(ids))
         h = self.token(ids)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
             h = block(h, self.rotary, keep, cache, layer)

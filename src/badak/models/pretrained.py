@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from badak import nn
-from badak.errors import ArgumentError, FileError
+from badak.errors import ArgumentError, DTypeError, FileError
 from badak.io import config, pt, safetensors
-from badak.io.atomic import write_file
+from badak.io.atomic import as_path, write_file
 from badak.io.errors import line, shown
 from badak.tensor import Tensor, cat, device
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
@@ -93,6 +93,7 @@ class Pretrained(nn.Module):
         dtype: of the weights, float32 unless told. Raises FileError for a folder of another architecture, for settings that
         this model does not have, for tensors that are missing, too many or of another shape, and for damaged files.
         """
+        _expect_dtype("from_pretrained", dtype)
         place = found(folder)
         settings = read_settings(place)
         chosen = next((one for one in cls.formats if settings.get("model_type") in (one.kind, *one.also)), None)
@@ -117,7 +118,10 @@ class Pretrained(nn.Module):
 
         dtype: of the tensors on disk, theirs unless told. Above `shard` bytes they go into several files, with an index.
         """
-        place, chosen = Path(folder), self.formats[0]
+        _expect_dtype("save_pretrained", dtype)
+        if type(shard) is not int or shard < 1:
+            raise ArgumentError(f"save_pretrained: shard must be 1 or more bytes; got {shown(shard)}", f"shard={SHARD}")
+        place, chosen = as_path(folder), self.formats[0]
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -140,6 +144,7 @@ class Pretrained(nn.Module):
 
 def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pretrained:
     """The model of a folder, of the class that its config.json asks for: see `Pretrained.from_pretrained`."""
+    _expect_dtype("from_pretrained", dtype)
     settings = read_settings(found(folder))
     asked = settings.get("architectures") or [None]
     kinds = [(one, cls) for cls in _classes(Pretrained) for one in cls.formats]
@@ -154,6 +159,13 @@ def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pr
     return (same or [fits[0][1]])[0].from_pretrained(folder, dtype)
 
 
+def _expect_dtype(where: str, dtype: Any) -> None:
+    """Refuse what no weight can be."""
+    if dtype is not None and not (isinstance(dtype, DType) and dtype.is_floating_point):
+        got = dtype.name if isinstance(dtype, DType) else shown(dtype)
+        raise DTypeError(f"{where}: expected dtype as floats; got {got}", "badak.float32, badak.float16 or badak.bfloat16")
+
+
 def _classes(cls: type[Pretrained]) -> Iterator[type[Pretrained]]:
     for below in cls.__subclasses__():
         yield below
@@ -165,7 +177,7 @@ def _classes(cls: type[Pretrained]) -> Iterator[type[Pretrained]]:
 
 def found(folder: str | os.PathLike) -> Path:
     """The folder itself, or where the Hub's files of that name lie once they are fetched."""
-    place = Path(folder)
+    place = as_path(folder)
     if place.is_dir():
         return place
     if place.exists():

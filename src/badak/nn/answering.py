@@ -3,6 +3,7 @@
 A model that writes one token after the other reads all its weights for each of them: what they weigh is what it waits for.
 """
 
+import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -150,7 +151,7 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
     PyTorch: torch.ao.quantization.quantize_dynamic, which gives a copy.
     """
     make = _maker(model, dtype)
-    keep = (keep,) if isinstance(keep, str) else tuple(keep)
+    keep = _kept(model, keep)
     made: dict[Module, Module] = {}
     done = "."  # the path of the last module that gets another in its place: what is below goes with it
     for path, module in model.named_modules():
@@ -169,6 +170,19 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
     model.eval()
     model.requires_grad_(False)
     return model
+
+
+def _kept(model: Module, keep: Any) -> tuple[str, ...]:
+    """The paths that are left as they are, each of them one of this model."""
+    names = (keep,) if isinstance(keep, str) or not hasattr(keep, "__iter__") else tuple(keep)
+    paths = [path for path, _ in model.named_modules()]
+    for name in names:
+        if not isinstance(name, str):
+            raise KindError(f"quantize: expected keep as paths of modules; got {kind(name)}", 'keep=("head",)')
+        if name not in paths:
+            near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
+            raise ArgumentError(f"quantize: keep names {name!r}, and {kind(model)} has no such module", f"keep=({near[0]!r},)")
+    return names
 
 
 KINDS = {"int8": LinearOf8Bits, "bfloat16": LinearOf16Bits}

@@ -4,12 +4,12 @@ In causal attention the key and the value of a token depend on nothing that come
 S tokens remembered, a new one costs one position of every layer and S products of its query; without them, S + 1 positions.
 """
 
-from badak.errors import DTypeError, GraphError, RangeError, ShapeError, expect
+from badak.errors import DTypeError, GraphError, KindError, RangeError, ShapeError, expect
 from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
 from badak.nn.mask import AnyMask, Mask
-from badak.tensor import Tensor
+from badak.tensor import Tensor, int64
 
 
 class KeyValueCache:
@@ -98,6 +98,9 @@ class KeyValueCache:
 
     def take(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
+        if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
+            got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
+            raise KindError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
         effects.decides(self, "length")
         self._take(rows)
 

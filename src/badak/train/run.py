@@ -25,7 +25,7 @@ from typing import Any
 from badak.errors import ArgumentError, FileError, StateError, command
 from badak.generate.text import TextVocabulary
 from badak.io import checkpoint
-from badak.io.atomic import remove_leftovers, write_file
+from badak.io.atomic import as_path, remove_leftovers, write_file
 from badak.io.config import from_dict, to_dict
 from badak.io.errors import line
 from badak.io.lock import locked
@@ -47,7 +47,7 @@ class Run:
     """A run's folder and its settings."""
 
     def __init__(self, folder: str | Path, setup: Setup, table: dict[str, Any] | None = None):
-        self.folder, self.setup = Path(folder), setup
+        self.folder, self.setup = as_path(folder), setup
         self.table = to_dict(setup) if table is None else table  # as config.json has it, without options that came later
 
     @classmethod
@@ -78,7 +78,7 @@ class Run:
     @classmethod
     def open(cls, folder: str | Path) -> "Run":
         """The run of an earlier `badak train`; damaged settings are an error that names file and cause."""
-        folder = Path(folder)
+        folder = as_path(folder)
         path = folder / CONFIG
         if not path.is_file():
             raise FileError(
