@@ -63,10 +63,10 @@ def completions(run: Run, experiment: Experiment) -> dict[str, Any]:
     """How many of the ten sentences are completed exactly from their first two words, greedily."""
     config = SampleConfig(new_tokens=32, temperature=0.0, top_k=0)
     found = {}
-    for sentence in experiment.text.split("\n"):
+    for sentence in experiment.corpus.text.split("\n"):
         prompt = " ".join(sentence.split()[:2])
         found[prompt] = "".join(write_on(experiment.model, experiment.vocabulary, prompt, config, experiment.eos))
-    exact = sum(found[" ".join(s.split()[:2])] == s for s in experiment.text.split("\n"))
+    exact = sum(found[" ".join(s.split()[:2])] == s for s in experiment.corpus.text.split("\n"))
     return {"exact": exact, "completions": found, "result": f"{exact} of 10 exact"}
 
 

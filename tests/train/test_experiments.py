@@ -41,7 +41,7 @@ def test_shakespeare_is_predicted_better_than_from_the_last_character_alone(tmp_
 def test_ten_sentences_are_completed_exactly_from_their_first_two_words(tmp_path):
     run, experiment = trained(tmp_path, PRESETS["gpt"]["sentences"])
     gpt = open_model(run.folder, "gpt")
-    for sentence in experiment.text.split("\n"):
+    for sentence in experiment.corpus.text.split("\n"):
         start_of_it = " ".join(sentence.split()[:2])
         assert "".join(write_on(gpt.model, gpt.vocabulary, start_of_it, GREEDY, gpt.eos)) == sentence
 

@@ -46,7 +46,7 @@ def test_a_line_ends_with_eos_and_its_padding_has_no_label():
 
 def test_held_out_text_is_never_learned_from_and_tested_once():
     experiment = build(WRITER)
-    ids = experiment.vocabulary.encode(experiment.text)
+    ids = experiment.vocabulary.encode(experiment.corpus.text)
     cut = len(ids) - int(len(ids) * 0.25)
     assert (experiment.loader.dataset.ids == ids[:cut]).all()
     tested = badak.cat([labels.flatten() for _, labels in experiment.tests]).tolist()

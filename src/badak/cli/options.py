@@ -10,7 +10,7 @@ from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
 FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes"}  # the data says these, not the user
-NAMES = {"path": "data"}  # where the option is called differently from the field
+NAMES = {"path": "data", "vocabulary": "vocab-size"}  # where the option is called differently from the field
 
 
 class Place(click.ParamType):

@@ -40,7 +40,7 @@ def documents(files: Iterable[str | os.PathLike], lines: bool = False) -> Iterat
         if lines:
             yield from (iter((line,)) for line in _lines(file) if line.strip())
         else:
-            yield _cut(read_pieces(file))
+            yield cut_at_lines(read_pieces(file))
 
 
 def _lines(file: str | os.PathLike) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _lines(file: str | os.PathLike) -> Iterator[str]:
         yield rest
 
 
-def _cut(pieces: Iterator[str]) -> Iterator[str]:
+def cut_at_lines(pieces: Iterable[str]) -> Iterator[str]:
     """The same text in pieces that end after a letter or digit before a line's end: there every tokenizer cuts, too."""
     rest = ""
     for piece in pieces:

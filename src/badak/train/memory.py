@@ -5,15 +5,26 @@ from decimal import Decimal
 from badak.errors import ArgumentError
 from badak.models.classifier import ClassifierConfig
 from badak.replay.memory import machine_memory
-from badak.train.setups import Setup
+from badak.train.setups import GPTSetup, Setup
 
 COPIES = 4  # weights, gradients, and Adam's two moments
 OBJECTS = 20_000  # bytes of Python objects that a layer has, at least
 
 
 def expect_memory(setup: Setup, copies: int = COPIES) -> None:
-    """Raise ArgumentError where the model of `setup` alone is larger than this machine's memory."""
-    there, needed = machine_memory(), copies * 4 * weights_of(setup) + OBJECTS * layers_of(setup)
+    """Raise ArgumentError where the model of `setup`, or in training its answer to one batch, is larger than this machine's memory.
+
+    copies: of the weights; 1 for a model that only answers.
+    """
+    there, answers = machine_memory(), answers_of(setup) if copies > 1 else 0
+    needed = copies * 4 * weights_of(setup) + OBJECTS * layers_of(setup)
+    if there is not None and needed <= there < needed + 8 * answers:
+        train = setup.train
+        raise ArgumentError(
+            f"the answers to a batch of {train.batch_size} examples are {answers:,} numbers and need {gigabytes(8 * answers)} with "
+            f"their gradient; there are {gigabytes(there)}, {gigabytes(needed)} of them for the model",
+            "a smaller --batch-size, with --accumulate for the same update, a shorter --context, or a smaller vocabulary",
+        )
     if there is not None and needed > there:
         model = setup.model
         raise ArgumentError(
@@ -21,6 +32,11 @@ def expect_memory(setup: Setup, copies: int = COPIES) -> None:
             f"{gigabytes(needed)}, weights, gradients and moments together; there are {gigabytes(there)}",
             "a smaller --d-model, fewer layers, or a smaller --feedforward-ratio",
         )
+
+
+def answers_of(setup: Setup) -> int:
+    """Logits of one batch of a GPT: a number for each token of the vocabulary at each position. The others have few."""
+    return setup.train.batch_size * setup.model.context * setup.model.vocab_size if isinstance(setup, GPTSetup) else 0
 
 
 def layers_of(setup: Setup) -> int:

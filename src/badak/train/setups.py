@@ -32,18 +32,25 @@ class PictureData:
         check(self)
 
 
+Kind = Literal["pieces", "characters", "words", "bpe", "wordpiece", "tokenizer"]
+
+
 @dataclass(frozen=True)
 class TextData:
     """A text, as one stream or line by line."""
 
-    path: str = option("", "text file (UTF-8); without it the corpus")
+    path: str = option("", "text file (UTF-8), a folder of them, or one of badak tokenize; without it the corpus")
     corpus: Literal["topics", "sentences"] = option(
         "topics", "text that comes with badak: Python's help topics, or ten sentences"
     )
-    tokens: Literal["pieces", "characters", "words"] = option("pieces", "what a token is")
+    tokens: Kind = option(
+        "pieces", "what a token is; bpe and wordpiece are trained on the text, tokenizer is that of --tokenizer"
+    )
     pieces: int = option(
         4_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0
     )
+    vocabulary: int = option(4_000, "tokens of bpe and wordpiece", unit="tokens", at_least=1)
+    tokenizer: str = option("", "tokenizer.json, vocab.json or vocab.txt, or their folder: its tokens instead of new ones")
     lines: bool = option(False, "each line is one example, learned whole, instead of windows of the stream")
     held_out: float = option(
         0.1,

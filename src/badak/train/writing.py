@@ -1,15 +1,11 @@
 """Task 2: what comes next? A GPT learns a text, as one stream or line by line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
-from badak.data.files import read_text
-from badak.data.pieces import PieceVocabulary
-from badak.data.sentences import TEN_SENTENCES
-from badak.data.text import CharVocabulary, WordVocabulary, python_topics
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows
 from badak.errors import ArgumentError
@@ -18,9 +14,11 @@ from badak.generate.text import TextVocabulary, write_on
 from badak.models.gpt import GPT
 from badak.tensor import Tensor
 from badak.tensor.random import Generator
+from badak.train.corpus import open_corpus
 from badak.train.experiment import IGNORED, Experiment
+from badak.train.memory import expect_memory
 from badak.train.score import Score
-from badak.train.setups import GPTSetup, TextData
+from badak.train.setups import GPTSetup
 from badak.train.vocabulary import noted
 
 TEST_BATCH = 64
@@ -47,19 +45,21 @@ class Writing(Experiment):
     eos: int | None = None
 
     def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
-        self.text = read_corpus(setup.data)
-        self.vocabulary = make_vocabulary(setup.data, self.text)
+        self.corpus = open_corpus(setup.data, tokenizer, log)
+        self.vocabulary = self.corpus.vocabulary
+        data = replace(setup.data, tokens=self.corpus.kind)
         model = replace(setup.model, vocab_size=len(self.vocabulary))
-        self.setup = noted(replace(setup, model=model), self.vocabulary)
+        self.setup = noted(replace(setup, model=model, data=data), self.vocabulary)
+        expect_memory(self.setup)
         self.model = GPT(model)
         sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
         self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
         self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
-        log(f"{len(self.text):,} characters, {len(self.vocabulary):,} distinct {setup.data.tokens}")
+        log(self.corpus.describe())
 
     def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
         """Windows of the first part to learn from, in an order, and those of the last part, side by side, to test with."""
-        context, ids = self.setup.model.context, self.vocabulary.encode(self.text)
+        context, ids = self.setup.model.context, self.corpus.ids()
         cut = len(ids) - int(len(ids) * self.setup.data.held_out)
         parts = {"text to learn": ids[:cut], "held-out text": ids[cut:] if cut < len(ids) else ids}
         for name, part in parts.items():
@@ -72,8 +72,8 @@ class Writing(Experiment):
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
         return sampler, Subset(tested, range(0, len(tested), context))
 
-    def data(self) -> list[bytes]:
-        return [self.text.encode("utf-8", "surrogatepass")]
+    def data(self) -> Iterable[bytes | memoryview]:
+        return self.corpus.data()
 
     def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[tuple[Tensor], Tensor]:
         ids, labels = batch
@@ -83,11 +83,11 @@ class Writing(Experiment):
         return sum((self.loss(batch)[1] for batch in self.tests), Score())
 
     def example(self) -> list[str]:
-        return ["--prompt", self.text.split()[0]]
+        return ["--prompt", self.corpus.first_word()]
 
     def closing_words(self) -> list[str]:
         """A sample of what the model writes: from a new line on, or from the first word where lines are no tokens."""
-        prompt = self.text.split()[0] if isinstance(self.vocabulary, WordVocabulary) else ""
+        prompt = "" if self.vocabulary.encode("\n").size else self.corpus.first_word()
         return ["", "a sample:", "".join(write_on(self.model, self.vocabulary, prompt, SampleConfig())), ""]
 
 
@@ -99,7 +99,7 @@ class WritingLines(Writing):
         self.eos = end_of_line(self.vocabulary)
         if self.eos is None:
             raise ArgumentError("the tokenizer has no token that ends a line", "leave out --lines, or another tokenizer")
-        context, lines = self.setup.model.context, [self.vocabulary.encode(line) for line in self.lines()]
+        context, lines = self.setup.model.context, [self.vocabulary.encode(line) for line in self.corpus.lines()]
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         if len(lines[longest]) > context:
             raise ArgumentError(
@@ -109,17 +109,13 @@ class WritingLines(Writing):
         cut = len(lines) - int(len(lines) * self.setup.data.held_out)
         return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
 
-    def lines(self) -> list[str]:
-        """The lines that are not empty."""
-        return [line for line in self.text.split("\n") if line.strip()]
-
     def example(self) -> list[str]:
-        return ["--prompt", " ".join(self.lines()[0].split()[:2]), "--temperature", "0"]
+        return ["--prompt", " ".join(self.corpus.lines()[0].split()[:2]), "--temperature", "0"]
 
     def closing_words(self) -> list[str]:
         """What the model makes of the first two words of ten lines, always taking the likeliest word."""
         config, said = SampleConfig(new_tokens=self.setup.model.context, temperature=0.0, top_k=0), []
-        for line in self.lines()[:10]:
+        for line in self.corpus.lines()[:10]:
             prompt, *rest = write_on(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
             said.append(f"  {prompt} ...{''.join(rest)}")
         return said
@@ -128,24 +124,6 @@ class WritingLines(Writing):
 def write_text(setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> Writing:
     """The task over a stream or over lines, as `setup` says."""
     return (WritingLines if setup.data.lines else Writing)(setup, log, tokenizer)
-
-
-def read_corpus(data: TextData) -> str:
-    """The text of the file that `data` names, or a corpus that needs none."""
-    if not data.path:
-        return python_topics() if data.corpus == "topics" else "\n".join(TEN_SENTENCES)
-    text = read_text(data.path)
-    if not text.strip():
-        raise ArgumentError(f"{data.path}: the file has no text", "give a file with some pages of text")
-    return text
-
-
-def make_vocabulary(data: TextData, text: str) -> TextVocabulary:
-    """The distinct tokens of `text` and of a line's end, of the kind that `data` names."""
-    text += "\n"
-    if data.tokens == "pieces":
-        return PieceVocabulary.from_text(text, data.pieces)
-    return CharVocabulary.from_text(text) if data.tokens == "characters" else WordVocabulary.from_texts([text])
 
 
 def end_of_line(vocabulary: TextVocabulary) -> int | None:
