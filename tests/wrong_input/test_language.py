@@ -11,9 +11,10 @@ from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, documents, write_tokens
 from badak.errors import BadakError
-from badak.generate import SampleConfig, beam_search, fill_mask, generate, stream
+from badak.generate import SampleConfig, beam_search, fill_mask, filter_logits, generate, stream
 from badak.generate.embed import TextEncoder, cosines, nearest
 from badak.generate.explain import explain, loop_in
+from badak.generate.text import write_on
 from badak.io import config, safetensors
 from badak.train.run import Run
 
@@ -238,6 +239,19 @@ ASKED = {
     "a mask in a batch": (
         lambda gpt: fill_mask(gpt, T([[1]]), 1),
         "fill_mask: expected one sentence ids (T,) as a Tensor; got (1, 1)\nfix: ids[0] of a batch",
+    ),
+    "a stop that is no list": (
+        lambda gpt: list(write_on(gpt, CharVocabulary("\n abcdefg"), "a", TWO, stop="ab")),
+        "generate: expected the texts that end an answer; got 'ab'\nfix: stop=['.']",
+    ),
+    "logits of another batch": (
+        lambda gpt: filter_logits(badak.zeros(2, 9), T([[1]]), TWO),
+        "filter_logits: expected logits (B, V) of floats and ids (B, T); got badak.float32 (2, 9) and (1, 1)\n"
+        "fix: logits[:, -1], ids",
+    ),
+    "segments that are not read": (
+        lambda gpt: models.BERT(models.BERTConfig())(T([[1]]), T([[0]])),
+        "BERT: segments for a model that has no vectors for them\nfix: segments=None",
     ),
     "an encoder of numbers": (
         lambda gpt: TextEncoder(3, 4),

@@ -29,8 +29,8 @@ from badak.data.sampler import SubsetRandomSampler as SubsetRandomSampler
 from badak.data.sampler import WeightedRandomSampler as WeightedRandomSampler
 from badak.data.workers import WorkerInfo as WorkerInfo
 from badak.data.workers import get_worker_info as get_worker_info
-from badak.naming import guard_classes as _guard_classes
 from badak.naming import guard_names as _guard_names
+from badak.naming import guard_types as _guard_types
 
-_guard_classes(globals(), object, __name__)
+_guard_types(globals(), __name__)
 _guard_names(globals(), __name__)

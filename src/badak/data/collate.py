@@ -41,6 +41,9 @@ def collate(batch, *, collate_fn_map=None):
         return _mapping_like(first, made)
     if isinstance(first, Sequence):
         named = hasattr(first, "_fields")
+        if not all(isinstance(one, Sequence) for one in batch):
+            odd = next(one for one in batch if not isinstance(one, Sequence))
+            raise KindError(f"default_collate: {type(first)} and {type(odd)} in one batch", "examples of one kind, or collate_fn")
         if not named and any(len(one) != len(first) for one in batch):
             raise ShapeError(
                 f"each element in list of batch should be of equal size; got lengths {sorted({len(one) for one in batch})}",

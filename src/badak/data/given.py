@@ -13,20 +13,30 @@ from badak.io.errors import shown
 def whole(where: str, name: str, value: Any, least: int = 1) -> int:
     """A whole number of `least` or more; KindError or ArgumentError for another value."""
     rule, fix = f"{where}: {name} must be a whole number of {least} or more", f"{name}={max(least, 1)}"
-    if isinstance(value, bool | float | str) or not hasattr(value, "__index__"):
+    number = _number(value)
+    if number is None:
         raise KindError(f"{rule}; got {shown(value)}", fix)
-    if index(value) < least:
-        raise ArgumentError(f"{rule}; got {shown(index(value))}", fix)
-    return index(value)
+    if number < least:
+        raise ArgumentError(f"{rule}; got {shown(number)}", fix)
+    return number
+
+
+def _number(value: Any) -> int | None:
+    """The whole number that `value` is, None where it is none."""
+    try:
+        return None if isinstance(value, bool) else index(value)
+    except TypeError:
+        return None
 
 
 def place(where: str, what: str, number: Any, length: int) -> int:
     """A number in 0 .. length - 1, where -1 is the last one; RangeError beyond, which is an IndexError and ends a loop."""
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
+    at = _number(number)
+    if at is None:
         raise KindError(f"{where}: expected the number of a {what}; got {shown(number)}", "a whole number")
-    if not -length <= index(number) < length:
-        raise RangeError(f"{where}: {what} {shown(index(number))} of {length}", f"a number in 0..{length - 1}")
-    return index(number) % length
+    if not -length <= at < length:
+        raise RangeError(f"{where}: {what} {shown(at)} of {length}", f"a number in 0..{length - 1}")
+    return at % length
 
 
 def text(where: str, value: Any) -> str:
@@ -38,7 +48,11 @@ def text(where: str, value: Any) -> str:
 
 def several(where: str, values: Any, what: str, example: str) -> Iterable[Any]:
     """Things that can be gone through one by one: a text alone would be taken for its characters."""
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+    try:
+        iter(values)
+    except TypeError:
+        raise KindError(f"{where}: expected {what}; got {shown(values)}", example) from None
+    if isinstance(values, str | bytes):
         raise KindError(f"{where}: expected {what}; got {shown(values)}", example)
     return values
 
@@ -48,10 +62,11 @@ def numbers(where: str, ids: Any) -> Sequence[int]:
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
     values = list(several(where, ids, "token numbers", "[3, 1, 2]"))
-    wrong = [one for one in values if isinstance(one, bool) or not hasattr(one, "__index__")]
-    if wrong:
-        raise KindError(f"{where}: expected token numbers; got {shown(wrong[0])}", "whole numbers of one axis: [3, 1, 2]")
-    return [index(one) for one in values]
+    found = [_number(one) for one in values]
+    if None in found:
+        wrong = values[found.index(None)]
+        raise KindError(f"{where}: expected token numbers; got {shown(wrong)}", "whole numbers of one axis: [3, 1, 2]")
+    return found  # type: ignore[return-value]
 
 
 def array_of_tokens(where: str, ids: Any) -> np.ndarray:

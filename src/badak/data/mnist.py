@@ -13,6 +13,7 @@ import pooch
 from badak.data.idx import read_idx
 from badak.errors import ArgumentError, FileError
 from badak.io.atomic import as_path
+from badak.io.errors import shown
 from badak.tensor import Tensor
 
 _PREFIX = {"train": "train", "test": "t10k"}
@@ -37,8 +38,8 @@ def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str]
     once, with checksum, and `log` hears how far that is. Raises FileError with file and cause, and offline with the folder
     into which to put the files by hand.
     """
-    if split not in _PREFIX:
-        raise ArgumentError(f"load_mnist: expected split 'train' or 'test'; got {split!r}")
+    if not isinstance(split, str) or split not in _PREFIX:
+        raise ArgumentError(f"load_mnist: expected split 'train' or 'test'; got {shown(split)}", "load_mnist(folder, 'train')")
     names = [f"{_PREFIX[split]}-images-idx3-ubyte.gz", f"{_PREFIX[split]}-labels-idx1-ubyte.gz"]
     if folder is None:
         files = [_download(name, log or (lambda text: None)) for name in names]

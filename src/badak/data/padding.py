@@ -14,6 +14,7 @@ import numpy as np
 
 from badak.data.sampler import Sampler
 from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.io.errors import shown
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.random import Generator, default_generator
 
@@ -70,7 +71,7 @@ class BucketBatchSampler(Sampler[list[int]]):
         _expect_multiple(where, multiple)
         for name, size in (("batch_size", batch_size), ("tokens", tokens)):
             if size is not None and (type(size) is not int or size < 1):
-                raise ArgumentError(f"{where}: expected {name} of 1 or more; got {size!r}", f"{name}=64")
+                raise ArgumentError(f"{where}: expected {name} of 1 or more; got {shown(size)}", f"{name}=64")
         self.batch_size, self.tokens, self.shuffle, self.generator = batch_size, tokens, shuffle, generator
         self.lengths = _lengths(where, lengths, multiple, tokens)
         self._cuts = self._cut(np.sort(self.lengths)[::-1])
@@ -105,7 +106,7 @@ def rounded_up(length: int, multiple: int) -> int:
 
 def _expect_multiple(where: str, multiple: Any) -> None:
     if type(multiple) is not int or multiple < 1:
-        raise ArgumentError(f"{where}: expected a multiple of 1 or more; got {multiple!r}", "multiple=8")
+        raise ArgumentError(f"{where}: expected a multiple of 1 or more; got {shown(multiple)}", "multiple=8")
 
 
 def _row(i: int, row: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from badak.data import given
 from badak.data.text import CharVocabulary, Vocabulary
+from badak.naming import guard_types as _guard_types
 
 # A word with the space before it, line ends with the indentation after them, a run of spaces, or a single character.
 PART = re.compile(r" ?[^\W\d_]+|\n+ *| +|.", re.DOTALL)
@@ -47,3 +48,6 @@ class PieceVocabulary(Vocabulary):
     def decode(self, ids: Iterable[int]) -> str:
         """The text of these numbers."""
         return "".join(self._token(i) for i in given.numbers("decode", ids))
+
+
+_guard_types(globals(), __name__)

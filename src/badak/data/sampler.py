@@ -8,7 +8,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from badak.data import given
 from badak.errors import ArgumentError, KindError, MissingError, ShapeError
+from badak.io.errors import line
 from badak.tensor import Tensor
 from badak.tensor.random import Generator, default_generator, or_default
 
@@ -143,8 +145,12 @@ class DistributedSampler(Sampler[int]):
                 "DistributedSampler: there is no process group to ask for num_replicas and rank",
                 "DistributedSampler(dataset, num_replicas=2, rank=0)",
             )
-        if not 0 <= rank < num_replicas:
+        given.whole("DistributedSampler", "num_replicas", num_replicas)
+        given.whole("DistributedSampler", "seed", seed, least=0)
+        if not 0 <= given.whole("DistributedSampler", "rank", rank, least=0) < num_replicas:
             raise ArgumentError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        _need_bool(shuffle, "shuffle")
+        _need_bool(drop_last, "drop_last")
         self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
         self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
         n = len(dataset)
@@ -168,9 +174,9 @@ class DistributedSampler(Sampler[int]):
 
 def _need_positive(value, name) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise ArgumentError(f"{name} should be a positive integer value, but got {name}={value}")
+        raise ArgumentError(f"{name} should be a positive integer value, but got {name}={line(str(value))}")
 
 
 def _need_bool(value, name) -> None:
     if not isinstance(value, bool):
-        raise KindError(f"{name} should be a boolean value, but got {name}={value}")
+        raise KindError(f"{name} should be a boolean value, but got {name}={line(str(value))}")

@@ -15,6 +15,7 @@ from badak.errors import ArgumentError, FileError, RangeError
 from badak.io.atomic import write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
+from badak.naming import guard_types as _guard_types
 
 _RESTORE = "restore the file, or train anew"
 PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")
@@ -158,3 +159,6 @@ def python_topics() -> str:
     """English prose that every Python brings along: the chapters of its help system, about 460,000 characters."""
     topics = pydoc_data.topics.topics
     return "\n\n".join(topics[name].strip() for name in sorted(topics)) + "\n"
+
+
+_guard_types(globals(), __name__)

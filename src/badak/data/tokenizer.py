@@ -24,6 +24,7 @@ from badak.errors import ArgumentError, FileError, MissingError, RangeError
 from badak.io.atomic import as_path, unreadable, write_file
 from badak.io.config import read_json
 from badak.io.errors import line, shown
+from badak.naming import guard_types as _guard_types
 
 FILE = "tokenizer.json"
 BPE_FILES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # Hugging Face's names, and OpenAI's
@@ -250,7 +251,7 @@ class Tokenizer:
 def expect_size(where: str, size: Any, least: int) -> None:
     """Refuse a number of tokens that the smallest pieces do not fit into."""
     if type(size) is not int or size < least:
-        raise ArgumentError(f"{where}: expected a size of {least} tokens or more; got {size!r}", f"size={max(10_000, least)}")
+        raise ArgumentError(f"{where}: expected a size of {least} tokens or more; got {shown(size)}", f"size={max(10_000, least)}")
 
 
 def _byte_level(made: Any) -> None:
@@ -312,3 +313,4 @@ def _refused(where: Any) -> Iterator[None]:
         ) from None
 
 
+_guard_types(globals(), __name__)

@@ -26,6 +26,7 @@ from badak.io.atomic import as_path, unreadable, write_file
 from badak.io.config import read_json
 from badak.io.errors import shown
 from badak.naming import guard_names as _guard_names
+from badak.naming import guard_types as _guard_types
 from badak.tensor import Tensor, from_numpy
 
 FORMAT = "badak tokens 1"
@@ -216,3 +217,4 @@ class TokenWindows(Dataset):
 
 
 _guard_names(globals(), __name__)
+_guard_types(globals(), __name__)

@@ -10,5 +10,7 @@ from badak.generate.sampling import beam_search as beam_search
 from badak.generate.sampling import generate as generate
 from badak.generate.sampling import stream as stream
 from badak.naming import guard_names as _guard_names
+from badak.naming import guard_types as _guard_types
 
 _guard_names(globals(), __name__)
+_guard_types(globals(), __name__)

@@ -36,7 +36,7 @@ def expect_prompt(ids: Any) -> None:
     """Refuse what is no prompt (B, T) of whole numbers."""
     if not isinstance(ids, Tensor):
         raise KindError(f"generate: expected a prompt ids (B, T) as a Tensor; got {type(ids).__name__}", "badak.tensor([[1, 2]])")
-    if ids.dim() != 2 or ids.shape[1] == 0:
+    if ids.dim() != 2 or 0 in ids.shape:
         raise ArgumentError(
             f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}", ONE_ROW
         )

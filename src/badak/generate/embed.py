@@ -16,6 +16,7 @@ from badak.io.config import read_json
 from badak.models.bert import SentenceEncoder
 from badak.models.pretrained import found
 from badak.naming import guard_names as _guard_names
+from badak.naming import guard_types as _guard_types
 
 
 class TextEncoder:
@@ -97,3 +98,4 @@ def passages(path: Path, text: str) -> list[tuple[str, str]]:
 
 
 _guard_names(globals(), __name__)
+_guard_types(globals(), __name__)

@@ -12,6 +12,7 @@ from badak.generate.filters import FILTERS, SampleConfig
 from badak.generate.sampling import Reader, answering, drawn, next_logits
 from badak.graph import effects
 from badak.naming import guard_names as _guard_names
+from badak.naming import guard_types as _guard_types
 from badak.nn import Module
 from badak.ops.attention import Attention
 from badak.tensor import Generator, Tensor, cat
@@ -146,3 +147,4 @@ def loop_in(ids: Sequence[int], least: int = 3, tokens: int = 8) -> tuple[int, i
 
 
 _guard_names(globals(), __name__)
+_guard_types(globals(), __name__)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from badak.data.given import whole
+from badak.data.given import several, whole
 from badak.errors import ArgumentError, KindError
 from badak.generate.asked import expect_model
 from badak.generate.filters import forbid
@@ -21,6 +21,7 @@ def fill_mask(
     expect_model("fill_mask", model)
     whole("fill_mask", "top", top)
     whole("fill_mask", "mask_id", mask_id, least=0)
+    never = [whole("fill_mask", "a token of never", one, least=0) for one in several("fill_mask", never, "tokens", "never=[0]")]
     if not isinstance(ids, Tensor) or ids.dim() != 1:
         got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
         raise KindError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")

@@ -6,7 +6,7 @@ A token that a filter removes gets -inf and so probability 0.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, ShapeError
 from badak.io.config import check, option
 from badak.tensor import Tensor, full_like, tensor, where
 
@@ -113,6 +113,9 @@ FILTERS = {  # in their order: name: (whether `config` asks for it, the logits a
 
 def filter_logits(logits: Tensor, ids: Tensor, config: SampleConfig) -> Tensor:
     """All filters that `config` asks for, in their order: repetition, runs, temperature, top-k, top-p, min-p."""
+    if logits.dim() != 2 or ids.dim() != 2 or len(logits) != len(ids) or not logits.is_floating_point():
+        got = f"{logits.dtype} {tuple(logits.shape)} and {tuple(ids.shape)}"
+        raise ShapeError(f"filter_logits: expected logits (B, V) of floats and ids (B, T); got {got}", "logits[:, -1], ids")
     for asked, filtered in FILTERS.values():
         if asked(config):
             logits = filtered(logits, ids, config)

@@ -16,6 +16,7 @@ from badak.errors import ArgumentError, FileError
 from badak.generate.sampling import answering
 from badak.io.atomic import as_path
 from badak.io.errors import reason
+from badak.naming import guard_names as _guard_names
 from badak.nn import Module
 from badak.tensor import from_numpy
 
@@ -141,3 +142,6 @@ def rank_classes(model: Module, picture: np.ndarray) -> list[tuple[int, float]]:
         chances = model(from_numpy(picture)[None])[0].softmax(dim=-1)
     values, indices = chances.sort(descending=True)
     return list(zip(indices.tolist(), values.tolist()))
+
+
+_guard_names(globals(), __name__)

@@ -18,6 +18,7 @@ from badak.generate.asked import (
     prompts_of,
 )
 from badak.generate.filters import SampleConfig, filter_logits, forbid
+from badak.models.gpt import expect_starts
 from badak.nn import KeyValueCache, Module
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, stack, tensor, where
 
@@ -87,6 +88,8 @@ def stream(
     """
     expect_settings(model, config, eos, never)
     expect_prompt(ids)
+    if starts is not None:
+        expect_starts(starts, len(ids))
     return _stream(model, ids, config, eos, never, starts)
 
 

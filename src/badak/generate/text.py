@@ -2,9 +2,11 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from badak.data.given import several, text
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
@@ -35,6 +37,7 @@ def write_on(
     that the model has never seen. written: a list that is given the new tokens.
     """
     ids = prompt_ids(vocabulary, prompt)
+    stop = stops(stop)
     never = [token for token in vocabulary.special if token != eos]
     yield prompt
     if config.beams > 1:
@@ -47,7 +50,7 @@ def write_on(
 
 def prompt_ids(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
     """The tokens of a prompt (T,), at least one."""
-    ids = known(vocabulary, prompt or "\n")
+    ids = known(vocabulary, text("prompt_ids", prompt) or "\n")
     if ids.size == 0:
         raise ArgumentError("generate: the prompt has no word", f'--prompt "{vocabulary.tokens[len(vocabulary) // 2]}"')
     return ids
@@ -72,7 +75,7 @@ def _pieces(vocabulary: TextVocabulary, tokens: Iterator[int]) -> Iterator[str]:
 
 def until(pieces: Iterable[str], stop: Sequence[str]) -> Iterator[str]:
     """The pieces up to the first of the texts `stop`, which may begin in one piece and end in another."""
-    stop, held = [one for one in stop if one], ""
+    stop, held = [one for one in stops(stop) if one], ""
     for piece in pieces:
         held += piece
         place = min((at for one in stop if (at := held.find(one)) >= 0), default=-1)
@@ -88,14 +91,19 @@ def until(pieces: Iterable[str], stop: Sequence[str]) -> Iterator[str]:
         yield held
 
 
+def stops(stop: Any) -> list[str]:
+    """The texts that end an answer; a text alone is no list of them."""
+    return [text("stop", one) for one in several("generate", stop, "the texts that end an answer", "stop=['.']")]
+
+
 def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
     """Say where a text ends in a loop, and which option would stop it."""
     found = loop_in(written)
     if found is not None:
         length, times = found
-        text = "".join(_pieces(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
+        run = "".join(_pieces(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
         warnings.warn(
-            f"the model repeats itself: {times} times {text!r} at the end\n"
+            f"the model repeats itself: {times} times {run!r} at the end\n"
             "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
             BadakWarning,
             stacklevel=2,
@@ -113,11 +121,11 @@ def fill_sentence(
     return vocabulary.decode(ids, skip_special=True), words
 
 
-def known(vocabulary: TextVocabulary, text: str) -> np.ndarray:
-    """The tokens of `text`; a word that the model has never seen is refused with the nearest known ones."""
-    ids = vocabulary.encode(text)
+def known(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
+    """The tokens of `prompt`; a word that the model has never seen is refused with the nearest known ones."""
+    ids = vocabulary.encode(prompt)
     if isinstance(vocabulary, WordVocabulary) and (ids == vocabulary.unk).any():
-        word = text.split()[int(np.flatnonzero(ids == vocabulary.unk)[0])]
+        word = prompt.split()[int(np.flatnonzero(ids == vocabulary.unk)[0])]
         near = [token for token in vocabulary.tokens if token.strip(",.;").lower() == word.strip(",.;").lower()]
         hint = (
             f"the model knows {' and '.join(near)}"

@@ -20,7 +20,9 @@ from badak.models.llama import RotaryScaling as RotaryScaling
 from badak.models.pretrained import from_pretrained as from_pretrained
 from badak.naming import guard_classes as _guard_classes
 from badak.naming import guard_names as _guard_names
+from badak.naming import guard_types as _guard_types
 from badak.nn import Module as _Module
 
 _guard_classes(globals(), _Module, __name__)
+_guard_types(globals(), __name__)
 _guard_names(globals(), __name__)

@@ -18,7 +18,7 @@ from typing import Literal
 
 from badak import nn
 from badak.data.padding import padding_mask
-from badak.errors import RangeError
+from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
@@ -95,6 +95,8 @@ class BERTEncoder(Pretrained):
                 f"{type(self).__name__}: length {T} > context {self.config.context}",
                 fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
             )
+        if segments is not None and self.segment is None:
+            raise ArgumentError(f"{type(self).__name__}: segments for a model that has no vectors for them", "segments=None")
         h = self.token(ids) + self.position.weight[:T]
         if self.segment is not None:
             h = h + (self.segment.weight[0] if segments is None else self.segment(segments))

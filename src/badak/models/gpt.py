@@ -14,6 +14,7 @@ Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from badak import nn
 from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
@@ -161,14 +162,19 @@ def since(starts: Tensor, begin: int, end: int, batch: int) -> Tensor:
 
     What stands before the text sees itself, so that no query is blind; nobody asks for its answer.
     """
+    expect_starts(starts, batch)
+    i, j = arange(begin, end)[:, None], arange(end)  # (T, 1), (S,)
+    return ((j <= i) & (j >= starts[:, None, None]) | (j == i))[:, None]
+
+
+def expect_starts(starts: Any, batch: int) -> None:
+    """Refuse what does not say of each of `batch` texts where it begins."""
     if not isinstance(starts, Tensor):
         raise KindError(f"starts: expected a Tensor (B,); got {type(starts).__name__}", "badak.tensor([0, 3])")
     if starts.shape != (batch,):
         raise ShapeError(f"starts: expected ({batch},), a number for each text; got {tuple(starts.shape)}", "badak.tensor([0, 3])")
     if starts.dtype is not int64:
         raise DTypeError(f"starts: expected whole numbers, int64; got {starts.dtype}", "starts.long()")
-    i, j = arange(begin, end)[:, None], arange(end)  # (T, 1), (S,)
-    return ((j <= i) & (j >= starts[:, None, None]) | (j == i))[:, None]
 
 
 def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:

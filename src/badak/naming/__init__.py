@@ -10,6 +10,7 @@ from badak.naming.door import door as door
 from badak.naming.explain import explain as explain
 from badak.naming.explain import guard_classes as guard_classes
 from badak.naming.explain import guard_names as guard_names
+from badak.naming.explain import guard_types as guard_types
 from badak.naming.explain import guarded as guarded
 from badak.naming.explain import guarded_operator as guarded_operator
 from badak.naming.homes import home as home

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, Signature, signature, unwrap
+from inspect import Parameter, Signature, isgeneratorfunction, signature, unwrap
 from types import FunctionType
 from typing import Any
 
@@ -32,6 +32,9 @@ without_data: list[Callable] = []  # what runs a call again that met the meta de
 def guarded(function: Callable, space: str, name: str | None = None) -> Callable:
     """The function as it stands in the public module `space`: what fails inside it unforeseen is explained."""
 
+    if isgeneratorfunction(function):
+        return _guarded_iterator(function, space, name or function.__name__)
+
     @wraps(function)
     def public(*args, **kwargs):
         try:
@@ -41,6 +44,20 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
             if theirs:
                 return public(*args, **theirs)
             return answered(error, function, name or function.__name__, args, kwargs, space)
+
+    public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    return public
+
+
+def _guarded_iterator(function: Callable, space: str, name: str) -> Callable:
+    """The same for a function that yields."""
+
+    @wraps(function)
+    def public(*args, **kwargs):
+        try:
+            yield from function(*args, **kwargs)
+        except FOREIGN as error:
+            answered(error, function, name, args, kwargs, space)
 
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
     return public
@@ -116,6 +133,21 @@ def guard_classes(names: dict[str, Any], base: type, space: str) -> None:
                 setattr(value, "__init__", guarded(unwrap(made), space, name))  # noqa: B010
 
 
+_OPERATORS = ("__init__", "__getitem__", "__iter__", "__call__")
+
+
+def guard_types(names: dict[str, Any], space: str) -> None:
+    """Guard the constructors and public methods of all public classes that a package lists, or a file defines."""
+    for name, value in names.items():
+        ours = isinstance(value, type) and value.__module__.startswith(names["__name__"])
+        if ours and name[0] != "_" and not issubclass(value, BaseException):
+            for member, function in list(vars(value).items()):
+                made = getattr(function, "__func__", function)  # of a class method
+                if (member in _OPERATORS or member[0] != "_") and type(made) is FunctionType and not hasattr(made, "__explained__"):
+                    kept = guarded(made, space, name if member == "__init__" else f"{name}.{member}")
+                    setattr(value, member, kept if made is function else type(function)(kept))
+
+
 def explain(error: BaseException, function: Callable, name: str, args, kwargs, space: str) -> None:
     """Raise what says in two lines why the call failed; return where the exception is to pass as it is."""
     if isinstance(error, BadakError):
@@ -135,7 +167,7 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
         value = given.arguments[argument]
         fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
         raise KindError(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
-    shown = {argument: value for argument, value in given.arguments.items() if argument != "self"}
+    shown = {argument: value for argument, value in given.arguments.items() if argument not in ("self", "cls")}
     called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
     raise _class_of(error)(
         f"{name}({called}): {_reason(error)}", _fix_of(error) or _usage(function, name, space)
@@ -238,7 +270,7 @@ def _usage(function: Callable, name: str, space: str) -> str:
         parameters = [each.replace(annotation=Parameter.empty) for each in signature(function).parameters.values()]
     except (TypeError, ValueError):
         return f"help({space}.{name}) says what it takes"
-    shown = str(Signature([each for each in parameters if each.name != "self"]))
+    shown = str(Signature([each for each in parameters if each.name not in ("self", "cls")]))
     if len(shown) > 90:
         shown = shown[:87].rsplit(",", 1)[0] + ", ...)"
     return f"{name}{shown}; help({space}.{name}) says what each argument may be"
