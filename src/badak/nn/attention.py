@@ -13,7 +13,8 @@ B batch, T target length (queries), S source length (keys), C embed_dim, H heads
 """
 
 from badak.nn import init
-from badak.nn.attention_checks import check_inputs, check_sizes
+from badak.nn.attention_checks import check_cached, check_inputs, check_sizes
+from badak.nn.cache import KeyValueCache
 from badak.nn.functional.heads import add_keys, attend, cut_heads, join_heads, visible
 from badak.nn.functional.linear import linear
 from badak.nn.linear import NonDynamicallyQuantizableLinear
@@ -95,6 +96,9 @@ class MultiheadAttention(Module):
         attn_mask: AnyMask | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
+        layer: int = 0,
     ) -> tuple[Tensor, Tensor | None]:
         """query (T, B, C), key (S, B, kdim), value (S, B, vdim) -> y (T, B, C), weights or None.
 
@@ -105,14 +109,25 @@ class MultiheadAttention(Module):
         is_causal              query t sees the keys 0 .. t; a tensor as attn_mask is then not looked at
         need_weights           return them: (B, T, S), or (B, H, T, S) with average_attn_weights=False
 
+        cache, layer           badak's own, see `nn.KeyValueCache`: the keys and values of this layer. Where query, key and
+                               value are one tensor it is appended and attended to causally, key_padding_mask
+                               (B, length + T), or as a Mask says; else key and value are projected with the first tokens only
+
         Without a batch, all shapes are without B. A query that sees no key gives y = bo and weights 0.
         Parity: PyTorch demands attn_mask with is_causal, and gives NaN where a query sees no key.
         """
-        check_inputs(self, query, key, value, key_padding_mask, attn_mask)
+        if cache is None:
+            check_inputs(self, query, key, value, key_padding_mask, attn_mask)
+        else:
+            check_cached(self, query, key, value, key_padding_mask, attn_mask, need_weights, is_causal, cache)
         batched = query._array.ndim == 3
         batch_first = self.batch_first and batched
         if not batched:
             query, key, value = _with_batch(query, key, value)
+        if cache is not None:
+            y = self._attend_cached(query, key, value, key_padding_mask, attn_mask, batch_first, cache, layer)
+            y = self.out_proj(join_heads(y))
+            return y.squeeze(1) if not batched else y.transpose(0, 1) if batch_first else y, None
         q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
         seen = visible(attn_mask, key_padding_mask, is_causal, q, k)  # q (B, H, T, D), k and v (B, H, S, D)
         bias_k, bias_v = self._held("bias_k", "bias_v")
@@ -125,15 +140,33 @@ class MultiheadAttention(Module):
             return y.squeeze(1), None if weights is None else weights.squeeze(0)
         return y.transpose(0, 1) if batch_first else y, weights
 
-    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor] | tuple[Tensor, ...]:
-        """q, k and v, all heads side by side; in self-attention by one matrix product for all three."""
-        if self._qkv_same_embed_dim and query is key and key is value:
-            return linear(query, *self._held("in_proj_weight", "in_proj_bias")).chunk(3, dim=-1)
+    def _attend_cached(self, query, key, value, padding, mask, batch_first: bool, cache: KeyValueCache, layer: int) -> Tensor:
+        """(B, H, T, D) of what the cache has of this layer, and of what is new."""
+        p = self.dropout if self.training else 0.0
+        if query is key and key is value:
+            q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
+            return cache.attend(layer, q, k, v, p, mask if padding is None else ~padding[:, None, None])
+
+        def project() -> tuple[Tensor, ...]:
+            return tuple(cut_heads(x, self.num_heads, batch_first) for x in self._project_some((key, value), (1, 2)))
+
+        q = cut_heads(*self._project_some((query,), (0,)), self.num_heads, batch_first)
+        k, v = cache.across(layer, key, project, 0 if batch_first else 1)
+        return attend(q, k, v, visible(mask, padding, False, q, k), p, False)[0]
+
+    def _project_some(self, inputs: tuple[Tensor, ...], which: tuple[int, ...]) -> list[Tensor]:
+        """Some of q, k and v (0, 1, 2), all heads side by side."""
         weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
         if self._qkv_same_embed_dim:
             weights = self.in_proj_weight.chunk(3)
         biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-        return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
+        return [linear(x, weights[i], biases[i]) for x, i in zip(inputs, which, strict=True)]
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor] | tuple[Tensor, ...]:
+        """q, k and v, all heads side by side; in self-attention by one matrix product for all three."""
+        if self._qkv_same_embed_dim and query is key and key is value:
+            return linear(query, *self._held("in_proj_weight", "in_proj_bias")).chunk(3, dim=-1)
+        return self._project_some((query, key, value), (0, 1, 2))
 
 
 def _with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:

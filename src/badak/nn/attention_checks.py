@@ -135,3 +135,36 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
     words = "(queries, keys)" if len(shape) == 2 else "(batch heads, queries, keys)"
     fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else None
     raise _InputError(f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {words} = {wanted}.", fix)
+
+
+def check_cached(attention, query, key, value, padding, mask, need_weights: bool, is_causal: bool, cache) -> None:
+    """All of a call of MultiheadAttention with a cache."""
+    own = query is key and key is value
+    wrong = (
+        "need_weights=True" if need_weights
+        else "key and value are two tensors" if key is not value
+        else "an attn_mask, but each token sees those before it" if own and isinstance(mask, Tensor)
+        else "a padding mask that is no tensor of bools" if own and not (padding is None or _is_bool(padding))
+        else "a Mask, and a padding mask besides" if own and mask is not None and padding is not None
+        else "is_causal=True in attention to another text" if is_causal and not own
+        else "bias_k, bias_v or a key of zeros" if attention.bias_k is not None or attention.add_zero_attn
+        else ""
+    )  # fmt: skip
+    if wrong:
+        raise ArgumentError(f"MultiheadAttention: a cache, and {wrong}", "leave out the one or the other")
+    _check_dims(query, key, value)
+    _check_channels(attention, query, key, value)
+    if not own:
+        check_inputs(attention, query, key, value, padding, mask)
+    elif padding is not None:
+        axis = 0 if attention.batch_first else 1
+        wanted = (query.shape[axis], cache.length + query.shape[1 - axis])
+        if query.dim() != 3 or tuple(padding.shape) != wanted:
+            raise _InputError(
+                f"key_padding_mask {tuple(padding.shape)}: with a cache of {cache.length} tokens expected {wanted}",
+                "(batch, tokens read and new)",
+            )
+
+
+def _is_bool(mask) -> bool:
+    return isinstance(mask, Tensor) and mask.dtype == bool_

@@ -4,7 +4,12 @@ In causal attention the key and the value of a token depend on nothing that come
 S tokens remembered, a new one costs one position of every layer and S products of its query; without them, S + 1 positions.
 """
 
-from badak.errors import DTypeError, GraphError, KindError, RangeError, ShapeError, expect
+import weakref
+from collections.abc import Callable
+
+import numpy as np
+
+from badak.errors import ArgumentError, DTypeError, GraphError, KindError, RangeError, ShapeError, expect
 from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
@@ -27,8 +32,12 @@ class KeyValueCache:
     The first chunk decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
     2 L B H S D numbers. Nothing is recorded for a backward.
 
+    Where the layers also look at a text beside theirs, such as what an encoder has read, `across(layer, memory, project)` gives
+    its keys and values: computed with the first chunk, kept until `rewind()` goes back to the beginning.
+
     Raises RangeError beyond the room and the layers, and for tokens counted as read that a layer has not kept; ShapeError and
-    DTypeError for keys and values unlike those kept; GraphError where a gradient is wanted.
+    DTypeError for keys and values unlike those kept; GraphError where a gradient is wanted; ArgumentError for another memory in
+    the middle of a text.
 
     PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", section 2.4.
     """
@@ -45,6 +54,10 @@ class KeyValueCache:
         self.room, self.length = room, 0
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
         self._ends = (0,) * layers  # up to which token each layer has kept them
+        self._beside: list = [None] * layers  # keys and values of what stands beside the text, where there is something
+        self.memory: Tensor | None = None  # of which they were made: a copy, with the rows that were taken
+        self._axis, self._source = 0, (_nobody, 0)  # where it has its batch; the tensor that it is a copy of, and its version
+        self.changes = 0  # how often the arrays became others
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -59,13 +72,10 @@ class KeyValueCache:
         says all by itself, in causal order only where it says so.
         """
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
-            raise GraphError(
-                "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
-                "with badak.no_grad(): around the model, or the whole text at once without a cache",
-            )
+            raise _no_history()
         watched = anywhere.curious and modes.observer is not None
         if watched:
-            effects.decides(self, "length")
+            self._decides()
         T, start = k.shape[2], self.length
         if start + T > self.room:
             raise RangeError(
@@ -81,6 +91,35 @@ class KeyValueCache:
         if isinstance(keep, Mask):
             keep, causal = keep.resolve(T, start + T, q.shape[0])
         return attend(q, keys, values, Visible(keep, None, causal, (T, start + T)), p, False)[0]
+
+    def across(
+        self, layer: int, memory: Tensor, project: Callable[[], tuple[Tensor, Tensor]], batch_axis: int = 0
+    ) -> tuple[Tensor, Tensor]:
+        """The keys and values (B, H, S, D) of `memory`: made by project() with the first tokens of a text, and kept.
+
+        memory: a tensor with the batch at `batch_axis`, the same for all layers. Later it must be that still, or equal to it, with
+        the rows taken as by `take`: `cache.memory` is.
+        """
+        self._expect_layer(layer)
+        self._decides()
+        if self.length == 0:
+            k, v = project()
+            if modes.grad and (k.requires_grad or v.requires_grad):
+                raise _no_history()
+            self._keep_beside(layer, k, v, memory, batch_axis)
+        elif self._beside[layer] is None:
+            raise ArgumentError(
+                f"KeyValueCache: layer {layer} is given a memory, but had none with the first {self.length} tokens",
+                "cache.rewind(), and the text from its beginning",
+            )
+        elif memory is not self.memory and not self._is_source(memory):
+            _expect_same(memory, self.memory)
+        return self._beside[layer]
+
+    def _is_source(self, memory: Tensor) -> bool:
+        """Whether this is the tensor that was kept, unchanged; what a replay is given is another one."""
+        source, version = self._source
+        return source() is memory and memory._version == version
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""
@@ -101,12 +140,28 @@ class KeyValueCache:
         if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
             got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
             raise KindError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
-        effects.decides(self, "length")
+        self._decides()
         self._take(rows)
 
     @effects.state(alone=True)
     def _take(self, rows: Tensor) -> None:
-        self._kept = [pair and tuple(x.index_select(0, rows) for x in pair) for pair in self._kept]
+        for layer, (kept, beside) in enumerate(zip(self._kept, self._beside)):
+            if kept is not None:
+                self._kept[layer] = tuple(self._taken(x, rows, self._ends[layer]) for x in kept)
+            if beside is not None:
+                self._beside[layer] = tuple(self._taken(x, rows, x.shape[2]) for x in beside)
+        if self.memory is not None:
+            self.memory = self.memory.index_select(self._axis, rows)
+            self._source = _nobody, 0
+
+    def _taken(self, x: Tensor, rows: Tensor, end: int) -> Tensor:
+        """Rows of x (B, H, S, D), up to `end`: in the memory of x where there are as many."""
+        new = x[:, :, :end].index_select(0, rows)
+        if len(new) != len(x):
+            self.changes += 1
+            x = _empty(new, x.shape[2])
+        x._array[:, :, :end] = new._array
+        return x
 
     @effects.state(alone=True)
     def _reach(self, layer: int, end: int) -> None:
@@ -129,8 +184,7 @@ class KeyValueCache:
 
     def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
         """What a layer keeps, made if these are its first keys and values."""
-        if not 0 <= layer < len(self):
-            raise RangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
+        self._expect_layer(layer)
         if self._kept[layer] is None:
             self._begin(layer, k, v)
         keys, values = self._kept[layer]
@@ -140,10 +194,57 @@ class KeyValueCache:
 
     @effects.state
     def _begin(self, layer: int, k: Tensor, v: Tensor) -> None:
+        self.changes += 1
         self._kept[layer] = _empty(k, self.room), _empty(v, self.room)
+
+    @effects.state
+    def _keep_beside(self, layer: int, k: Tensor, v: Tensor, memory: Tensor, axis: int) -> None:
+        """Keep a memory, its keys and values: in the arrays of those before where they fit."""
+        self._beside[layer] = self._kept_in(self._beside[layer] or (None, None), (k, v))
+        if not self._is_source(memory):
+            self.memory, self._axis = self._kept_in((self.memory,), (memory,))[0], axis
+            self._source = weakref.ref(memory), memory._version
+
+    def _kept_in(self, old: tuple, new: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Copies of `new` in the memory of `old`, or in other memory where the shapes differ."""
+        if any(x is None or x.shape != y.shape or x.dtype != y.dtype for x, y in zip(old, new)):
+            self.changes += 1
+            old = tuple(y.new_empty(y.shape) for y in new)
+        for x, y in zip(old, new):
+            x._array[...] = y._array
+        return old
+
+    def _decides(self) -> None:
+        effects.decides(self, "length")
+        effects.decides(self, "changes")
+
+    def _expect_layer(self, layer: int) -> None:
+        if not 0 <= layer < len(self):
+            raise RangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
 
     def __repr__(self) -> str:
         return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self.length})"
+
+
+def _no_history() -> GraphError:
+    return GraphError(
+        "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
+        "with badak.no_grad(): around the model, or the whole text at once without a cache",
+    )
+
+
+@effects.check
+def _expect_same(memory: Tensor, kept: Tensor) -> None:
+    """Refuse another memory in the middle of a text: its keys and values were never computed."""
+    if memory.shape != kept.shape or not np.array_equal(memory._array, kept._array):
+        raise ArgumentError(
+            f"KeyValueCache: memory {tuple(memory.shape)} is not the one whose keys and values are kept, {tuple(kept.shape)}",
+            "cache.rewind() before another memory; after cache.take(rows), the same rows of it, as in cache.memory",
+        )
+
+
+def _nobody() -> None:
+    """What a reference to nothing gives."""
 
 
 def _empty(x: Tensor, room: int) -> Tensor:

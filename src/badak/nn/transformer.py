@@ -8,26 +8,21 @@ Parity: there is one numeric path. PyTorch's inference path gives zeros at padde
 keep what training computes there.
 """
 
-import copy
 from collections.abc import Callable
 
-from badak.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.attention import MultiheadAttention
-from badak.nn.containers import ModuleList
+from badak.nn.cache import KeyValueCache
 from badak.nn.dropout import Dropout
 from badak.nn.functional.masks import question_padding
 from badak.nn.linear import Linear
-from badak.nn.mask import AnyMask
+from badak.nn.mask import AnyMask, Mask
 from badak.nn.module import Module
 from badak.nn.norm import LayerNorm
-from badak.nn.transformer_checks import check_batch, check_features
-from badak.tensor import Tensor, float32, full
-from badak.tensor import bool as bool_
-
-_ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
-
+from badak.nn.transformer_checks import check_batch, check_cache, check_features
+from badak.nn.transformer_parts import activation_of, causal_mask, copies, is_causal_mask, kept_in
+from badak.tensor import Tensor
 
 class TransformerEncoderLayer(Module):
     """Self-attention, then two linear layers, each with a residual and a norm.
@@ -63,7 +58,7 @@ class TransformerEncoderLayer(Module):
         self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = activation_of(activation)
 
     def forward(
         self,
@@ -93,7 +88,8 @@ class TransformerEncoderLayer(Module):
 class TransformerDecoderLayer(Module):
     """Self-attention, attention to the encoder's output (`memory`), two linear layers, each with a residual and a norm.
 
-    Arguments as in TransformerEncoderLayer.
+    Arguments as in TransformerEncoderLayer. `forward` takes a cache as TransformerDecoder's does, of which it is layer `layer`;
+    who calls it counts the tokens as read.
     """
 
     def __init__(
@@ -122,7 +118,7 @@ class TransformerDecoderLayer(Module):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
         self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
         self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = activation_of(activation)
 
     def forward(
         self,
@@ -134,10 +130,15 @@ class TransformerDecoderLayer(Module):
         memory_key_padding_mask: AnyMask | None = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
+        layer: int = 0,
     ) -> Tensor:
         check_batch(self.self_attn.batch_first, tgt=tgt, memory=memory)
-        own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
-        across = memory, memory_mask, memory_key_padding_mask, memory_is_causal
+        own: tuple = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        across: tuple = (memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+        if cache is not None:
+            own, across = (tgt_mask, tgt_key_padding_mask, True, (cache, layer)), (*across, (cache, layer))
         if self.norm_first:
             x = tgt + self._sa_block(self.norm1(tgt), *own)
             x = x + self._mha_block(self.norm2(x), *across)
@@ -147,17 +148,17 @@ class TransformerDecoderLayer(Module):
         return self.norm3(x + self._ff_block(x))
 
     def _sa_block(
-        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False
+        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False, kept=None
     ) -> Tensor:
-        x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
+        how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
+        x, _ = self.self_attn(x, x, x, key_padding_mask, **how)
         return self.dropout1(x)
 
     def _mha_block(
-        self, x: Tensor, mem: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False
+        self, x: Tensor, mem: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False, kept=None
     ) -> Tensor:
-        x, _ = self.multihead_attn(
-            x, mem, mem, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal
-        )
+        how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
+        x, _ = self.multihead_attn(x, mem, mem, key_padding_mask, **how)
         return self.dropout2(x)
 
     def _ff_block(self, x: Tensor) -> Tensor:
@@ -183,7 +184,7 @@ class TransformerEncoder(Module):
         independent_init: bool = False,
     ) -> None:
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers, independent_init)
+        self.layers = copies(encoder_layer, num_layers, independent_init)
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
 
@@ -200,7 +201,7 @@ class TransformerEncoder(Module):
         """
         if isinstance(src_key_padding_mask, Tensor):
             question_padding(src_key_padding_mask._array, True, "src_key_padding_mask")
-        is_causal = _is_causal(mask, is_causal)
+        is_causal = is_causal_mask(mask, is_causal)
         x = src
         for layer in self.layers:
             x = layer(x, src_mask=mask, src_key_padding_mask=src_key_padding_mask, is_causal=is_causal)
@@ -222,7 +223,7 @@ class TransformerDecoder(Module):
         independent_init: bool = False,
     ) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers, independent_init)
+        self.layers = copies(decoder_layer, num_layers, independent_init)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(
@@ -235,13 +236,23 @@ class TransformerDecoder(Module):
         memory_key_padding_mask: AnyMask | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """tgt (T, B, C), memory (S, B, C), tgt_mask (T, T), memory_mask (T, S), padding masks (B, T), (B, S) -> (T, B, C).
 
         tgt_is_causal None: found out from tgt_mask.
+
+        cache (badak's own): an `nn.KeyValueCache` of num_layers. tgt are then the T tokens that follow those which it has read, and
+        count as read; each sees itself and all before it. Keys and values of `memory` are computed with the first tokens and
+        kept, so it stays the same until the cache is rewound. tgt_key_padding_mask is (B, tokens read + T). The result is that of
+        the whole text at these places, to rounding. No gradients then; where it fails, nothing counts as read.
         """
-        x, tgt_is_causal = tgt, _is_causal(tgt_mask, tgt_is_causal)
-        for layer in self.layers:
+        x, tgt_is_causal = tgt, is_causal_mask(tgt_mask, tgt_is_causal)
+        if cache is not None:
+            check_cache(cache, self.num_layers, tgt_mask, tgt_is_causal)
+            tgt_mask = tgt_mask if isinstance(tgt_mask, Mask) else None
+        for at, layer in enumerate(self.layers):
             x = layer(
                 x,
                 memory,
@@ -251,7 +262,11 @@ class TransformerDecoder(Module):
                 memory_key_padding_mask=memory_key_padding_mask,
                 tgt_is_causal=tgt_is_causal,
                 memory_is_causal=memory_is_causal,
+                **kept_in(None if cache is None else (cache, at)),
             )
+        if cache is not None:
+            first = self.layers[0].self_attn
+            cache.advance(tgt.shape[1 if first.batch_first and tgt.dim() == 3 else 0])
         return x if self.norm is None else self.norm(x)
 
 
@@ -339,41 +354,4 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device=None, dtype=None) -> Tensor:
         """(sz, sz), 0 where query i may see key j (j <= i), -inf above the diagonal."""
-        return _causal_mask(sz, device, dtype)
-
-
-def _causal_mask(length: int, device=None, dtype=None) -> Tensor:
-    hide = dtype == bool_  # as a bool mask: True above the diagonal
-    return full((length, length), True if hide else float("-inf"), device=device, dtype=dtype or float32).triu(1)
-
-
-def _is_causal(mask: AnyMask | None, is_causal: bool | None) -> bool:
-    """What is_causal says, or, where it says nothing, whether `mask` is the causal one; a Mask says so itself."""
-    if is_causal is not None or not isinstance(mask, Tensor):
-        return bool(is_causal)
-    if mask.dim() != 2 or mask.shape[0] != mask.shape[1]:
-        return False
-    return bool((mask == _causal_mask(mask.shape[0], dtype=mask.dtype)).all())
-
-
-def _activation(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    if not isinstance(activation, str):
-        return activation
-    if activation not in _ACTIVATIONS:
-        raise ArgumentError(
-            f"activation should be relu/gelu, not {activation}", "any function of a tensor, such as F.silu or nn.SiLU()"
-        )
-    return _ACTIVATIONS[activation]
-
-
-def _copies(layer: Module, count: int, independent_init: bool) -> ModuleList:
-    layers = ModuleList(copy.deepcopy(layer) for _ in range(count))
-    for twin in list(layers)[1:] if independent_init else ():
-        twin.apply(_draw_anew)  # children first: attention has the last word on the bias of its output
-    return layers
-
-
-def _draw_anew(module: Module) -> None:
-    reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
-    if reset is not None:
-        reset()
+        return causal_mask(sz, device, dtype)

@@ -1,6 +1,8 @@
 """What can be wrong with what the Transformer is given, in words that say how to put it right."""
 
-from badak.errors import ShapeError
+from badak.errors import ArgumentError, ShapeError
+from badak.nn.cache import KeyValueCache
+from badak.nn.mask import AnyMask
 from badak.tensor import Tensor
 
 
@@ -27,3 +29,17 @@ def check_features(d_model: int, **tensors: Tensor) -> None:
                 f"{x.shape[-1]} features, d_model={d_model}",
                 f"Transformer(d_model={x.shape[-1]}, ...), or nn.Linear({x.shape[-1]}, {d_model}) before it",
             )
+
+
+def check_cache(cache: KeyValueCache, layers: int, mask: AnyMask | None, is_causal: bool) -> None:
+    """A cache has as many layers as the decoder, and knows one tensor as a mask only: the causal one."""
+    if len(cache) != layers:
+        raise ArgumentError(
+            f"TransformerDecoder: a cache of {len(cache)} layers for a decoder of {layers}",
+            f"nn.KeyValueCache({layers}, room={cache.room})",
+        )
+    if isinstance(mask, Tensor) and not is_causal:
+        raise ArgumentError(
+            "TransformerDecoder: a cache, and a tgt_mask that is not the causal one",
+            "leave tgt_mask out: with a cache each token sees itself and all before it",
+        )
