@@ -74,6 +74,23 @@ def cls_classifier(lib, dropout=0.0):
     return classifier(lib, dropout, readout="cls", norm_first=False)
 
 
+def seq2seq(lib, dropout=0.0, **options):
+    source = models if lib is badak else on_pytorch("seq2seq")
+
+    class Mirror(source.Seq2Seq):
+        """The same sentence on both sides; where it has zeros, its source is padded."""
+
+        def forward(self, ids):
+            return super().forward(ids, ids)
+
+    sizes = {"encoder_layers": 2, "decoder_layers": 2, "feedforward": 24, "dropout": dropout}
+    return Mirror(source.Seq2SeqConfig(vocab_size=11, context=8, d_model=16, heads=4, **sizes, **options))
+
+
+def seq2seq_of_the_paper(lib, dropout=0.0):
+    return seq2seq(lib, dropout, norm_first=False, activation="gelu", positions="halves", output_bias=True)
+
+
 class Translate:
     """nn.Transformer with a linear head, as a recipe for either library."""
 
@@ -99,6 +116,8 @@ MODELS = {
     "bert": (bert, IDS),
     "classifier": (classifier, PICTURES),
     "classifier with a class token": (cls_classifier, PICTURES),
+    "seq2seq": (seq2seq, IDS),
+    "seq2seq of the paper": (seq2seq_of_the_paper, IDS),
     "transformer": (Translate(), IDS),
 }
 each_model = pytest.mark.parametrize("make, specs", MODELS.values(), ids=list(MODELS))

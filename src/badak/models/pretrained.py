@@ -108,9 +108,7 @@ class Pretrained(nn.Module):
             model = cls(_config(chosen, settings))
         state = _ours(model, chosen, read_tensors(place), place)
         model.load_state_dict({name: x.to(dtype or float32) for name, x in state.items()}, assign=True)
-        for module in model.modules():
-            if isinstance(module, nn.RotaryEmbedding):
-                module.reset_parameters()
+        model.compute_tables()
         return model.eval()
 
     def save_pretrained(self, folder: str | os.PathLike, dtype: DType | None = None, shard: int = SHARD) -> None:
@@ -136,6 +134,11 @@ class Pretrained(nn.Module):
             _write_json(place / name, value)
         _write_tensors(place, tensors, shard)
 
+    def compute_tables(self) -> None:
+        """Make anew what no folder holds, for it can be computed."""
+        for module in self.modules():
+            if isinstance(module, nn.RotaryEmbedding):
+                module.reset_parameters()
 
     def rows_of(self, name: str, parts: int) -> list[int]:
         """How many rows of one of our tensors each of the tensors has that a folder keeps it in: equally many."""

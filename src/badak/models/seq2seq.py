@@ -1,0 +1,139 @@
+"""The Transformer of the paper: an encoder reads a sentence, a decoder writes another one, looking at what was read.
+
+    m = encoder(table[source] sqrt(C) + position)                                      (B, S, C)    every word sees every other
+    h = decoder(table[target] sqrt(C) + position, m)                                   (B, T, C)    each sees m, and what was written
+    logits = h tableᵀ                                                                  (B, T, V)    the word that comes next
+
+One table of vectors serves source, target and output (one vocabulary for both languages): a word that both have, a name or a
+number, is learned once. Dropout stands where the paper has it: on the sums of tables and positions, and on what each part of a
+layer adds; not on the weights of attention, nor within the feed-forward part.
+
+Source: Vaswani et al., "Attention Is All You Need", 2017, sections 3.1 to 3.5. The norm before each part instead of after it
+(norm_first): Xiong et al. 2020.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from badak import nn
+from badak.errors import RangeError, ShapeError
+from badak.io.config import check, option
+from badak.models.heads import check_heads
+from badak.models.pretrained import Pretrained
+from badak.nn import functional as F
+from badak.nn.cache import KeyValueCache
+from badak.tensor import Tensor, cat, zeros
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfig:
+    """The sizes of a translator; the defaults are those of 29,000 captions of photos."""
+
+    vocab_size: int = option(10_000, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(128, "longest sentence that is read or written, with its marks", unit="tokens", at_least=2)
+    d_model: int = option(256, "width of the model C", unit="channels", at_least=2)
+    heads: int = option(4, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
+    encoder_layers: int = option(4, "layers that read", unit="layers", at_least=1)
+    decoder_layers: int = option(4, "layers that write", unit="layers", at_least=1)
+    feedforward: int = option(512, "width of the feed-forward part", unit="channels", at_least=1)
+    dropout: float = option(0.3, "probability that a value is dropped in training", at_least=0, below=1)
+    norm_first: bool = option(True, "layer norm before each part (pre-norm) instead of after it")
+    activation: Literal["relu", "gelu", "silu"] = option("relu", "between the two maps of the feed-forward part")
+    positions: Literal["pairs", "halves"] = option(
+        "pairs", "where the cosines of a position stand: each beside its sine, or all of them after all sines"
+    )
+    output_bias: bool = option(False, "a number for each token, added to its logit")
+    pad_id: int = option(0, "id of the token that fills short sentences up (taken from the data)", at_least=0)
+    sos_id: int = option(1, "id of the token that a translation begins with (taken from the data)", at_least=0)
+    eos_id: int = option(2, "id of the token that ends a sentence (taken from the data)", at_least=0)
+
+    def __post_init__(self):
+        check(self)
+        check_heads(type(self).__name__, self.d_model, self.heads)
+
+
+class Seq2Seq(Pretrained):
+    """source (B, S), target (B, T) -> logits (B, T, V); logits[:, t] depends on the source and target[:, :t+1] only.
+
+    Both at most `config.context` long. Tokens `config.pad_id` of the source are seen by nobody; those of the target stand at its
+    end, where only what is behind them sees them.
+
+    `encode` and `decode` are the two halves. With a `cache` (nn.KeyValueCache of `config.decoder_layers`) `decode` is given the
+    tokens that follow those which the cache has read, and the keys and values of `memory` are computed once.
+
+    Raises RangeError for a sentence longer than the context, ShapeError for batches that differ.
+    """
+
+    def __init__(self, config: Seq2SeqConfig):
+        super().__init__()
+        self.config, C = config, config.d_model
+        self.token = nn.Embedding(config.vocab_size, C, config.pad_id)
+        self.compute_tables()
+        self.drop = nn.Dropout(config.dropout)
+        sizes = C, config.heads, config.feedforward, config.dropout, getattr(F, config.activation), 1e-5, True, config.norm_first
+        self.encoder = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(*sizes), config.encoder_layers, nn.LayerNorm(C) if config.norm_first else None, False
+        )
+        self.decoder = nn.TransformerDecoder(
+            nn.TransformerDecoderLayer(*sizes), config.decoder_layers, nn.LayerNorm(C) if config.norm_first else None
+        )
+        self.bias = nn.Parameter(zeros(1, config.vocab_size)) if config.output_bias else None
+        self.apply(_without_inner_dropout)
+        self.start()
+
+    def compute_tables(self) -> None:
+        """The sines and cosines of each position."""
+        self.position = nn.PositionalEncoding(self.config.d_model, 0.0, self.config.context, batch_first=True)
+        if self.config.positions == "halves":
+            self.position.pe = cat([self.position.pe[:, 0::2], self.position.pe[:, 1::2]], dim=1)
+
+    def start(self) -> None:
+        """The first weights: matrices Xavier-uniform, the table normal with deviation 1 / sqrt(C), so that sqrt(C) makes it 1."""
+        for weight in self.parameters():
+            if weight.dim() > 1:
+                nn.init.xavier_uniform_(weight)
+        nn.init.normal_(self.token.weight, std=self.config.d_model**-0.5)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def embed(self, ids: Tensor, begin: int = 0) -> Tensor:
+        """What the stacks read of tokens that stand at `begin` and after it, (B, T, C)."""
+        end = begin + ids.shape[1]
+        if end > self.config.context:
+            raise RangeError(
+                f"Seq2Seq: length {end} > context {self.config.context}", "shorter sentences, or a model with a larger context"
+            )
+        return self.drop(self.token(ids) * self.config.d_model**0.5 + self.position.pe[begin:end])
+
+    def encode(self, source: Tensor) -> Tensor:
+        """What was read of source (B, S): memory (B, S, C)."""
+        return self.encoder(self.embed(source), src_key_padding_mask=source == self.config.pad_id)
+
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        """The logits (B, T, V) after each token of target (B, T), for what was read of source (B, S)."""
+        if target.shape[0] != source.shape[0]:
+            raise ShapeError(
+                f"Seq2Seq: {target.shape[0]} targets for {source.shape[0]} sources", "as many sentences of one language as of the other"
+            )
+        hidden = source == self.config.pad_id
+        h = self.embed(target, 0 if cache is None else cache.length)
+        if cache is not None:
+            return self.logits(self.decoder(h, memory, memory_key_padding_mask=hidden, cache=cache))
+        causal = nn.Transformer.generate_square_subsequent_mask(h.shape[1])
+        return self.logits(self.decoder(h, memory, causal, memory_key_padding_mask=hidden, tgt_is_causal=True))
+
+    def logits(self, h: Tensor) -> Tensor:
+        """Which token comes next, (B, T, V), of what the decoder made, (B, T, C)."""
+        y = F.linear(h, self.token.weight)
+        return y if self.bias is None else y + self.bias
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        return self.decode(target, self.encode(source), source)
+
+
+def _without_inner_dropout(module: nn.Module) -> None:
+    """Dropout on what a part adds, and nowhere else."""
+    if isinstance(module, nn.MultiheadAttention):
+        module.dropout = 0.0
+    if isinstance(module, (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)):
+        module.dropout = nn.Dropout(0.0)
