@@ -1,8 +1,8 @@
 """The Transformer of the paper: an encoder reads a sentence, a decoder writes another one, looking at what was read.
 
-    m = encoder(table[source] sqrt(C) + position)                                      (B, S, C)    every word sees every other
-    h = decoder(table[target] sqrt(C) + position, m)                                   (B, T, C)    each sees m, and what was written
-    logits = h tableᵀ                                                                  (B, T, V)    the word that comes next
+    m = encoder(table[source] sqrt(C) + position)           (B, S, C)    every word sees every other
+    h = decoder(table[target] sqrt(C) + position, m)        (B, T, C)    each sees m, and what was written before it
+    logits = h tableᵀ                                       (B, T, V)    the word that comes next
 
 One table of vectors serves source, target and output (one vocabulary for both languages): a word that both have, a name or a
 number, is learned once. Dropout stands where the paper has it: on the sums of tables and positions, and on what each part of a
@@ -113,7 +113,7 @@ class Seq2Seq(Pretrained):
         """The logits (B, T, V) after each token of target (B, T), for what was read of source (B, S)."""
         if target.shape[0] != source.shape[0]:
             raise ShapeError(
-                f"Seq2Seq: {target.shape[0]} targets for {source.shape[0]} sources", "as many sentences of one language as of the other"
+                f"Seq2Seq: {target.shape[0]} targets for {source.shape[0]} sources", "as many sentences of either language"
             )
         hidden = source == self.config.pad_id
         h = self.embed(target, 0 if cache is None else cache.length)

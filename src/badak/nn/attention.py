@@ -86,7 +86,7 @@ class MultiheadAttention(Module):
             if extra is not None:
                 init.xavier_normal_(extra)
 
-    def forward(
+    def forward(  # type: ignore[override]  # arguments by keyword only
         self,
         query: Tensor,
         key: Tensor,
@@ -147,10 +147,11 @@ class MultiheadAttention(Module):
             q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
             return cache.attend(layer, q, k, v, p, mask if padding is None else ~padding[:, None, None])
 
-        def project() -> tuple[Tensor, ...]:
-            return tuple(cut_heads(x, self.num_heads, batch_first) for x in self._project_some((key, value), (1, 2)))
+        def project() -> tuple[Tensor, Tensor]:
+            k, v = self._project_some((key, value), (1, 2))
+            return cut_heads(k, self.num_heads, batch_first), cut_heads(v, self.num_heads, batch_first)
 
-        q = cut_heads(*self._project_some((query,), (0,)), self.num_heads, batch_first)
+        q = cut_heads(self._project_some((query,), (0,))[0], self.num_heads, batch_first)
         k, v = cache.across(layer, key, project, 0 if batch_first else 1)
         return attend(q, k, v, visible(mask, padding, False, q, k), p, False)[0]
 

@@ -56,7 +56,8 @@ class KeyValueCache:
         self._ends = (0,) * layers  # up to which token each layer has kept them
         self._beside: list = [None] * layers  # keys and values of what stands beside the text, where there is something
         self.memory: Tensor | None = None  # of which they were made: a copy, with the rows that were taken
-        self._axis, self._source = 0, (_nobody, 0)  # where it has its batch; the tensor that it is a copy of, and its version
+        self._axis = 0  # where it has its batch
+        self._source: tuple[Callable[[], Tensor | None], int] = _nobody, 0  # what it is a copy of, and the version of that
         self.changes = 0  # how often the arrays became others
 
     def __len__(self) -> int:

@@ -24,6 +24,7 @@ from badak.nn.transformer_checks import check_batch, check_cache, check_features
 from badak.nn.transformer_parts import activation_of, causal_mask, copies, is_causal_mask, kept_in
 from badak.tensor import Tensor
 
+
 class TransformerEncoderLayer(Module):
     """Self-attention, then two linear layers, each with a residual and a norm.
 
@@ -120,7 +121,7 @@ class TransformerDecoderLayer(Module):
         self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
         self.activation = activation_of(activation)
 
-    def forward(
+    def forward(  # type: ignore[override]  # arguments by keyword only
         self,
         tgt: Tensor,
         memory: Tensor,
@@ -155,8 +156,9 @@ class TransformerDecoderLayer(Module):
         return self.dropout1(x)
 
     def _mha_block(
-        self, x: Tensor, mem: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False, kept=None
-    ) -> Tensor:
+        self, x: Tensor, mem: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False,
+        kept=None,
+    ) -> Tensor:  # fmt: skip
         how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
         x, _ = self.multihead_attn(x, mem, mem, key_padding_mask, **how)
         return self.dropout2(x)
@@ -226,7 +228,7 @@ class TransformerDecoder(Module):
         self.layers = copies(decoder_layer, num_layers, independent_init)
         self.num_layers, self.norm = num_layers, norm
 
-    def forward(
+    def forward(  # type: ignore[override]  # arguments by keyword only
         self,
         tgt: Tensor,
         memory: Tensor,
