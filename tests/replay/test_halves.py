@@ -188,3 +188,48 @@ def test_scaled_losses_train_as_they_do_without_replays():
         return losses
 
     assert trained(True) == trained(False)
+
+
+class Encoder(nn.Module):
+    """Self-attention of packed heads and a feed-forward net, with biases."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(16, 48), nn.Linear(16, 16)
+        self.up, self.down, self.norm = nn.Linear(16, 64), nn.Linear(64, 16), nn.LayerNorm(16)
+
+    def forward(self, x):
+        heads = [part.view(*x.shape[:2], 2, 8).transpose(1, 2) for part in self.qkv(x).split(16, dim=2)]
+        x = self.norm(x + self.out(F.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(x.shape)))
+        return self.norm(x + self.down(F.gelu(self.up(x))))
+
+
+@pytest.mark.parametrize("length", [1, 5, 28])
+def test_kernels_stand_for_all_of_an_encoder_in_bfloat16(length):
+    with kernels.use("fast"), badak.no_grad():
+        narrow = Encoder().eval().bfloat16()
+        step = badak.compile(narrow.forward)
+        x = badak.randn(3, length, 16).bfloat16()
+        for _ in range(4):
+            step(x)
+        (plan,) = step.recordings
+        assert [entry for entry in plan.entries if entry.calls is None] == []
+
+
+def test_kernels_stand_for_attention_forward_and_backward_under_autocast():
+    with kernels.use("fast"):
+        model = Encoder()
+
+        def step(x):
+            model.zero_grad()
+            with badak.autocast("cpu", dtype=badak.bfloat16):
+                loss = model(x).float().square().mean()
+            loss.backward()
+            return loss
+
+        compiled, x = badak.compile(step), badak.randn(3, 7, 16)
+        for _ in range(4):
+            compiled(x)
+        (plan,) = compiled.recordings
+        python = {entry.op.name for entry in plan.entries if entry.calls is None and hasattr(entry, "op")}
+        assert python.isdisjoint({"attention", "split", "linear", "layer_norm", "gelu", "add"})

@@ -83,7 +83,7 @@ def _plain(q, k, v) -> bool:
         and shape[:2] == other[:2]
         and shape[3] == other[3]
         and q.dtype is k.dtype is v.dtype
-        and q.dtype.kind == "f"
+        and q.dtype.kind in "fV"
     )
 
 

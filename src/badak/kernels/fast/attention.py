@@ -19,7 +19,7 @@ from badak.kernels.fast.compiler.registers import whole_registers
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.totals import summed
 from badak.kernels.fast.vectors.accumulators import rounded_to, summing
-from badak.kernels.fast.vectors.bf16_gemm import multiply
+from badak.kernels.fast.vectors.bf16_gemm import WIDE, multiply
 from badak.kernels.fast.vectors.columns import softmax_columns, softmax_columns_backward
 from badak.kernels.half import BFLOAT16, value_dtype
 from badak.kernels.order import heads_like
@@ -171,7 +171,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
         attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q))
         return out, lse, None
-    if q.itemsize == 2 and not _narrow(q, k, v):
+    if q.itemsize == 2 and not _rows_are_vectors(q, k, v):
         return _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights)
     weights = np.empty(full, q.dtype) if want_weights else _ABSENT[q.dtype]
     block = _block(queries, keys)
@@ -191,7 +191,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         _raised(p),
         keys if causal is None else causal,
         block,
-        _way(q),
+        _way(q, k),
         jobs,
     )
     return out, lse, weights if want_weights else None
@@ -205,7 +205,7 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
     (batch, heads, queries, _), (groups, keys) = q.shape, k.shape[1:3]
     full = (batch, heads, queries, keys)
     block = _block(queries, keys)
-    if q.itemsize == 2 and (needs[3] or not _narrow(q, k, v, dout)):
+    if q.itemsize == 2 and (needs[3] or not _rows_are_vectors(q, k, v, dout)):
         return _backward_in_float32(dout, dweights, q, k, v, lse, keep, bias, causal, scale, drop, p, needs)
     parts = 1 if q.itemsize == 2 else max(1, min(_TASKS // max(batch * groups, 1), heads // max(groups, 1) * -(-queries // block)))
     packed = _side_by_side(q, k, v) if parts == 1 else None
@@ -232,7 +232,7 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
         _raised(p),
         keys if causal is None else causal,
         block,
-        _way(q),
+        _way(q, k),
         jobs,
     )
     dk, dv = (_total(x) for x in (dk, dv))
@@ -240,14 +240,11 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
 
 
-def _way(q):
-    """How products of these are computed, where they are bfloat16."""
-    return WAY_NUMBERS[WAYS.chosen()] if q.itemsize == 2 else 0
-
-
-def _narrow(q, k, *others):
-    """Whether to take these of bfloat16 as they are: instructions multiply them, rows are contiguous, and heads fill tiles."""
-    return q.shape[3] * k.shape[2] >= _TILES and WAYS.chosen() in WAY_NUMBERS and _rows_are_vectors(q, k, *others)
+def _way(q, k):
+    """How products of these are computed, where they are bfloat16: by instructions for it, where heads fill tiles."""
+    if q.itemsize != 2:
+        return 0
+    return WAY_NUMBERS.get(WAYS.chosen(), WIDE) if q.shape[3] * k.shape[2] >= _TILES else WIDE
 
 
 def _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights):

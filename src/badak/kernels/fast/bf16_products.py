@@ -10,6 +10,7 @@ import numpy as np
 
 from badak.kernels.fast import products
 from badak.kernels.fast._blocks import NOTHING
+from badak.kernels.fast.casts import vector
 from badak.kernels.fast.compiler.caches import SECOND_CACHE
 from badak.kernels.fast.threads.parallel import Kernel
 from badak.kernels.fast.threads.team import team
@@ -27,18 +28,9 @@ WAY_NUMBERS = {"amx": inner.AMX, "avx512_bf16": inner.AVX512}
 
 
 def bf16_tiles(task, c, a, b, bias, way, rows, columns):
-    """One tile of c[i, j] = a[i, j] b[i, j] + bias, c (I, J, M, N), of at most (rows, columns).
-
-    a (I or 1, J or 1, M, K) and b (I or 1, J or 1, K, N) repeat along batch axes of size 1; bias (N,) or empty.
-    """
-    down, across = -(-c.shape[2] // rows), -(-c.shape[3] // columns)
-    batch, tile = divmod(task, down * across)
-    i, j = divmod(batch, c.shape[1])
-    m, n = tile // across * rows, tile % across * columns
-    left = a[i % a.shape[0], j % a.shape[1], m : m + rows, :]
-    right = b[i % b.shape[0], j % b.shape[1], :, n : n + columns]
-    out = c[i, j, m : m + rows, n : n + columns]
-    inner.bf16_gemm(way, 1, left, right, bias[n : n + columns], out)
+    """One tile of c = a b + bias; see `products.part`."""
+    left, right, row, out = products.part(task, c, a, b, bias, rows, columns)
+    inner.bf16_gemm(way, 1, left, right, row, out)
 
 
 _kernels: dict = {}  # by whether c, a and b are bfloat16
@@ -74,7 +66,7 @@ def product(c, a, b, bias=None):
         c,
         a,
         b,
-        NOTHING[_FLOAT32] if bias is None else np.ascontiguousarray(bias, _FLOAT32),
+        NOTHING[_FLOAT32] if bias is None else vector(bias, _FLOAT32),
         WAY_NUMBERS[way],
         rows,
         columns,
@@ -93,7 +85,7 @@ def _rounded(x):
 
 
 def _in_float32(c, a, b, bias):
-    bias = None if bias is None else np.ascontiguousarray(bias, _FLOAT32)
+    bias = None if bias is None else vector(bias, _FLOAT32)
     if c.dtype == _FLOAT32:
         return products.product(c, _rounded(a), _rounded(b), bias)
     c[...] = products.product(np.empty(c.shape, _FLOAT32), _rounded(a), _rounded(b), bias)

@@ -7,6 +7,7 @@ import numpy as np
 from badak.kernels.fast import streamed
 from badak.kernels.fast._blocks import NOTHING, as_rows
 from badak.kernels.fast.bf16_products import product as bf16_product
+from badak.kernels.fast.casts import vector
 from badak.kernels.fast.products import product
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.totals import column_sum
@@ -60,7 +61,7 @@ def _few_bf16(x, w, b, kind):
         x, given = np.empty(x.shape, BFLOAT16), np.ascontiguousarray(x)
         round_rows(1, x.size // 4, given, x)
     y, columns = np.empty((len(x), features), kind), _columns(2 * _BLOCK, size)
-    bias = NOTHING[_FLOAT32] if b is None else np.ascontiguousarray(b, _FLOAT32)
+    bias = NOTHING[_FLOAT32] if b is None else vector(b, _FLOAT32)
     few_rows_bf16(-(-features // columns), len(x) * w.size // 10, y, np.ascontiguousarray(x), w, bias, columns)
     return y
 

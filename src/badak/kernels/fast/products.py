@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast.compiler.caches import SECOND_CACHE
+from badak.kernels.fast.compiler.compile import kernel
 from badak.kernels.fast.compiler.registers import REGISTER, ROWS
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.threads.team import team
@@ -32,11 +33,11 @@ _FLOATS = Costs(ROWS, 3 * REGISTER // 4, 30, 100_000)
 _ROWS_MOST = max(128, SECOND_CACHE * 3 // 8 // (4 * DEPTH) // ROWS * ROWS)
 
 
-@parallel("X4 V4 V4 R1 i i")
-def product_tiles(task, c, a, b, bias, rows, columns):
-    """One tile of c[i, j] = a[i, j] b[i, j] + bias, c (I, J, M, N), of at most (rows, columns).
+@kernel
+def part(task, c, a, b, bias, rows, columns):
+    """The parts of a, b, bias and c of a task, which makes at most (rows, columns) of c[i, j] = a[i, j] b[i, j] + bias.
 
-    a (I or 1, J or 1, M, K) and b (I or 1, J or 1, K, N) repeat along batch axes of size 1; bias (N,) or empty.
+    c (I, J, M, N). a (I or 1, J or 1, M, K) and b (I or 1, J or 1, K, N) repeat along batch axes of size 1; bias (N,) or empty.
     """
     down, across = -(-c.shape[2] // rows), -(-c.shape[3] // columns)
     batch, tile = divmod(task, down * across)
@@ -44,8 +45,14 @@ def product_tiles(task, c, a, b, bias, rows, columns):
     m, n = tile // across * rows, tile % across * columns
     left = a[i % a.shape[0], j % a.shape[1], m : m + rows, :]
     right = b[i % b.shape[0], j % b.shape[1], :, n : n + columns]
-    out = c[i, j, m : m + rows, n : n + columns]
-    gemm(1, left, right, bias[n : n + columns], out)
+    return left, right, bias[n : n + columns], c[i, j, m : m + rows, n : n + columns]
+
+
+@parallel("X4 V4 V4 R1 i i")
+def product_tiles(task, c, a, b, bias, rows, columns):
+    """One tile of c = a b + bias; see `part`."""
+    left, right, row, out = part(task, c, a, b, bias, rows, columns)
+    gemm(1, left, right, row, out)
 
 
 @lru_cache(4096)

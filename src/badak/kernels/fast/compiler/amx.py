@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 
 from badak.kernels.fast.compiler.cpu import FEATURES
-from badak.kernels.fast.compiler.registers import I32, I64
+from badak.kernels.fast.compiler.registers import I32, I64, Loops
 
 __all__ = ["LINE", "TILE", "Tiles", "Wide", "has", "stack", "target"]
 
@@ -85,16 +85,13 @@ class Tiles:
         self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.x86.{name}"), values)
 
 
-class Wide:
+class Wide(Loops):
     """Instructions on registers of 64 bytes, addresses being int64."""
 
     floats, words = ir.VectorType(ir.FloatType(), 16), ir.VectorType(I32, 16)
     shorts = ir.VectorType(_I16, 32)  # bits of bfloat16
 
     nothing = ir.Constant(floats, None)
-
-    def __init__(self, builder):
-        self.builder = builder
 
     def at(self, address, offset):
         """address + offset, a constant or a value."""
@@ -190,26 +187,6 @@ class Wide:
         """total + a0 b0 + a1 b1 in each lane, for registers of pairs."""
         left, right = (self.builder.bitcast(x, _bfloats(32)) for x in (a, b))
         return self._call("x86.avx512bf16.dpbf16ps.512", self.floats, total, left, right)
-
-    def repeat(self, count, carried, body):
-        """Emit `for i in range(count): carried = body(i, carried)`, and give the carried values."""
-        b = self.builder
-        entry, loop, after = b.block, b.append_basic_block("repeat"), b.append_basic_block("done")
-        b.cbranch(b.icmp_signed(">", count, I64(0)), loop, after)
-        b.position_at_end(loop)
-        i, before = b.phi(I64), [b.phi(value.type) for value in carried]
-        new = [b.add(i, I64(1)), *body(i, before)]
-        for phi, first, then in zip([i, *before], [I64(0), *carried], new):
-            phi.add_incoming(first, entry)
-            phi.add_incoming(then, b.block)
-        b.cbranch(b.icmp_signed("<", new[0], count), loop, after)
-        last = b.block
-        b.position_at_end(after)
-        results = [b.phi(value.type) for value in carried]
-        for phi, first, then in zip(results, carried, new[1:]):
-            phi.add_incoming(first, entry)
-            phi.add_incoming(then, last)
-        return results
 
     def _call(self, name, result, *values):
         kind = ir.FunctionType(result, [value.type for value in values])

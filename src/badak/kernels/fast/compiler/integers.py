@@ -19,7 +19,6 @@ __all__ = [
     "WIDENED",
     "Bytes",
     "Sixteen",
-    "repeat",
 ]
 
 BIT, I8, I32, F32 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.FloatType()
@@ -116,15 +115,3 @@ class Bytes(Vectors):
         kind = ir.FunctionType(I32, [self.sums])
         name = f"llvm.vector.reduce.add.v{self.lanes}i32"
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), [sums])
-
-
-class _Loop:
-    """What `Vectors.repeat` needs."""
-
-    def __init__(self, builder):
-        self.builder = builder
-
-
-def repeat(builder, count, carried, body):
-    """As `Vectors.repeat`, which is of no kind of number."""
-    return Vectors.repeat(_Loop(builder), count, carried, body)

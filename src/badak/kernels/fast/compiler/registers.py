@@ -21,6 +21,7 @@ __all__ = [
     "FOUR",
     "I64",
     "INT64",
+    "Loops",
     "REGISTER",
     "ROWS",
     "THREE",
@@ -47,11 +48,40 @@ def describe():
     return f"badak's own ({name}: tiles of {ROWS} x {3 * REGISTER // 4} float32)"
 
 
-class Vectors:
+class Loops:
+    """Loops among emitted instructions."""
+
+    def __init__(self, builder):
+        self.builder = builder
+
+    def repeat(self, count, carried, body):
+        """Emit `for i in range(count): carried = body(i, carried)`, and give the carried values."""
+        b = self.builder
+        entry = b.block
+        loop, after = b.append_basic_block("repeat"), b.append_basic_block("done")
+        b.cbranch(b.icmp_signed(">", count, I64(0)), loop, after)
+        b.position_at_end(loop)
+        i, before = b.phi(I64), [b.phi(value.type) for value in carried]
+        new = [b.add(i, I64(1)), *body(i, before)]
+        for phi, first, then in zip([i, *before], [I64(0), *carried], new):
+            phi.add_incoming(first, entry)
+            phi.add_incoming(then, b.block)
+        b.cbranch(b.icmp_signed("<", new[0], count), loop, after)
+        last = b.block
+        b.position_at_end(after)
+        results = [b.phi(value.type) for value in carried]
+        for phi, first, then in zip(results, carried, new[1:]):
+            phi.add_incoming(first, entry)
+            phi.add_incoming(then, last)
+        return results
+
+
+class Vectors(Loops):
     """Vectors of `number` (a Numba type) that fill one register, and the instructions on them."""
 
     def __init__(self, builder, number):
-        self.builder, self.bytes = builder, number.bitwidth // 8
+        super().__init__(builder)
+        self.bytes = number.bitwidth // 8
         self.element = ir.FloatType() if self.bytes == 4 else ir.DoubleType()
         self.lanes = REGISTER // self.bytes
         self.type, self.indices = ir.VectorType(self.element, self.lanes), ir.VectorType(I32, self.lanes)
@@ -144,27 +174,6 @@ class Vectors:
 
     def whole(self, number):
         return ir.Constant(self.indices, [number] * self.lanes)
-
-    def repeat(self, count, carried, body):
-        """Emit `for i in range(count): carried = body(i, carried)`, and give the carried values."""
-        b = self.builder
-        entry = b.block
-        loop, after = b.append_basic_block("repeat"), b.append_basic_block("done")
-        b.cbranch(b.icmp_signed(">", count, I64(0)), loop, after)
-        b.position_at_end(loop)
-        i, before = b.phi(I64), [b.phi(value.type) for value in carried]
-        new = [b.add(i, I64(1)), *body(i, before)]
-        for phi, first, then in zip([i, *before], [I64(0), *carried], new):
-            phi.add_incoming(first, entry)
-            phi.add_incoming(then, b.block)
-        b.cbranch(b.icmp_signed("<", new[0], count), loop, after)
-        last = b.block
-        b.position_at_end(after)
-        results = [b.phi(value.type) for value in carried]
-        for phi, first, then in zip(results, carried, new[1:]):
-            phi.add_incoming(first, entry)
-            phi.add_incoming(then, last)
-        return results
 
     def total(self, vector):
         """The sum of the lanes: halves are added until one number is left, in this order always."""

@@ -1,11 +1,52 @@
-"""Where a result is summed up in several steps: in the result itself, or, if it is bfloat16, in float32 beside it."""
+"""Numbers of bfloat16 arrays as float32 and back, where kernels compute in several steps.
+
+Rows of heads, of 8 or 32 numbers, are too short for loops of Numba: they go by registers.
+"""
+
+# mypy: disable-error-code="call-arg"
 
 import numpy as np
 
 from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
-from badak.kernels.fast.compiler.compile import overload
+from badak.kernels.fast.compiler.compile import kernel, overload
+from badak.kernels.fast.compiler.registers import FLOAT32, I64, Vectors, instruction, returns
 
-__all__ = ["rounded_to", "summing"]
+__all__ = ["numbers_like", "rounded_to", "summing", "widened"]
+
+
+def _move_rows(narrowing):
+    """The instruction that moves rows of numbers from x to y, one of which is bfloat16 and the other float32."""
+
+    @instruction
+    def move(typingctx, x, x_row, rows, columns, y, y_row):
+        def codegen(context, builder, signature, values):
+            x, x_row, rows, columns, y, y_row = values
+            v = Vectors(builder, FLOAT32)
+            whole = builder.udiv(columns, I64(v.lanes))
+            rest = builder.sub(columns, builder.mul(whole, I64(v.lanes)))
+            more = builder.zext(builder.icmp_signed(">", rest, I64(0)), I64)
+
+            def register(i, j, mask):
+                source, target = (builder.add(start, builder.mul(i, step)) for start, step in ((x, x_row), (y, y_row)))
+                wide, narrow = (builder.mul(j, I64(item * v.lanes)) for item in (4, 2))
+                numbers = v.load(source, wide if narrowing else narrow, mask, not narrowing)
+                v.store(numbers, target, narrow if narrowing else wide, mask, narrowing)
+                return []
+
+            def row(i, _):
+                v.repeat(whole, [], lambda j, _: register(i, j, None))
+                v.repeat(more, [], lambda _, __: register(i, whole, v.first(rest)))
+                return []
+
+            v.repeat(rows, [], row)
+            return context.get_dummy_value()
+
+        return returns(None, [], 6), codegen
+
+    return move
+
+
+_widen_rows, _round_rows = _move_rows(False), _move_rows(True)
 
 
 def summing(x):
@@ -14,8 +55,18 @@ def summing(x):
     return x
 
 
+def numbers_like(x):
+    """What stands for x while it is computed: x itself, or float32 if x is bfloat16."""
+    return x
+
+
 def rounded_to(x, sums):
-    """x = the sums of `summing(x)`, rounded once."""
+    """x = the numbers of `summing(x)` or `numbers_like(x)`, rounded once. The last axis of both is contiguous."""
+
+
+def widened(x):
+    """x (M, N), one of whose axes is contiguous, as float32 in the order of its memory; x itself where it is no bfloat16."""
+    return x
 
 
 @overload(summing)
@@ -28,6 +79,11 @@ def _(x):
         return x
 
     return run
+
+
+@overload(numbers_like)
+def _(x):
+    return (lambda x: np.empty(x.shape, np.float32)) if is_bfloat16(x) else (lambda x: x)
 
 
 @overload(rounded_to)
@@ -43,9 +99,23 @@ def _(x, sums):
     else:
 
         def run(x, sums):
-            for i in range(x.shape[0]):
-                row = x[i]
-                for j in range(x.shape[1]):
-                    row[j] = sums[i, j]
+            _round_rows(sums.ctypes.data, sums.strides[0], x.shape[0], x.shape[1], x.ctypes.data, x.strides[0])
 
     return run
+
+
+@kernel
+def _widened_rows(x):
+    y = np.empty(x.shape, np.float32)
+    _widen_rows(x.ctypes.data, x.strides[0], x.shape[0], x.shape[1], y.ctypes.data, y.strides[0])
+    return y
+
+
+@kernel
+def _widened(x):
+    return _widened_rows(x.T).T if x.strides[0] < x.strides[1] else _widened_rows(x)
+
+
+@overload(widened)
+def _(x):
+    return (lambda x: _widened(x)) if is_bfloat16(x) else (lambda x: x)

@@ -11,6 +11,7 @@ from badak.kernels.fast.compiler.amx import LINE, TILE, has
 from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
 from badak.kernels.fast.compiler.compile import kernel, overload
 from badak.kernels.fast.compiler.linking import callbacks, extern
+from badak.kernels.fast.vectors.accumulators import numbers_like, rounded_to, widened
 from badak.kernels.fast.vectors.bf16_tiles import (
     SIDE,
     K,
@@ -28,9 +29,9 @@ from badak.kernels.fast.vectors.bf16_tiles import (
 from badak.kernels.fast.vectors.gemm import gemm, where
 from badak.kernels.half import BFLOAT16
 
-__all__ = ["AMX", "AVX512", "DEPTH", "bf16_gemm", "multiply"]
+__all__ = ["AMX", "AVX512", "DEPTH", "WIDE", "bf16_gemm", "multiply"]
 
-AMX, AVX512 = 0, 1  # ways
+AMX, AVX512, WIDE = 0, 1, 2  # ways; WIDE: as float32, nothing is rounded but the result
 DEPTH = 1024  # of k, in one packing of both matrices
 _PANELS = 8  # of the right matrix packed at a time, so that rows are read in pieces of 512 bytes and more
 _ROW = 2 * TILE  # bytes of the two tiles at the same 32 of k
@@ -173,15 +174,8 @@ def bf16_gemm(way, alpha, a, b, base, c):
 
 
 def multiply(way, alpha, a, b, base, c):
-    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`."""
+    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`; in the way WIDE always that."""
     gemm(alpha, a, b, base, c)
-
-
-@overload(multiply)
-def _(way, alpha, a, b, base, c):
-    if any(is_bfloat16(kind) for kind in (a, b, c)):
-        return lambda way, alpha, a, b, base, c: bf16_gemm(way, alpha, a, b, base, c)
-    return lambda way, alpha, a, b, base, c: gemm(alpha, a, b, base, c)
 
 
 @overload(bf16_gemm)
@@ -211,5 +205,28 @@ def _(way, alpha, a, b, base, c):
                 c.strides[0],
                 of_c,
             )
+
+    return run
+
+
+@kernel
+def _wide_gemm(alpha, a, b, base, c):
+    sums = numbers_like(c)
+    gemm(alpha, widened(a), widened(b), base, sums)
+    rounded_to(c, sums)
+
+
+@overload(multiply)
+def _(way, alpha, a, b, base, c):
+    if not any(is_bfloat16(kind) for kind in (a, b, c)):
+        return lambda way, alpha, a, b, base, c: gemm(alpha, a, b, base, c)
+    if not has("avx512bf16"):
+        return lambda way, alpha, a, b, base, c: _wide_gemm(alpha, a, b, base, c)
+
+    def run(way, alpha, a, b, base, c):
+        if way == WIDE:
+            _wide_gemm(alpha, a, b, base, c)
+        else:
+            bf16_gemm(way, alpha, a, b, base, c)
 
     return run

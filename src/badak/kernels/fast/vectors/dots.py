@@ -2,9 +2,9 @@
 
 from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
 from badak.kernels.fast.compiler.compile import overload
-from badak.kernels.fast.compiler.registers import I64, Vectors, instruction, returns
+from badak.kernels.fast.compiler.registers import I64, REGISTER, Vectors, instruction, returns
 
-__all__ = ["dots"]
+__all__ = ["ask_ahead", "dots"]
 
 _TOGETHER = 4  # rows read side by side: four streams from memory instead of one, 95 against 70 GB/s on two cores
 _STEPS = 2  # registers of each row in a turn, each with a sum of its own
@@ -26,6 +26,17 @@ def _numbers(v, start, at, masks, half):
     pairs = builder.bitcast(v.load(start, at, masks[0]), v.indices)
     even, odd = builder.shl(pairs, v.whole(16)), builder.and_(pairs, v.whole(-1 << 16))
     return [builder.bitcast(each, v.type) for each in (even, odd)]
+
+
+def ask_ahead(v, starts, step, at, registers):
+    """Ask the caches for what lies as far as `starts`, rows of a matrix, but as many rows further.
+
+    Rows are short beside what a processor reads ahead by itself: 768 numbers of 16 bits came at two thirds of the rate.
+    """
+    ahead = v.builder.add(at, v.builder.mul(step, I64(len(starts))))
+    for start in starts:
+        for register in range(registers):
+            v.ask(v.builder.add(start, v.builder.add(ahead, I64(REGISTER * register))), False)
 
 
 def _emit(rows, half=False):
@@ -53,7 +64,9 @@ def _emit(rows, half=False):
                 return new
 
             def turns(i, sums):
-                return add(builder.mul(i, I64(item * turn)), sums, [None] * _STEPS)
+                at = builder.mul(i, I64(item * turn))
+                ask_ahead(v, starts, step, at, item * turn // REGISTER)
+                return add(at, sums, [None] * _STEPS)
 
             def last(i, sums):
                 masks = [v.first(builder.sub(rest, I64(v.lanes * u))) for u in range(_STEPS)]

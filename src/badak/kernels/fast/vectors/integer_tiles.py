@@ -3,8 +3,7 @@
 # mypy: disable-error-code="attr-defined,call-arg"
 
 from badak.kernels.fast.compiler.amx import LINE, TILE, Tiles, has
-from badak.kernels.fast.compiler.integers import repeat
-from badak.kernels.fast.compiler.registers import I64, instruction, returns
+from badak.kernels.fast.compiler.registers import I64, Loops, instruction, returns
 from badak.kernels.fast.vectors.integers import BLOCK
 
 __all__ = ["begin_tiles", "end_tiles", "multiply_tiles"]
@@ -69,6 +68,6 @@ def _multiply(builder, down, x, x_step, panel, panel_step, chunks, out):
                 tiles.multiply("tdpbusd", places.index((i, j)), 4 + i, 6 + j)
         return carried
 
-    repeat(builder, chunks, [], chunk)
+    Loops(builder).repeat(chunks, [], chunk)
     for n, (i, j) in enumerate(places):
         tiles.store(n, builder.add(out, I64(i * 16 * 4 * BLOCK + j * LINE)), I64(4 * BLOCK))

@@ -13,8 +13,9 @@ x is read from tiles (M / 16, K / 64, 16, 64): 64 numbers of a row, below them 6
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
-from badak.kernels.fast.compiler.integers import F32, I32, VNNI, WIDENED, Bytes, Sixteen, repeat
-from badak.kernels.fast.compiler.registers import I64, REGISTER, instruction, returns
+from badak.kernels.fast.compiler.integers import F32, I32, VNNI, WIDENED, Bytes, Sixteen
+from badak.kernels.fast.compiler.registers import I64, REGISTER, Loops, instruction, returns
+from badak.kernels.fast.vectors.dots import ask_ahead
 
 __all__ = [
     "AMX",
@@ -71,8 +72,7 @@ def quantize_row(typingctx, x, size, out, apart, scale):
         def larger(loaded, top):
             return wide.call("smax.v16i32", wide.ints, builder.and_(builder.bitcast(loaded, wide.ints), bits), top)
 
-        (top,) = repeat(
-            builder,
+        (top,) = Loops(builder).repeat(
             whole,
             [wide.constant(wide.ints, 0)],
             lambda i, top: [larger(wide.load(at(i), wide.floats), top[0])],
@@ -104,9 +104,9 @@ def quantize_row(typingctx, x, size, out, apart, scale):
             wide.store(rounded(wide.load(at(i), wide.floats, mask)), place(i))
             return carried
 
-        repeat(builder, whole, [], store)
+        Loops(builder).repeat(whole, [], store)
         chunks = builder.udiv(builder.add(size, I64(CHUNK - 1)), I64(CHUNK))
-        repeat(builder, builder.sub(builder.mul(chunks, I64(4)), whole), [], pad)
+        Loops(builder).repeat(builder.sub(builder.mul(chunks, I64(4)), whole), [], pad)
         return context.get_dummy_value()
 
     return returns(None, [], 5), codegen
@@ -142,7 +142,9 @@ def dot_rows(typingctx, rows, way, w, step, x, size, x_scale, scales, bias, y):
             return new
 
         def turn(i, sums):
-            return add(builder.mul(i, I64(REGISTER)), sums, None)
+            at = builder.mul(i, I64(REGISTER))
+            ask_ahead(v, starts, step, at, 1)
+            return add(at, sums, None)
 
         sums = v.repeat(whole, [v.nothing] * (2 * count), turn)
         more = builder.zext(builder.icmp_signed(">", rest, I64(0)), I64)
@@ -246,7 +248,7 @@ def scale_block(typingctx, sums, rows, columns, x_scales, scales, shifts, bias, 
                 wide.store(_finished(builder, call, total, factor, more[part], biased), at(out, part), masks[part])
             return carried
 
-        repeat(builder, rows, [], row)
+        Loops(builder).repeat(rows, [], row)
         return context.get_dummy_value()
 
     return returns(None, [], 9), codegen
