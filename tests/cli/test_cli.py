@@ -234,6 +234,52 @@ def test_train_classify_reads_idx_files_and_predict_ranks_the_classes(capsys, tm
     assert chances == sorted(chances, reverse=True) and sum(chances) == pytest.approx(100, abs=0.1)
 
 
+TEXT = ["train", "text", "--epochs", "5"]
+
+
+def test_predict_says_the_class_of_texts_and_the_words_that_mattered(capsys, tmp_path, monkeypatch):
+    output = say(capsys, *TEXT)
+    assert "next: badak predict runs/text '" in output
+    lines = say(capsys, "predict", "runs/text", "영화가 너무나 지루해요").strip().split("\n")
+    assert lines[0] == "영화가 너무나 지루해요: bad"
+    assert [line.split()[0] for line in lines[2:4]] == ["bad", "good"]
+    assert lines[5] == "the words that mattered: the probability of bad without each of them"
+    assert lines[6].endswith("  without 지루해요") and len(lines) == 9
+    (tmp_path / "many.txt").write_text("노래가 꽤 좋아요\n\n배우는 좀 별로예요\n", encoding="utf-8")
+    of_file = say(capsys, "predict", "runs/text", "--file", "many.txt")
+    rows = [line.split("\t") for line in of_file.strip().split("\n")]
+    assert [(row[0], row[2], row[3].split(", ")[0]) for row in rows] == [
+        ("good", "노래가 꽤 좋아요", "좋아요"), ("bad", "배우는 좀 별로예요", "별로예요"),
+    ]  # fmt: skip
+    assert say(capsys, "predict", "runs/text", rows[0][2], rows[1][2]) == of_file
+    with (tmp_path / "many.txt").open(encoding="utf-8") as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert say(capsys, "predict", "runs/text") == of_file
+    plain = say(capsys, "predict", "runs/text", "--words", "0", rows[0][2])
+    assert "mattered" not in plain and plain.startswith("노래가 꽤 좋아요: good")
+
+
+def test_what_predict_cannot_judge(capsys, tmp_path, digits):
+    say(capsys, *TEXT, "--epochs", "1", "--run", "t")
+    (tmp_path / "empty.txt").write_text("\n \n")
+    (tmp_path / "broken.txt").write_bytes(b"ab\n\xff")
+    for arguments, cause, fix in [
+        ([" "], "text 1 is empty", "give it a word, or leave it out"),
+        (["a", "--file", "x"], "texts and --file too", "one of them"),
+        (["--file", "empty.txt"], "empty.txt: no line has a text", "a text in each line"),
+        (["--file", "none.txt"], "none.txt: no such file", ""),
+        (["--file", "broken.txt"], "broken.txt: not UTF-8 text: byte 3 is 0xff", "save it as UTF-8"),
+    ]:
+        lines = complaint(capsys, "predict", "t", *arguments)
+        assert lines[0] == f"error: {cause}" and fix in lines[1]
+    say(capsys, *BERT, "--run", "b")
+    assert "this needs one of badak train classify" in complaint(capsys, "predict", "b", "x")[0]
+    options = ["--data", "digits", "--epochs", "1", "--d-model", "16", "--run", "c"]
+    say(capsys, "train", "classify", *options)
+    lines = complaint(capsys, "predict", "c", "--file", "many.txt")
+    assert lines[0] == "error: c is a run of badak train classify: it reads pictures" and "badak predict c PICTURE.png" in lines[1]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     environment = elsewhere(BADAK_KERNELS="plain", PYTHONUNBUFFERED="1")
@@ -283,7 +329,10 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "classify", "--data", "none"], "none: no such folder", "put the four MNIST files"),
         (["train", "gpt", "--resume", "none"], "none: not a run folder", "runs/gpt"),
         (["predict", "none", "x.png"], "none: not a run folder", ""),
-        (["predict", "none"], "Missing argument 'PICTURE'", "badak predict --help"),
+        (["predict"], "Missing argument 'RUN'", "badak predict --help"),
+        (["predict", "none"], "none: not a run folder", ""),
+        (["train", "text", "--data", "none.csv"], "none.csv: no such file", ""),
+        (["train", "text", "--task", "words"], "'words' is not one of 'classes', 'numbers'", "badak train text --help"),
         (["generate", "none"], "none: not a run folder", ""),
         (["generate", "none", "--top-p", "2"], "none: not a run folder", ""),
     ],

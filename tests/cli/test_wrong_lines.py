@@ -21,6 +21,8 @@ QUICK = {
             "--batch-size": "2"},
     "bert": {"--data": "text.txt", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1"},
     "classify": {"--data": "digits", "--steps": "1", "--d-model": "8", "--heads": "1"},
+    "text": {"--data": "labelled.csv", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1", "--context": "8",
+             "--pieces": "300", "--batch-size": "8"},
 }  # fmt: skip
 PLACES = ["none", "folder", "binary", "empty", "a\0b", "x" * 5000, "", os.devnull, "special", "zipped.gz", "text.txt"]
 FILES = ["none", "binary", "empty", os.devnull, "special", "zipped.gz", "text.txt"]  # which would be written to
@@ -52,6 +54,7 @@ def place(tmp_path_factory):
 
 def make_files(folder):
     (folder / "text.txt").write_text("the cat sat on the mat\n" * 40)
+    (folder / "labelled.csv").write_text("text,label\n" + "the cat sat,good\nthe dog barked,bad\n" * 20)
     (folder / "binary").write_bytes(bytes(range(256)) * 20)
     (folder / "empty").write_bytes(b"")
     (folder / "special").write_text("[MASK]\n")
@@ -117,7 +120,7 @@ def test_every_option_has_a_kind_of_value_that_is_tried():
 def test_wrong_runs(place, capsys, name):
     more = {"generate": [], "fill-mask": ["the [MASK]"], "predict": ["x.png"], "profile": []}[name]
     for run in [*PLACES, *QUICK]:
-        runs = {"generate": ["gpt"], "fill-mask": ["bert"], "predict": ["classify"]}
+        runs = {"generate": ["gpt"], "fill-mask": ["bert"], "predict": ["classify", "text"]}
         mine = {**runs, "profile": [*QUICK, "empty", "special", os.devnull]}  # Python programs, all of these
         if run not in mine[name]:
             assert judge(capsys, [name, run, *more]) == 2

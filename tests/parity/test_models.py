@@ -91,6 +91,10 @@ def seq2seq_of_the_paper(lib, dropout=0.0):
     return seq2seq(lib, dropout, norm_first=False, activation="gelu", positions="halves", output_bias=True)
 
 
+def mean_classifier(lib, dropout=0.0):
+    return classifier(lib, dropout, readout="mean")
+
+
 class Translate:
     """nn.Transformer with a linear head, as a recipe for either library."""
 
@@ -118,6 +122,7 @@ MODELS = {
     "classifier with a class token": (cls_classifier, PICTURES),
     "seq2seq": (seq2seq, IDS),
     "seq2seq of the paper": (seq2seq_of_the_paper, IDS),
+    "classifier from the mean": (mean_classifier, PICTURES),
     "transformer": (Translate(), IDS),
 }
 each_model = pytest.mark.parametrize("make, specs", MODELS.values(), ids=list(MODELS))

@@ -28,6 +28,10 @@ TINY = {
     ),
 }  # fmt: skip
 TINY["stream"] = change(TINY["stream"], "data", {"corpus": "sentences", "held_out": 0.3})
+TINY["text"] = change(
+    change(PRESETS["text"]["opinions"], "model", {"d_model": 16}), "train", {"steps": 29, "eval_every": 12, "batch_size": 32}
+)
+TINY["text, numbers"] = change(change(TINY["text"], "data", {"task": "numbers"}), "model", {"readout": "mean"})
 TINY["gpt, batches accumulated"] = change(TINY["gpt"], "train", {"accumulate": 3})
 TINY["gpt in bf16"] = change(TINY["gpt"], "train", {"precision": "bf16"})
 

@@ -12,7 +12,7 @@ from badak.errors import BadakError, BadakWarning
 
 COMMANDS = {  # name: module below badak.cli, what it does
     "train": ("train", "Train a model on a task and keep it in a run folder."),
-    "predict": ("predict", "Say which digit a picture shows."),
+    "predict": ("predict", "Say which digit a picture shows, or of which class a text is."),
     "generate": ("generate", "Write on from a prompt."),
     "fill-mask": ("fill_mask", "Say which words could stand for [MASK]."),
     "embed": ("embed", "Turn texts into vectors, and find the nearest in meaning."),

@@ -1,4 +1,4 @@
-"""The progress bar of a training: loss, accuracy or perplexity, speed and time left; a line for each evaluation."""
+"""The progress bar of a training: loss, accuracy, R² or perplexity, speed and time left; a line for each evaluation."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ class Bar:
             self.bar.initial = progress.step - 1
         score = progress.score
         if score.count:
-            value = score.accuracy if self.metric == "accuracy" else score.perplexity
+            value = getattr(score, self.metric)
             text = f"loss {score.loss:.3f}, {self.metric} {value:.3g}, {progress.per_second:,.0f} {self.counted}/s"
             self.bar.set_postfix_str(text, refresh=False)
         self.bar.update(progress.step - self.bar.n)
@@ -41,7 +41,7 @@ class Bar:
 
     def line(self, row: Row) -> str:
         """An evaluation in one line."""
-        value = row.valid_accuracy if self.metric == "accuracy" else row.valid_perplexity
+        value = getattr(row, f"valid_{self.metric}")
         return (
             f"step {row.step:>6}   loss {row.train_loss:7.4f}   test {row.valid_loss:7.4f}   "
             f"{self.metric} {value:7.4g}   {row.per_second:,.0f} {self.counted}/s   {row.seconds:.0f} s"

@@ -10,6 +10,7 @@ from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
 FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes"}  # the data says these, not the user
+PATHS = {"data", "test", "tokenizer"}  # options that name a file or folder
 NAMES = {"path": "data", "vocabulary": "vocab-size"}  # where the option is called differently from the field
 
 
@@ -64,7 +65,7 @@ def option_of(field: dataclasses.Field, kind: Any, default: Any, section: str) -
     flags = f"--{name}/--no-{name}" if kind is bool else f"--{name}"
     kinds = {int: click.INT, float: click.FLOAT, str: PLACE, bool: click.BOOL}
     choice = click.Choice(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else kinds.get(kind)
-    metavar = {int: "N", float: "X", str: "PATH"}.get(kind)
+    metavar = {int: "N", float: "X", str: "PATH" if name in PATHS else "NAME"}.get(kind)
     return Section(
         [flags, field.name], type=choice, default=None, section=section, help=describe(field, default), metavar=metavar
     )

@@ -1,4 +1,4 @@
-"""badak train classify | gpt | bert"""
+"""badak train classify | gpt | bert | text"""
 
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ ABOUT = {
     "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",
     "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
     "bert": "Train a BERT to guess hidden words: in thirty proverbs, or in --data FILE, a sentence in each line.",
+    "text": "Train a text classifier: on short opinions, or on the texts and labels, or numbers, of --data PLACE.",
 }
-ASK = {"classify": "predict", "gpt": "generate", "bert": "fill-mask"}  # the command that asks the trained model
+WITH_DATA = {"gpt": "characters", "text": "reviews"}  # the preset where --data is given and no other is named
+ASK = {"classify": "predict", "gpt": "generate", "bert": "fill-mask", "text": "predict"}  # the command that asks the trained model
 
 
 def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:
@@ -76,8 +78,9 @@ def flag(name: str) -> str:
 
 
 def default_preset(kind: str, has_data: bool) -> str:
-    """The first one; for a text of the user's own the one for characters, which knows nothing of the language."""
-    return "characters" if kind == "gpt" and has_data else next(iter(PRESETS[kind]))
+    """The first one; for the user's own data the one that is made for that."""
+    first = next(iter(PRESETS[kind]))
+    return WITH_DATA.get(kind, first) if has_data else first
 
 
 def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:

@@ -74,7 +74,7 @@ class BucketBatchSampler(Sampler[list[int]]):
                 raise ArgumentError(f"{where}: expected {name} of 1 or more; got {shown(size)}", f"{name}=64")
         self.batch_size, self.tokens, self.shuffle, self.generator = batch_size, tokens, shuffle, generator
         self.lengths = _lengths(where, lengths, multiple, tokens)
-        self._cuts = self._cut(np.sort(self.lengths)[::-1])
+        self._cuts = np.array(self._cut(np.sort(self.lengths)[::-1]))
 
     def __iter__(self) -> Iterator[list[int]]:
         N, batches = len(self.lengths), len(self)

@@ -4,8 +4,8 @@
     y = transformer(h, h)                     (B, 28, C)     encoder, then decoder, over the same rows
     logits = flatten(y) W' + b'               (B, 10)
 
-`Classifier` reads all rows of y. `ClsClassifier` puts one learned token in front of the rows and reads only that one:
-it has no pixels of its own, so it is free to gather what the class needs.
+`Classifier` reads all rows of y, each with weights of its own; `MeanClassifier` their mean. `ClsClassifier` puts one learned token
+in front of the rows and reads only that one: it has no pixels of its own, so it is free to gather what the class needs.
 
 Source: Vaswani et al., "Attention Is All You Need", 2017; the class token: Devlin et al. 2019, Dosovitskiy et al. 2021.
 """
@@ -34,8 +34,8 @@ class ClassifierConfig:
     feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
     dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
     norm_first: bool = option(True, "layer norm before each part (pre-norm) instead of after it")
-    readout: Literal["flatten", "cls"] = option(
-        "flatten", "what the class is read from: all rows, or one learned token"
+    readout: Literal["flatten", "mean", "cls"] = option(
+        "flatten", "what the class is read from: all rows, their mean, or one learned token"
     )
 
     def __post_init__(self):
@@ -80,6 +80,16 @@ class Classifier(nn.Module):
         return y.flatten(1)  # (B, 28 C)
 
 
+class MeanClassifier(Classifier):
+    """The same, the class read from the mean of the rows: what a row shows must say itself where it stands."""
+
+    def readout_width(self) -> int:
+        return self.config.d_model
+
+    def readout(self, y: Tensor) -> Tensor:
+        return y.mean(dim=1)  # (B, C)
+
+
 class ClsClassifier(Classifier):
     """The same with one learned token before the rows; the class is read from that token alone."""
 
@@ -99,4 +109,4 @@ class ClsClassifier(Classifier):
 
 def build_classifier(config: ClassifierConfig) -> Classifier:
     """The classifier with the readout that `config` names."""
-    return {"flatten": Classifier, "cls": ClsClassifier}[config.readout](config)
+    return {"flatten": Classifier, "mean": MeanClassifier, "cls": ClsClassifier}[config.readout](config)

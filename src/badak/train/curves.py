@@ -1,4 +1,4 @@
-"""curves.png: loss on the left, accuracy or perplexity on the right."""
+"""curves.png: loss on the left, accuracy, R² or perplexity on the right."""
 
 import textwrap
 from collections.abc import Callable
@@ -27,11 +27,11 @@ def draw_curves(
     steps = [row.step for row in rows]
     left.plot(steps, [row.train_loss for row in rows], color=TRAIN, label="training")
     left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="test")
-    left.set(xlabel="step", ylabel="loss (nats)", ylim=(0, None))
-    if metric == "accuracy":
-        right.plot(steps, [row.train_accuracy for row in rows], color=TRAIN, label="training")
-        right.plot(steps, [row.valid_accuracy for row in rows], color=VALID, label="test")
-        right.set(xlabel="step", ylabel="accuracy", ylim=(None, 1))
+    left.set(xlabel="step", ylabel="loss (squared error)" if metric == "r2" else "loss (nats)", ylim=(0, None))
+    if metric != "perplexity":
+        right.plot(steps, [getattr(row, f"train_{metric}") for row in rows], color=TRAIN, label="training")
+        right.plot(steps, [getattr(row, f"valid_{metric}") for row in rows], color=VALID, label="test")
+        right.set(xlabel="step", ylabel="R²" if metric == "r2" else metric, ylim=(None, 1))
     else:
         right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="test")
         right.set(xlabel="step", ylabel="perplexity", yscale="log")

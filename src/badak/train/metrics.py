@@ -29,6 +29,16 @@ class Row:
     per_second: float  # pictures or tokens
     seconds: float  # since the start of this process
 
+    @property
+    def valid_r2(self) -> float:
+        """See `Score.r2`."""
+        return 1 - self.valid_loss
+
+    @property
+    def train_r2(self) -> float:
+        """The same of what was learned from."""
+        return 1 - self.train_loss
+
 
 def write_row(path: Path, row: Row) -> None:
     """Append `row`, with the head line where the file is new. Numbers are written so that they read back exactly."""

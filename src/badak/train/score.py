@@ -42,6 +42,11 @@ class Score:
         return self.right / self.count if self.count and self.right is not None else math.nan
 
     @property
+    def r2(self) -> float:
+        """1 - loss, where the loss is a squared error in units of the variance: the share of it that the model explains."""
+        return 1 - self.loss
+
+    @property
     def perplexity(self) -> float:
         """exp(loss): among how many equally likely tokens the model still hesitates."""
         return math.exp(min(self.loss, 700.0)) if self.right is not None else math.nan

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, FileError, StateError
+from badak.generate.classify import TextJudge
 from badak.generate.text import TextVocabulary
 from badak.io.checkpoint import read_step
-from badak.models.bert import BERT
+from badak.models.bert import BERT, TextClassifier
 from badak.models.classifier import build_classifier
 from badak.models.gpt import GPT
 from badak.nn import Module
@@ -20,13 +21,14 @@ from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
 from badak.train.memory import expect_memory, weights_of
 from badak.train.pictures import Pictures
+from badak.train.reading import read_text_task
 from badak.train.run import CHANGING, CONFIG, Run
-from badak.train.setups import GPTSetup, Setup, change
+from badak.train.setups import GPTSetup, Setup, TextSetup, change
 from badak.train.vocabulary import RESTORE
 from badak.train.writing import end_of_line, write_text
 
-TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing}
-MODELS: dict[str, Callable[[Any], Module]] = {"classify": build_classifier, "gpt": GPT, "bert": BERT}
+TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing, "text": read_text_task}
+MODELS: dict[str, Callable[[Any], Module]] = {"classify": build_classifier, "gpt": GPT, "bert": BERT, "text": TextClassifier}
 PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
 
 
@@ -125,6 +127,15 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
         quantize(model, int8)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
     return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
+
+
+def open_judge(folder: str | Path) -> TextJudge:
+    """The model of a run of `badak train text`, with what its classes are called, or its numbers measured in."""
+    trained = open_model(folder, "text")
+    setup = cast(TextSetup, trained.setup)
+    if len(setup.labels) != (setup.model.classes if setup.data.task == "classes" else 0):
+        raise FileError(f"{Path(folder) / CONFIG}: {len(setup.labels)} labels, and model.classes is {setup.model.classes}", RESTORE)
+    return TextJudge(cast(TextClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation)
 
 
 def open_vocabulary(run: Run) -> TextVocabulary | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from badak.io.config import check, option
-from badak.models.bert import BERTConfig
+from badak.models.bert import BERTConfig, TextConfig
 from badak.models.classifier import ClassifierConfig
 from badak.models.gpt import GPTConfig
 from badak.train.config import TrainConfig
@@ -75,6 +75,30 @@ class SentenceData:
 
 
 @dataclass(frozen=True)
+class LabelledData:
+    """Texts, each with a class or a number."""
+
+    path: str = option(
+        "", "CSV or TSV file (gz or not) of texts and labels, or a folder with a train and a test file; without it short opinions"
+    )
+    test: str = option("", "file to test with; without it that of the folder, or a part that is held out")
+    task: Literal["classes", "numbers"] = option("classes", "what is told of a text: its class, or a number")
+    text_column: str = option("", "name of the column of texts, or its place from 1 on; without it the likeliest")
+    label_column: str = option("", "name of the column of labels or numbers, or its place; without it the likeliest")
+    header: Literal["auto", "yes", "no"] = option("auto", "whether the first line names the columns; auto: look")
+    quotes: bool = option(True, "a field may stand in quotes; without, a quote is a character like any other")
+    tokens: Literal["wordpiece", "bpe"] = option("wordpiece", "how words are cut into pieces, learned from the texts to learn from")
+    pieces: int = option(8_000, "pieces of words at most", unit="pieces", at_least=300)
+    lowercase: bool = option(True, "WordPiece: read capitals as small letters, and Hangul by its letters")
+    examples: int = option(0, "texts to learn from, the first ones; 0: all", unit="texts", at_least=0)
+    test_examples: int = option(0, "texts to test with, the first ones; 0: all", unit="texts", at_least=0)
+    held_out: float = option(0.1, "part of a single file, drawn by the seed, that is only tested with", above=0.0, below=1.0)
+
+    def __post_init__(self):
+        check(self)
+
+
+@dataclass(frozen=True)
 class ClassifySetup:
     """Pictures in, digits out."""
 
@@ -116,8 +140,30 @@ class BERTSetup:
     vocabulary: tuple[str, ...] = ()
 
 
-Setup = ClassifySetup | GPTSetup | BERTSetup
-SETUPS: dict[str, type[Setup]] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup}
+@dataclass(frozen=True)
+class TextSetup:
+    """Texts in, their classes or numbers out."""
+
+    counted: ClassVar = "texts"
+
+    experiment: Literal["text"] = "text"
+    model: TextConfig = TextConfig()
+    train: TrainConfig = TrainConfig()
+    data: LabelledData = LabelledData()
+    vocabulary: tuple[str, ...] = ()
+    tokenizer: str = ""  # SHA-256 of tokenizer.json
+    labels: tuple[str, ...] = ()  # the classes in order; none where numbers are told
+    mean: float = 0.0  # of the numbers learned from,
+    deviation: float = 1.0  # in units of which the model tells its own
+
+    @property
+    def metric(self) -> str:
+        """What is shown beside the loss."""
+        return "accuracy" if self.data.task == "classes" else "r2"
+
+
+Setup = ClassifySetup | GPTSetup | BERTSetup | TextSetup
+SETUPS: dict[str, type[Setup]] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup, "text": TextSetup}
 
 PLAIN: dict[str, Any] = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
 
@@ -152,6 +198,17 @@ PRESETS: dict[str, dict[str, Setup]] = {
     "bert": {
         "proverbs": BERTSetup(
             train=TrainConfig(epochs=100, batch_size=10, lr=1e-3, eval_every=30, **{**PLAIN, "warmup_steps": 20}),
+        ),
+    },
+    "text": {
+        "opinions": TextSetup(  # seconds
+            model=TextConfig(d_model=64, heads=4, layers=1),
+            train=TrainConfig(epochs=10, batch_size=16, warmup_steps=20, weight_decay=0.1),
+            data=LabelledData(pieces=300),
+        ),
+        "reviews": TextSetup(  # what --data begins with
+            model=TextConfig(context=128, heads=4),
+            train=TrainConfig(epochs=3, warmup_steps=200, final_lr=0.0, weight_decay=0.1, clip=1.0),
         ),
     },
 }
