@@ -14,6 +14,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "train": ("train", "Train a model on a task and keep it in a run folder."),
     "predict": ("predict", "Say which digit a picture shows, or of which class a text is."),
     "generate": ("generate", "Write on from a prompt."),
+    "chat": ("chat", "Talk with a model: a prompt with history."),
     "fill-mask": ("fill_mask", "Say which words could stand for [MASK]."),
     "embed": ("embed", "Turn texts into vectors, and find the nearest in meaning."),
     "tokenize": ("tokenize", "Turn texts of any size into a folder of tokens."),

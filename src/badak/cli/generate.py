@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
-from badak.cli.options import PLACE, SectionedCommand, given, options_of
+from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.errors import ArgumentError
 from badak.generate.explain import explain
 from badak.generate.filters import SampleConfig
+from badak.generate.folder import Writer
 from badak.generate.text import prompt_ids, warn_of_a_loop, write_on
 from badak.tensor import tensor
-from badak.train.session import PRECISIONS, Trained, open_model
+from badak.train.opening import open_writer
 
 DEFAULTS = SampleConfig()
 
@@ -21,30 +22,31 @@ def run_generate(
     """Print the prompt and what the model writes after it, as it comes; or each token with its reasons."""
     if text and prompt:
         raise ArgumentError("the prompt is given twice", "badak generate RUN 'a text'")
-    trained, config = open_model(run, "gpt", precision), SampleConfig(**given(DEFAULTS, values))
+    writer, config = open_writer(run, precision), SampleConfig(**given(DEFAULTS, values))
     if reasons:
-        show_reasons(trained, text or prompt, config)
+        show_reasons(writer, text or prompt, config)
         return
     written: list[int] = []
-    for piece in write_on(trained.model, trained.vocabulary, text or prompt, config, trained.eos, stop, written):
+    for piece in write_on(writer.model, writer.vocabulary, text or prompt, config, writer.ends, stop, written):
         click.echo(piece, nl=False)
     click.echo()
-    warn_of_a_loop(trained.vocabulary, written)
+    warn_of_a_loop(writer.vocabulary, written)
 
 
-def show_reasons(trained: Trained, prompt: str, config: SampleConfig) -> None:
+def show_reasons(writer: Writer, prompt: str, config: SampleConfig) -> None:
     """A line for each token: its probability and rank, what was likelier, what it looked at, what the filters removed."""
     if config.beams > 1:
         raise ArgumentError("--explain follows one text, --beams several", "one of the two")
-    vocabulary, ids = trained.vocabulary, prompt_ids(trained.vocabulary, prompt).tolist()
-    never = [token for token in vocabulary.special if token != trained.eos]
+    vocabulary, ids = writer.vocabulary, prompt_ids(writer.vocabulary, prompt).tolist()
+    eos = writer.ends[0] if writer.ends else None
+    never = [token for token in vocabulary.special if token != eos]
 
     def shown(token: int) -> str:
         return repr(vocabulary.decode([token]))
 
     click.echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'likeliest':42}{'looked at':50}removed")
     before = len(ids)
-    for step in explain(trained.model, tensor([ids]), config, trained.eos, never):
+    for step in explain(writer.model, tensor([ids]), config, eos, never):
         likeliest = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.likeliest)
         sources = "  ".join(f"{shown(ids[place])}@{place} {share:.0%}" for place, share in step.sources)
         removed = ", ".join(f"{name} {count:,}" for name, count in step.removed.items())
@@ -61,15 +63,9 @@ command = SectionedCommand(
         click.Option(["--prompt"], default="", metavar="TEXT", help="what the text begins with; the same as PROMPT"),
         click.Option(["--stop"], multiple=True, metavar="TEXT", help="end before this text; may be given several times"),
         click.Option(["--explain", "reasons"], is_flag=True, help="show why each token was written"),
-        click.Option(
-            ["--precision"],
-            type=click.Choice(list(PRECISIONS)),
-            default="float32",
-            show_default=True,
-            help="numbers of the weights; bf16 takes half of the memory, int8 a quarter in Linear layers",
-        ),
+        precision_option(),
         *options_of(DEFAULTS, "Choice of the next token"),
     ],
     callback=run_generate,
-    help="Write on from PROMPT with the model of the folder RUN (from badak train gpt).",
+    help="Write on from PROMPT with the model of the folder RUN: of badak train gpt, or of Hugging Face.",
 )

@@ -59,6 +59,17 @@ def options_of(config: Any, section: str) -> list[Section]:
     ]
 
 
+def precision_option() -> click.Option:
+    """--precision, for commands whose model answers."""
+    return click.Option(
+        ["--precision"],
+        type=click.Choice(["float32", "bf16", "int8"]),
+        default="float32",
+        show_default=True,
+        help="numbers of the weights; bf16 takes half of the memory, int8 a quarter in Linear layers",
+    )
+
+
 def option_of(field: dataclasses.Field, kind: Any, default: Any, section: str) -> Section:
     """One option; where it is not given its value is None, so that a preset can decide."""
     name = NAMES.get(field.name, field.name).replace("_", "-")

@@ -27,25 +27,27 @@ def write_on(
     vocabulary: TextVocabulary,
     prompt: str,
     config: SampleConfig,
-    eos: int | None = None,
+    eos: int | Sequence[int] | None = None,
     stop: Sequence[str] = (),
     written: list[int] | None = None,
 ) -> Iterator[str]:
-    """The prompt, then what the model writes after it, as it comes; ends before the token `eos` and before the texts `stop`.
+    """The prompt, then what the model writes after it, as it comes; ends before the token `eos`, or one of several, and before
+    the texts `stop`.
 
     No other special token is written. An empty prompt is a new line. Raises ArgumentError for a prompt of words or characters
     that the model has never seen. written: a list that is given the new tokens.
     """
     ids = prompt_ids(vocabulary, prompt)
     stop = stops(stop)
-    never = [token for token in vocabulary.special if token != eos]
+    ends = tuple(eos) if isinstance(eos, Sequence) else () if eos is None else (eos,)
+    never = [token for token in vocabulary.special if token not in ends]
     yield prompt
     if config.beams > 1:
-        made = generate(model, from_numpy(ids)[None], config, eos, never)[0, len(ids) :].tolist()
+        made = generate(model, from_numpy(ids)[None], config, ends[0] if ends else None, never)[0, len(ids) :].tolist()
         tokens = iter(made)
     else:
-        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, eos, never))
-    yield from until(_pieces(vocabulary, _noted(tokens, [] if written is None else written, eos)), stop)
+        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends[0] if len(ends) == 1 else None, never))
+    yield from until(pieces_of(vocabulary, noted(tokens, ends, written)), stop)
 
 
 def prompt_ids(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
@@ -56,16 +58,17 @@ def prompt_ids(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
     return ids
 
 
-def _noted(tokens: Iterator[int], written: list[int], eos: int | None) -> Iterator[int]:
-    """The tokens before `eos`, each added to `written` as it comes."""
+def noted(tokens: Iterator[int], ends: Sequence[int], written: list[int] | None = None) -> Iterator[int]:
+    """The tokens before the first one of `ends`, each added to `written` as it comes."""
     for token in tokens:
-        if token == eos:
+        if token in ends:
             return
-        written.append(token)
+        if written is not None:
+            written.append(token)
         yield token
 
 
-def _pieces(vocabulary: TextVocabulary, tokens: Iterator[int]) -> Iterator[str]:
+def pieces_of(vocabulary: TextVocabulary, tokens: Iterator[int]) -> Iterator[str]:
     """The text of tokens as they come."""
     if isinstance(vocabulary, Tokenizer):
         return vocabulary.pieces(tokens)
@@ -101,7 +104,7 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
     found = loop_in(written)
     if found is not None:
         length, times = found
-        run = "".join(_pieces(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
+        run = "".join(pieces_of(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
         warnings.warn(
             f"the model repeats itself: {times} times {run!r} at the end\n"
             "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",

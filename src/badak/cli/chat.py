@@ -1,0 +1,82 @@
+"""badak chat RUN"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
+from badak.errors import BadakError
+from badak.generate.chat import Chat
+from badak.generate.filters import SampleConfig
+from badak.train.opening import open_writer
+
+DEFAULTS = SampleConfig()
+HELP = "/reset forgets what was said, /quit or Ctrl-D ends, Ctrl-C ends an answer"
+
+
+def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answer: str, **values: Any) -> None:
+    """Ask and answer in turns, until the input ends."""
+    writer, config = open_writer(run, precision), SampleConfig(**given(DEFAULTS, values))
+    if plain:
+        writer = replace(writer, template=None)
+    chat = Chat(writer, config, system, you, answer, tell=lambda sentence: click.echo(f"({sentence})", err=True))
+    typed = sys.stdin.isatty()
+    if typed:
+        with suppress(ImportError):
+            import readline  # noqa: F401  (lines can be edited, and the arrows bring old ones back)
+        click.echo(f"({HELP})", err=True)
+    for line in _lines("> " if typed else ""):
+        if line in ("/quit", "/exit"):
+            return
+        if line == "/reset":
+            chat.reset()
+        elif line.startswith("/") and " " not in line:
+            click.echo(f"({line} is no command: {HELP})", err=True)
+        elif line:
+            _answer(chat, line)
+
+
+def _lines(prompt: str) -> Iterator[str]:
+    """What is typed, line by line; Ctrl-C leaves a line, Ctrl-D ends all."""
+    while True:
+        try:
+            yield input(prompt).strip()
+        except KeyboardInterrupt:
+            click.echo()
+        except EOFError:
+            click.echo(nl=bool(prompt))
+            return
+
+
+def _answer(chat: Chat, line: str) -> None:
+    """Write the answer as it comes; a question that cannot be read ends nothing."""
+    try:
+        pieces = chat.ask(line)
+        try:
+            for piece in pieces:
+                click.echo(piece, nl=False)
+        except KeyboardInterrupt:
+            pieces.close()  # type: ignore[attr-defined]
+        click.echo()
+    except BadakError as error:
+        click.echo(f"error: {error.cause}" + (f"\nfix: {error.fix}" if error.fix else ""), err=True)
+
+
+command = SectionedCommand(
+    "chat",
+    params=[
+        click.Argument(["run"], type=PLACE),
+        click.Option(["--system"], default="", metavar="TEXT", help="what the model reads before everything else"),
+        click.Option(["--plain"], is_flag=True, help="turns as lines, although the folder has a chat template"),
+        click.Option(["--you"], default="", metavar="TEXT", help='lines: what stands before your turn, e.g. "Q: "'),
+        click.Option(["--answer"], default="", metavar="TEXT", help='lines: what stands before an answer, e.g. "A: "'),
+        precision_option(),
+        *options_of(DEFAULTS, "Choice of the next token"),
+    ],
+    callback=run_chat,
+    help=f"Talk with the model of RUN: a run of badak train gpt, or a folder of Hugging Face. {HELP}.",
+)

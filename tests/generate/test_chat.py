@@ -1,0 +1,230 @@
+"""Conversations: what the model reads of the history, where an answer ends, and what a folder's template makes of the turns."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+import transformers
+
+import badak
+from badak import models, nn
+from badak.data.text import CharVocabulary, WordVocabulary
+from badak.data.tokenizer import Tokenizer
+from badak.errors import ArgumentError, FileError
+from badak.generate import SampleConfig
+from badak.generate.chat import Chat
+from badak.generate.folder import Writer, is_published, open_folder
+from badak.generate.text import write_on
+
+LETTERS = CharVocabulary("\n abcdefgh")
+GREEDY = SampleConfig(new_tokens=30, temperature=0.0, top_k=0)
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+LLAMA = (
+    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] %}{% set messages = messages[1:] %}"
+    "{% endif %}{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('roles must take turns') }}{% endif %}{% if message['role'] == 'user' %}"
+    "{{ '[INST] ' + (system + ' ' if loop.first and system else '') + message['content'].strip() + ' [/INST]' }}"
+    "{% else %}{{ ' ' + message['content'] + eos_token }}{% endif %}{% endfor %}"
+)
+
+
+class Reciting(nn.Module):
+    """Writes the letters of a text, the n-th in its n-th step after the prompt, and remembers what it read."""
+
+    def __init__(self, text, vocabulary=LETTERS, context=None):
+        super().__init__()
+        self.text, self.vocabulary, self.read, self.step = vocabulary.encode(text).tolist(), vocabulary, [], 0
+        if context is not None:
+            self.config = models.GPTConfig(vocab_size=len(vocabulary), context=context)
+
+    def forward(self, ids):
+        self.read.append(self.vocabulary.decode(ids[0]))
+        token = self.text[self.step % len(self.text)]
+        self.step += 1
+        return 9.0 * nn.functional.one_hot(badak.full_like(ids, token), len(self.vocabulary)).float()
+
+
+def chat(text, config=GREEDY, vocabulary=LETTERS, context=None, ends=(), **settings):
+    model = Reciting(text, vocabulary, context)
+    return Chat(Writer(model, vocabulary, ends), config, **settings), model
+
+
+def say(conversation, text):
+    return "".join(conversation.ask(text))
+
+
+def test_turns_are_lines_and_an_answer_ends_with_its_line():
+    conversation, model = chat(" \nab c\nfg\n")
+    assert say(conversation, "dd") == "ab c"
+    assert say(conversation, "ee") == "fg"
+    assert model.read[0] == "dd\n" and model.read[7] == "dd\nab c\nee\n"
+    conversation.reset()
+    model.read.clear()
+    say(conversation, "h")
+    assert model.read[0] == "h\n"
+
+
+def test_what_stands_before_each_turn():
+    conversation, model = chat("ab\n", system="ff", you="a ", answer="b ")
+    assert say(conversation, "dd") == "ab"
+    say(conversation, "ee")
+    assert model.read[0] == "ff\na dd\nb " and model.read[3] == "ff\na dd\nb ab\na ee\nb "
+
+
+def test_any_of_several_tokens_ends_an_answer():
+    ends = tuple(LETTERS.encode("gh").tolist())
+    assert [say(*pair) for pair in ((chat("abcga", ends=ends)[0], "a"), (chat("abhga", ends=ends)[0], "a"))] == ["abc", "ab"]
+    model = Reciting("abcga")
+    assert "".join(write_on(model, LETTERS, "d", GREEDY, ends)) == "dabc"
+
+
+def test_an_answer_that_is_left_in_between_stays_as_far_as_it_came():
+    conversation, model = chat("abcdef\n")
+    pieces = conversation.ask("h")
+    assert next(pieces) + next(pieces) == "ab"
+    pieces.close()
+    model.step = 0
+    say(conversation, "g")
+    assert "h\nab\ng\n" in model.read
+
+
+def test_a_question_that_cannot_be_read_is_refused_and_forgotten():
+    conversation, model = chat("ab\n")
+    with pytest.raises(ArgumentError, match="'z' .* is not among the 10 characters known\nfix: "):
+        conversation.ask("az")
+    say(conversation, "a")
+    assert model.read[0] == "a\n"
+    words = WordVocabulary.from_texts(["one two"])
+    with pytest.raises(ArgumentError, match="has never seen the word 'three'\nfix: "):
+        chat("one", vocabulary=words)[0].ask("three")
+
+
+def test_the_oldest_turns_make_room_and_that_is_said_once():
+    said = []
+    conversation, model = chat("abc\n", replace(GREEDY, new_tokens=6), context=20, tell=said.append)
+    for question in ("aa", "bb", "cc", "dd", "h" * 40):
+        model.step, begun = 0, len(model.read)
+        assert say(conversation, question) == "abc"
+        first = model.read[begun]
+        assert len(first) <= 14 and (first.endswith(f"{question}\n") or question == "h" * 40)
+    assert first == "h" * 13 + "\n"
+    assert said == ["the model sees 20 tokens: what was said first is left out from now on"]
+
+
+def test_beams_are_no_stream():
+    with pytest.raises(ArgumentError, match="chat streams one text, beams are several\nfix: beams=1"):
+        chat("a", SampleConfig(beams=2))
+
+
+# Folders of Hugging Face
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A function that makes a folder of a small GPT-2 with a tokenizer and a chat template."""
+
+    def make(template=None, **more):
+        marks = ["<|im_start|>", "<|im_end|>", "<s>"]
+        tokenizer = Tokenizer.train_bpe(["user assistant system hello there, how are you? 안녕하세요"] * 3, 320, special=marks)
+        badak.manual_seed(0)
+        model = models.GPT(models.GPTConfig(vocab_size=len(tokenizer), context=200, d_model=16, layers=1, heads=2))
+        with badak.no_grad():
+            for parameter in model.parameters():
+                parameter.normal_(std=0.4)
+        model.save_pretrained(tmp_path)
+        tokenizer.save(tmp_path)
+        end = {"__type": "AddedToken", "content": "<|im_end|>", "lstrip": False, "normalized": False, "rstrip": False}
+        said = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": end, **more}
+        if template is not None:
+            said["chat_template"] = template
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
+        return tmp_path
+
+    return make
+
+
+TURNS = [
+    {"role": "system", "content": "be kind"},
+    {"role": "user", "content": "hello {{ there }}"},
+    {"role": "assistant", "content": "안녕하세요"},
+    {"role": "user", "content": " how\nare you? "},
+]
+
+
+@pytest.mark.parametrize("template", [CHATML, LLAMA], ids=["chatml", "llama"])
+@pytest.mark.parametrize("place", ["table", "list", "file"])
+def test_the_turns_become_the_text_and_the_tokens_of_transformers(folder, template, place):
+    where = folder({"table": template, "list": [{"name": "other", "template": "x"}, {"name": "default", "template": template}]}.get(place))
+    if place == "file":
+        (where / "chat_template.jinja").write_text(template, encoding="utf-8")
+    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(where)
+    ours = open_folder(where)
+    for turns in (TURNS, TURNS[:2], TURNS[1:2]):
+        expected = theirs.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        assert ours.template(turns) == expected
+        assert ours.vocabulary.encode(expected).tolist() == theirs(expected, add_special_tokens=False)["input_ids"]
+
+
+def test_an_answer_is_the_one_of_transformers(folder):
+    where = folder(CHATML)
+    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(where)
+    model = transformers.GPT2LMHeadModel.from_pretrained(where).eval()
+    ids = theirs.apply_chat_template(TURNS[1:2], add_generation_prompt=True, return_tensors="pt", return_dict=True)["input_ids"]
+    banned = [[theirs.convert_tokens_to_ids(token)] for token in ("<|im_start|>", "<s>")]
+    with torch.no_grad():
+        made = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=30, do_sample=False, pad_token_id=0,
+                              eos_token_id=theirs.convert_tokens_to_ids("<|im_end|>"), bad_words_ids=banned)  # fmt: skip
+    writer = open_folder(where)
+    writer = replace(writer, ends=(writer.vocabulary.ids["<|im_end|>"],))
+    assert say(Chat(writer, GREEDY), TURNS[1]["content"]) == theirs.decode(made[0, ids.shape[1] :], skip_special_tokens=True)
+
+
+def test_where_a_text_ends_is_read_from_the_folder(folder):
+    where = folder()
+    assert open_folder(where).ends == () and open_folder(where).template is None
+    (where / "generation_config.json").write_text('{"eos_token_id": [1, 2]}')
+    assert open_folder(where).ends == (1, 2)
+    (where / "generation_config.json").write_text('{"eos_token_id": 99999}')  # of another vocabulary
+    assert open_folder(where).ends == ()
+
+
+def test_what_is_a_folder_of_hugging_face(folder, tmp_path):
+    assert is_published(folder())
+    for text in ('{"experiment": "gpt", "model_type": 3}', "[1]", "{", '{"a": 1}'):
+        (tmp_path / "config.json").write_text(text)
+        assert not is_published(tmp_path)
+    assert not is_published(tmp_path / "none")
+
+
+WRONG = {
+    "no template": (CHATML[:-12], "the chat template fails"),
+    "its own complaint": ("{{ raise_exception('no talking') }}", r"the chat template fails \(no talking\)"),
+    "an unknown name": ("{{ messages.nothing.more }}", r"the chat template fails \('list object' has no attribute 'nothing'\)"),
+    "a way out of the sandbox": ("{{ ''.__class__.__mro__ }}", "the chat template fails .*unsafe"),
+    "a number": (3, "chat_template is a int"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_template_that_is_none_is_refused(folder, name):
+    template, text = WRONG[name]
+    with pytest.raises(FileError, match=text) as caught:
+        open_folder(folder(template)).template(TURNS)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_folder_that_writes_no_text_is_refused(tmp_path):
+    models.BERT(models.BERTConfig(d_model=16, heads=2, layers=1)).save_pretrained(tmp_path)
+    with pytest.raises(ArgumentError, match="a BERT writes no text\nfix: a folder of GPT-2"):
+        open_folder(tmp_path)
+
+
+def test_a_tokenizer_of_another_model_is_refused(folder):
+    where = folder()
+    models.GPT(models.GPTConfig(vocab_size=9, d_model=16, layers=1)).save_pretrained(where)
+    with pytest.raises(ArgumentError, match="a tokenizer of 3.. tokens, a model of 9\nfix: "):
+        open_folder(where)
