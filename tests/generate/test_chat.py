@@ -24,8 +24,9 @@ CHATML = (
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 LLAMA = (
-    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] %}{% set messages = messages[1:] %}"
-    "{% endif %}{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] %}"
+    "{% set messages = messages[1:] %}{% endif %}{% for message in messages %}"
+    "{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"
     "{{ raise_exception('roles must take turns') }}{% endif %}{% if message['role'] == 'user' %}"
     "{{ '[INST] ' + (system + ' ' if loop.first and system else '') + message['content'].strip() + ' [/INST]' }}"
     "{% else %}{{ ' ' + message['content'] + eos_token }}{% endif %}{% endfor %}"
@@ -158,7 +159,8 @@ TURNS = [
 @pytest.mark.parametrize("template", [CHATML, LLAMA], ids=["chatml", "llama"])
 @pytest.mark.parametrize("place", ["table", "list", "file"])
 def test_the_turns_become_the_text_and_the_tokens_of_transformers(folder, template, place):
-    where = folder({"table": template, "list": [{"name": "other", "template": "x"}, {"name": "default", "template": template}]}.get(place))
+    several = [{"name": "other", "template": "x"}, {"name": "default", "template": template}]
+    where = folder({"table": template, "list": several}.get(place))
     if place == "file":
         (where / "chat_template.jinja").write_text(template, encoding="utf-8")
     theirs = transformers.PreTrainedTokenizerFast.from_pretrained(where)
