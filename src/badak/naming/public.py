@@ -233,6 +233,7 @@ TABLE = {
         both="diag diag_embed diagflat tril triu",
         in_place="tril_ triu_",
     ),
+    "audit": Names(functions="audit"),
     "kernels": Names(
         functions="info",
     ),

@@ -1,0 +1,148 @@
+"""What is equal in two forwards of one model: before a position, in a row, apart from padding, to rounding.
+
+Which axis of an inner tensor is the position or the row is not known: it counts as clean if any axis of that length is. An axis of
+B T or B H elements is looked at as two. Each comparison gives True, False, or None where the tensor has no such axis and differs.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+ROUNDING = 1e-4  # largest change, by the size of the values, that other shapes and kernels explain
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal in every value; NaN equals NaN."""
+    if a.shape != b.shape:
+        return False
+    return a is b or bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+
+
+def near(a: np.ndarray, b: np.ndarray, tolerance: float = ROUNDING) -> bool:
+    return change(a, b) <= tolerance
+
+
+def change(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference, by the root mean square of the values."""
+    if a.shape != b.shape:
+        return np.inf
+    if same(a, b):
+        return 0.0
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    fine = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(fine, np.isfinite(a) | np.isfinite(b)):
+        return np.inf
+    if not fine.any():
+        return 0.0
+    size = np.sqrt(np.mean(np.square(np.where(fine, a, 0.0)))) or 1.0
+    return float(np.max(np.abs(np.where(fine, a, 0.0) - np.where(fine, b, 0.0))) / size)
+
+
+def along(shape: tuple, length: int, rows: int) -> Iterator[tuple[tuple, int]]:
+    """(shape to look at it in, axis) for each axis that can be of `length`; of `rows` times that many, too."""
+    for axis, n in enumerate(shape):
+        if n == length:
+            yield shape, axis
+        elif rows > 1 and n == rows * length:
+            yield (*shape[:axis], rows, length, *shape[axis + 1 :]), axis + 1
+            yield (*shape[:axis], length, rows, *shape[axis + 1 :]), axis
+
+
+def before(a: np.ndarray, b: np.ndarray, t: int, length: int, rows: int) -> bool | None:
+    """Whether nothing before position t differs."""
+    if same(a, b):
+        return True
+    if a.shape != b.shape:
+        return None
+    looked = False
+    for shape, axis in along(a.shape, length, rows):
+        looked = True
+        early = (slice(None),) * axis + (slice(0, t),)
+        if same(a.reshape(shape)[early], b.reshape(shape)[early]):
+            return True
+    return False if looked else None
+
+
+def kept(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> bool | None:
+    """Whether one row of the batch does not differ."""
+    if same(a, b):
+        return True
+    if a.shape != b.shape:
+        return None
+    looked = False
+    for shape, axis in _batches(a.shape, rows):
+        looked = True
+        one = (slice(None),) * axis + (row,)
+        if same(a.reshape(shape)[one], b.reshape(shape)[one]):
+            return True
+    return False if looked else None
+
+
+def _batches(shape: tuple, rows: int) -> Iterator[tuple[tuple, int]]:
+    for axis, n in enumerate(shape):
+        if n == rows:
+            yield shape, axis
+        elif n > rows and n % rows == 0:
+            yield (*shape[:axis], rows, n // rows, *shape[axis + 1 :]), axis
+            yield (*shape[:axis], n // rows, rows, *shape[axis + 1 :]), axis + 1
+
+
+def pairs(shape: tuple, rows: int, length: int) -> Iterator[tuple[tuple, int, int]]:
+    """(shape to look at it in, axis of rows, axis of positions)."""
+    for i, n in enumerate(shape):
+        for j, m in enumerate(shape):
+            if i != j and n == rows and m == length:
+                yield shape, i, j
+        if n == rows * length and rows > 1 and length > 1:
+            yield (*shape[:i], rows, length, *shape[i + 1 :]), i, i + 1
+            yield (*shape[:i], length, rows, *shape[i + 1 :]), i + 1, i
+
+
+def real(a: np.ndarray, b: np.ndarray, paddings: list[np.ndarray], tolerance: float = 0.0) -> bool | None:
+    """Whether nothing differs but at padding (each (B, T), True where padding). A row as a whole may not differ at all."""
+    if same(a, b) or (tolerance and near(a, b, tolerance)):
+        return True
+    if a.shape != b.shape:
+        return None
+    looked = False
+    for padding in paddings:
+        for shape, i, j in pairs(a.shape, *padding.shape):
+            looked = True
+            x, y = (np.moveaxis(z.reshape(shape), (i, j), (0, 1))[~padding] for z in (a, b))
+            if near(x, y, tolerance) if tolerance else same(x, y):
+                return True
+    return False if looked or (a.ndim >= 1 and paddings[0].shape[0] in a.shape) else None
+
+
+def shortened(a: np.ndarray, shape: tuple, taken: np.ndarray, rows: int, lengths: dict[int, int], first: bool) -> np.ndarray | None:
+    """`a` as it is in a batch of some of the rows, cut to fewer positions, of `shape`; None where that cannot be told.
+
+    lengths: {positions before: positions now}; first: the batch comes before the positions where they share an axis.
+    """
+    if a.ndim != len(shape):
+        return None
+    for axis, now in enumerate(shape):
+        n, at = a.shape[axis], (slice(None),) * axis
+        if n == now:
+            continue
+        if n == rows and now == len(taken):
+            a = a[(*at, taken)]
+        elif lengths.get(n) == now:
+            a = a[(*at, slice(0, now))]
+        else:
+            found = _both(n, now, rows, len(taken), lengths)
+            if found is None:
+                return None
+            wide = a.reshape(*a.shape[:axis], *((rows, n // rows) if first else (n // rows, rows)), *a.shape[axis + 1 :])
+            wide = wide[(*at, taken)] if first else wide[(*at, slice(None), taken)]
+            wide = wide[(*at, slice(None), slice(0, found))] if first else wide[(*at, slice(0, found))]
+            a = wide.reshape(*a.shape[:axis], now, *a.shape[axis + 1 :])
+    return a
+
+
+def _both(n: int, now: int, rows: int, taken: int, lengths: dict[int, int]) -> int | None:
+    """How much of the second part of an axis of rows x something is left."""
+    if n % rows or now % taken:
+        return None
+    part, left = n // rows, now // taken
+    return left if lengths.get(part, part) == left else None

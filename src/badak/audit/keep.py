@@ -1,0 +1,91 @@
+"""A model is given back as it was: weights, buffers, modes, gradients, attributes, hooks, random generators."""
+
+import random
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from badak.nn import Module
+from badak.nn.members import HOOKS, MEMBERS
+from badak.tensor import Tensor
+from badak.tensor.random import get_rng_state, set_rng_state
+
+
+class Kept:
+    """All that a forward, a backward or a probe could change of a model, by value."""
+
+    def __init__(self, model: Module):
+        self.modules = [(module, dict(vars(module))) for module in model.modules()]
+        self.tables = [
+            (table, dict(table)) for module, _ in self.modules for name in (*MEMBERS, *HOOKS) for table in [vars(module)[name]]
+        ]
+        self.lists = [
+            (value, list(value) if isinstance(value, list) else dict(value))
+            for _, attributes in self.modules
+            for name, value in attributes.items()
+            if type(value) in (list, dict) and name not in (*MEMBERS, *HOOKS)
+        ]
+        tensors = {id(x): x for x in _tensors(self.modules)}
+        self.values = [(x, x._array.copy()) for x in tensors.values()]
+        self.grads = [(x, x.grad, None if x.grad is None else x.grad._array.copy()) for x in tensors.values()]
+
+    def restore(self) -> None:
+        """Put back what is another now."""
+        for module, attributes in self.modules:
+            _put_back(vars(module), attributes)
+        for table, entries in self.tables:
+            _put_back(table, entries)
+        for value, items in self.lists:
+            if isinstance(value, list):
+                value[:] = items
+            else:
+                _put_back(value, items)
+        for x, array in self.values:
+            _write(x, array)
+        for x, grad, array in self.grads:
+            if grad is not None:
+                _write(grad, array)
+            if x.is_leaf and x.grad is not grad:
+                x.grad = grad
+
+
+def _tensors(modules) -> Iterator[Tensor]:
+    for _, attributes in modules:
+        for table in ("_parameters", "_buffers"):
+            yield from (x for x in attributes[table].values() if x is not None)
+        yield from (x for x in attributes.values() if isinstance(x, Tensor))
+
+
+def _put_back(table: Any, entries: dict) -> None:
+    if list(table) != list(entries) or any(table[key] is not value for key, value in entries.items()):
+        table.clear()
+        table.update(entries)
+
+
+def _write(x: Tensor, array: Any) -> None:
+    if x._array.shape != array.shape or x._array.tobytes() != array.tobytes():
+        x.data.copy_(Tensor._of(array))
+
+
+def random_states() -> tuple:
+    """Where the three generators stand that programs draw from."""
+    name, keys, *rest = np.random.get_state()
+    return get_rng_state().tolist(), (name, keys.tobytes(), *rest), random.getstate()
+
+
+@contextmanager
+def as_it_was(model: Module) -> Iterator[Kept]:
+    """Within the block anything may be done to the model; after it, and after an exception, nothing is left of that."""
+    kept, numpy_state, python_state, own_state = Kept(model), np.random.get_state(), random.getstate(), get_rng_state()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield kept
+    finally:
+        kept.restore()
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
+        set_rng_state(own_state)

@@ -1,0 +1,99 @@
+"""Parameters that get no gradient: they will stay as they are."""
+
+import numpy as np
+
+from badak.audit.report import Finding
+from badak.audit.subject import Subject, Unasked
+from badak.audit.watch import BackWatch, tensors_in
+from badak.tensor import Tensor
+
+
+class NoGradient:
+    """One backward of the outputs' sum with random weights, or of `loss(outputs)`; every trainable parameter must be reached."""
+
+    name = "gradients"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
+        if not trainable:
+            raise Unasked("every parameter is frozen")
+        backward(subject)
+        missing = {name: p for name, p in trainable.items() if p.grad is None or not np.any(p.grad._array)}
+        missing = {name: p for name, p in missing.items() if p.grad is None or not _shifts(name, trainable)}
+        if not missing:
+            return []
+        called = {call.path: call.index for call in subject.training.calls}
+        reached = [name for name in missing if _owner(name) in called]
+        found = [finding(path, below(missing, path), trainable, "takes no part in the forward", UNUSED)
+                 for path in covering(subject, set(missing) - set(reached))]  # fmt: skip
+        if reached:
+            stop = max(map(_owner, reached), key=called.__getitem__)  # what is called last is where the backward stopped first
+            why = "is not reached by the backward, nor is what only leads there" if len(reached) > 1 else "is not reached by the backward"
+            found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
+        return found
+
+
+CUT = "use its output as it is, without .detach(), .data, item() or no_grad()"
+UNUSED = "call it in forward, or delete it; what only the loss uses: audit(..., loss=lambda out: ...)"
+
+
+def finding(path: str, names: list[str], trainable: dict, why: str, fix: str) -> Finding:
+    """Parameters that will stay as they are, and the module to look at."""
+    numbers = sum(trainable[name].numel() for name in names)
+    return Finding(
+        "gradients",
+        path,
+        f"{path or 'the model'} {why}: {len(names)} of {len(trainable)} parameters get no gradient, e.g. {names[0]}",
+        fix,
+        {"parameters without gradient": len(names), "numbers in them": numbers, "parameters": len(trainable)},
+    )
+
+
+def _owner(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def below(names, path: str) -> list[str]:
+    """Those of `names` in the module at `path`."""
+    return sorted(n for n in names if path == "" or n.startswith(path + "."))
+
+
+def backward(subject: Subject) -> None:
+    """The one backward of the audit, from the forward in train mode; gradients then lie in .grad."""
+    watch = subject.training
+    if subject.backwards:
+        return
+    for p in subject.model.parameters():
+        p.grad = None
+    outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
+    if not outputs:
+        raise Unasked("no output depends on a parameter with requires_grad")
+    if subject.loss is not None:
+        total = subject.loss(watch.result)
+    else:
+        total = sum((y * Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))).sum() for y in outputs)
+    subject.backwards += 1
+    with BackWatch() as back:
+        total.backward()
+    subject.tables = back.tables
+
+
+def _shifts(name: str, trainable: dict) -> bool:
+    """Whether it is a bias beside a weight that has a gradient: a constant that, say, softmax takes out again."""
+    weight = trainable.get(name.removesuffix("bias") + "weight")
+    return name.endswith("bias") and weight is not None and weight.grad is not None and bool(np.any(weight.grad._array))
+
+
+def covering(subject: Subject, names: set[str]) -> list[str]:
+    """The largest modules all of whose trainable parameters are among `names`; a lone parameter by its own name's module."""
+    found: list[str] = []
+    for path, module in subject.model.named_modules():
+        if any(path.startswith(each + ".") or each == "" for each in found):
+            continue
+        own = [f"{path}.{n}" if path else n for n, p in module.named_parameters() if p.requires_grad]
+        if own and all(n in names for n in own):
+            found.append(path)
+    for name in names:
+        if not any(each == "" or name.startswith(each + ".") for each in found):
+            found.append(name.rpartition(".")[0])
+    return list(dict.fromkeys(found))

@@ -1,0 +1,124 @@
+"""What an audit has found: an object, a text, a page."""
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault: which probe found it, in which module it begins ("" is the model itself), what was measured, what helps."""
+
+    probe: str
+    module: str
+    cause: str
+    fix: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+    between: str = ""  # what is still right just before it
+
+    def __str__(self) -> str:
+        lines = [f"{TITLES.get(self.probe, self.probe)}: {self.module or 'the model itself'}", f"  {self.cause}"]
+        if self.between:
+            lines.append(f"  {self.between}")
+        return "\n".join([*lines, f"  fix: {self.fix}"])
+
+
+TITLES = {
+    "future": "future leak",
+    "padding": "padding leak",
+    "batch": "batch leak",
+    "modes": "train, eval, no_grad",
+    "compiled": "compiled",
+    "cache": "cache",
+    "blind": "rows that see nothing",
+    "gradients": "no gradient",
+    "optimizers": "optimizer",
+    "ties": "tied weights",
+    "copies": "copies",
+    "order": "order",
+    "positions": "positions that do not matter",
+    "tokens": "tokens alike",
+}
+
+
+@dataclass
+class Audit:
+    """The result of `badak.audit`.
+
+    findings     what is wrong, in the order of the probes; `ok` is True where there is nothing
+    sound        probes that found nothing
+    unasked      probe: why it was not asked
+    notes        what is right by design, and worth knowing
+    kind, why    what kind of model it is, and how that was found
+    forwards, backwards, seconds     what it cost
+    """
+
+    model: str
+    kind: str
+    why: str
+    sizes: str
+    findings: list[Finding] = field(default_factory=list)
+    sound: list[str] = field(default_factory=list)
+    unasked: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    forwards: int = 0
+    backwards: int = 0
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+    def head(self) -> list[str]:
+        """What was audited, and what it cost."""
+        cost = f"{self.forwards} forwards, {self.backwards} backward, {self.seconds:.2f} s"
+        return [f"audit of {self.model}: {self.kind} ({self.why})", f"{self.sizes}; {cost}"]
+
+    def __str__(self) -> str:
+        parts = ["\n".join(self.head())]
+        parts += [str(finding) for finding in self.findings] or ["nothing found"]
+        tail = [f"sound: {', '.join(TITLES[probe] for probe in self.sound)}"] if self.sound else []
+        tail += [f"not asked: {TITLES[probe]}: {why}" for probe, why in self.unasked.items()]
+        tail += [f"note: {note}" for note in self.notes]
+        return "\n\n".join([*parts, "\n".join(tail)]).rstrip()
+
+    def __repr__(self) -> str:
+        return f"Audit({self.model}: {len(self.findings)} findings)"
+
+    def to_html(self) -> str:
+        """The same as one HTML page that needs nothing else."""
+        return PAGE.format(title=escape(f"audit of {self.model}"), style=STYLE, body=self._repr_html_())
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
+        word = f"{len(self.findings)} found" if self.findings else "nothing found"
+        rows = "".join(_row(finding) for finding in self.findings)
+        rows = f"<table><tr><th>probe</th><th>module</th><th>what was measured</th></tr>{rows}</table>" if rows else ""
+        tail = [f"sound: {', '.join(TITLES[probe] for probe in self.sound)}"] if self.sound else []
+        tail += [f"not asked: {TITLES[probe]}: {why}" for probe, why in self.unasked.items()]
+        tail += [f"note: {note}" for note in self.notes]
+        return f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in tail)}</ul></section>"
+
+
+def _row(finding: Finding) -> str:
+    numbers = "".join(f"<tr><td>{escape(k)}</td><td>{escape(_number(v))}</td></tr>" for k, v in finding.numbers.items())
+    text = escape(finding.cause) + (f"<br>{escape(finding.between)}" if finding.between else "")
+    return (
+        f"<tr><td>{escape(TITLES.get(finding.probe, finding.probe))}</td><td><code>{escape(finding.module or 'the model')}</code></td>"
+        f"<td>{text}<table class=numbers>{numbers}</table><b>fix:</b> {escape(finding.fix)}</td></tr>"
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<style>{style}</style></head><body><h1>{title}</h1>{body}</body></html>
+"""
+STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;width:100%}td,th{border:1px solid #8888;padding:.4rem .6rem;text-align:left;vertical-align:top}"
+    "table.numbers{width:auto;margin:.4rem 0;font-size:.9em}"
+)

@@ -1,0 +1,108 @@
+"""How many planted faults the audit finds: `python -m tests.audit.measure [--own] [--clients] [program ...] [--fault NAME]`.
+
+A row for each program and fault: found or not, in the right module or not; and for each program as it is, what is found in it.
+"""
+
+import json
+import random
+import subprocess
+import sys
+import time
+import zlib
+from collections import defaultdict
+from pathlib import Path
+
+import badak
+from badak.errors import BadakError
+from tests.audit import clients
+from tests.audit.plants import PLANTS, Map, judge
+from tests.audit.programs import OWN, built
+
+
+def audited(program):
+    """(probe, module) of each finding; a refusal counts as one of the probe "random"."""
+    try:
+        report = badak.audit(program.model, (program.args, program.kwargs), optimizer=program.optimizers, loss=program.loss)
+    except BadakError as error:
+        return [("random", error.cause.rsplit(" ", 1)[-1])], None, str(error)
+    return [(f.probe, f.module) for f in report.findings], report, str(report)
+
+
+def rows(make, name: str, faults=()) -> list[dict]:
+    """The program as it is, then with each fault."""
+    found, report, text = audited(built(make))
+    table = [{"program": name, "fault": "", "found": found, "text": text, "kind": report.kind if report else "refused"}]
+    before = {(probe, module) for probe, module in found}
+    for fault, plant in PLANTS.items():
+        if faults and fault not in faults:
+            continue
+        program = built(make)
+        planted = plant(program, Map(program), random.Random(zlib.crc32(f"{name} {fault}".encode())))
+        if planted is None:
+            continue
+        start = time.perf_counter()
+        found, _, text = audited(program)
+        new = [pair for pair in found if pair not in before]
+        hit, right = judge(planted, new)
+        table.append(
+            {"program": name, "fault": fault, "found": new, "hit": hit, "right": right, "where": planted.modules,
+             "seconds": time.perf_counter() - start, "text": text}
+        )  # fmt: skip
+    return table
+
+
+def of_client(name: str, faults) -> list[dict]:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "tests.audit.clients", name, *faults]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def table(all_rows: list[dict]) -> str:
+    """Faults by programs: ok, where (found elsewhere), MISSED."""
+    by: dict = defaultdict(dict)
+    for row in all_rows:
+        by[row["fault"]][row["program"]] = row
+    programs = list(dict.fromkeys(row["program"] for row in all_rows))
+    lines = []
+    for fault, cells in by.items():
+        if fault:
+            rows = [cells[p] for p in programs if p in cells]
+            bad = [f"{r['program']}: {'wrong place' if r['hit'] else 'MISSED'} {r['where']} {r['found']}" for r in rows if not r["right"]]
+            hit, right = sum(r["hit"] for r in rows), sum(r["right"] for r in rows)
+            lines.append(f"{fault:24} {len(rows):3} planted  {hit:3} found  {right:3} in the right module")
+            lines += [f"    {text}" for text in bad]
+    planted = [row for row in all_rows if row["fault"]]
+    if planted:
+        hit, right = (sum(row[k] for row in planted) for k in ("hit", "right"))
+        lines.append(
+            f"{'all':24} {len(planted):3} planted  {hit:3} found ({hit / len(planted):.1%})  "
+            f"{right:3} in the right module ({right / len(planted):.1%})"
+        )
+    for row in all_rows:
+        if not row["fault"]:
+            lines.append(f"as it is: {row['program']:18} {row['kind']:16} {row['found'] or 'nothing found'}")
+    return "\n".join(lines)
+
+
+def main(words: list[str]) -> None:
+    faults = [words.pop(i + 1) for i, w in list(enumerate(words)) if w == "--fault"]
+    verbose = "-v" in words
+    asked = [w for w in words if not w.startswith("-")]
+    own = [make for make in OWN if make.__name__ in asked or "--own" in words]
+    others = [name for name in clients.NAMES if name in asked or "--clients" in words]
+    if others and clients.why_absent():
+        sys.exit(clients.why_absent())
+    found = [row for make in own for row in rows(make, make.__name__, faults)]
+    for name in others:
+        found += of_client(name, faults)
+    if verbose:
+        for row in found:
+            print(f"--- {row['program']}: {row['fault'] or 'as it is'} {row.get('where', '')}\n{row['text']}")
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
