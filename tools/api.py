@@ -40,6 +40,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "io.safetensors": "load load_file read_metadata save save_file",
     "io.checkpoint": "Checkpoint exists load load_model read_step save",
     "io.config": "check from_dict option read_config to_dict write_config",
+    "audit": "Audit Finding",
     "kernels": "",
     "errors": "ArgumentError BadakError BadakWarning DeviceError DTypeError FileError GraphError KindError MissingError RangeError "
     "ShapeError StateError",

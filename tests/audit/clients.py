@@ -14,9 +14,7 @@ import numpy as np
 
 PLACE = Path(__file__).resolve().parents[2].parent / "shared" / "clients"
 MIRROR = os.environ.get("CLIENTS_MIRROR", "")
-NAMES = (
-    "nanogpt mingpt nglecture rasbt_gpt annotated hyunwoongko cpm0722 pt_translation bert_codertimo simple_vit seed003".split()
-)
+NAMES = "nanogpt mingpt nglecture rasbt_gpt annotated hyunwoongko cpm0722 pt_translation bert_codertimo simple_vit seed003".split()
 KINDS = {
     "annotated": "encoder-decoder", "hyunwoongko": "encoder-decoder", "cpm0722": "encoder-decoder",
     "pt_translation": "encoder-decoder", "bert_codertimo": "bidirectional", "simple_vit": "pictures",

@@ -22,7 +22,9 @@ from tests.audit.programs import OWN, built
 def audited(program):
     """(probe, module) of each finding; a refusal counts as one of the probe "random"."""
     try:
-        report = badak.audit(program.model, (program.args, program.kwargs), optimizer=program.optimizers, loss=program.loss)
+        report = badak.audit(
+            program.model, (program.args, program.kwargs), optimizer=program.optimizers, loss=program.loss
+        )
     except BadakError as error:
         return [("random", error.cause.rsplit(" ", 1)[-1])], None, str(error)
     return [(f.probe, f.module) for f in report.findings], report, str(report)
@@ -70,10 +72,11 @@ def table(all_rows: list[dict]) -> str:
     for fault, cells in by.items():
         if fault:
             rows = [cells[p] for p in programs if p in cells]
-            bad = [f"{r['program']}: {'wrong place' if r['hit'] else 'MISSED'} {r['where']} {r['found']}" for r in rows if not r["right"]]
+            bad = [r for r in rows if not r["right"]]
             hit, right = sum(r["hit"] for r in rows), sum(r["right"] for r in rows)
             lines.append(f"{fault:24} {len(rows):3} planted  {hit:3} found  {right:3} in the right module")
-            lines += [f"    {text}" for text in bad]
+            for r in bad:
+                lines.append(f"    {r['program']}: {'wrong place' if r['hit'] else 'MISSED'} {r['where']} {r['found']}")
     planted = [row for row in all_rows if row["fault"]]
     if planted:
         hit, right = (sum(row[k] for row in planted) for k in ("hit", "right"))

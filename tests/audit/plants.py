@@ -114,7 +114,12 @@ class patched:
         self.told = told
 
     def __enter__(self):
-        self.kept = Tensor.masked_fill, Tensor.masked_fill_, F.scaled_dot_product_attention, nn.MultiheadAttention.forward
+        self.kept = (
+            Tensor.masked_fill,
+            Tensor.masked_fill_,
+            F.scaled_dot_product_attention,
+            nn.MultiheadAttention.forward,
+        )
         fill, fill_, attend, heads = self.kept
         told = self.told
 
@@ -160,6 +165,7 @@ class patched:
 def masks_in(module, told) -> None:
     """Let `told` have the say about the masks in this module, for good."""
     if isinstance(module, nn.MultiheadAttention):  # its forward was looked up before the block below
+
         def forward(*args, **kwargs):
             with patched(told):
                 return nn.MultiheadAttention.forward(module, *args, **kwargs)
@@ -192,7 +198,9 @@ def plant(function):
 def sizes(program: Program) -> tuple[int, int, int, bool]:
     """B, S, T and whether the batch comes first; T is the length of the decoder's text."""
     tensors = [x for x in (*program.args, *program.kwargs.values()) if isinstance(x, Tensor)]
-    first = not any(getattr(m, "batch_first", True) is False for m in program.model.modules() if isinstance(m, nn.Transformer))
+    first = not any(
+        getattr(m, "batch_first", True) is False for m in program.model.modules() if isinstance(m, nn.Transformer)
+    )
     a, b = tensors[0].shape[:2] if first else tensors[0].shape[1::-1]
     text = tensors[1] if program.kind == "encoder-decoder" else tensors[0]
     return a, b, text.shape[1 if first else 0], first
@@ -205,7 +213,13 @@ def streams(program: Program, where: Map, side: str = "any", need=lambda module,
     lengths = {T} if side == "decoder" else {S, T}
     found = []
     for name, y in where.outputs.items():
-        if name == "" or where.calls[name] != 1 or not isinstance(y, Tensor) or y.dim() != 3 or not y.is_floating_point():
+        if (
+            name == ""
+            or where.calls[name] != 1
+            or not isinstance(y, Tensor)
+            or y.dim() != 3
+            or not y.is_floating_point()
+        ):
             continue
         b, t = y.shape[:2] if first else y.shape[1::-1]
         if b != B or (t not in lengths and program.kind != "pictures") or "rop" in type(modules[name]).__name__:
@@ -214,10 +228,10 @@ def streams(program: Program, where: Map, side: str = "any", need=lambda module,
             continue
         if any("pos" in part.lower() for part in name.split(".")):
             continue
-        if side == "decoder" and program.kind == "encoder-decoder" and not any(w in name for w in ("dec", "tgt", "trg")):
-            continue
-        if side == "decoder" and program.kind == "encoder-decoder" and any(w in name for w in ("enc_dec", "src_attn", "cross", "multihead_attn")):
-            continue
+        if side == "decoder" and program.kind == "encoder-decoder":
+            across = any(w in name for w in ("enc_dec", "src_attn", "cross", "multihead_attn"))
+            if across or not any(w in name for w in ("dec", "tgt", "trg")):
+                continue
         if need(modules[name], name):
             found.append(name)
     return found
@@ -335,7 +349,7 @@ def left_out(program, where, rng):
 def parts(program) -> list[str]:
     """Modules that own parameters which nobody else has."""
     shared = {id(p) for n, p in program.model.named_parameters(remove_duplicate=False)}
-    count = {i: 0 for i in shared}
+    count = dict.fromkeys(shared, 0)
     for _, p in program.model.named_parameters(remove_duplicate=False):
         count[id(p)] += 1
     return [

@@ -1,16 +1,16 @@
 """audit: does the model do what it is meant to? Each probe changes one thing that must not matter, or must, and looks.
 
-    report = badak.audit(model, batch)
-    report.ok, report.findings, print(report), report.to_html()
+report = badak.audit(model, batch)
+report.ok, report.findings, print(report), report.to_html()
 
-    audit.py      the order of the questions; `probes/` has one file for each
-    batch.py      what the model is called with: texts, masks, pictures, which axis is what
-    kind.py       whether the model is causal, bidirectional, an encoder and decoder, or reads pictures
-    watch.py      every submodule's inputs and outputs during one forward, and who sees whom in its attentions
-    compare.py    what is equal in two forwards: before a position, of a row, apart from padding, to rounding
-    descend.py    from the whole model down to the module where a difference begins
-    subject.py    the model under audit: forwards, counted, and everything put back as it was (`keep.py`)
-    report.py     findings, as text and as HTML
+audit.py      the order of the questions; `probes/` has one file for each
+batch.py      what the model is called with: texts, masks, pictures, which axis is what
+kind.py       whether the model is causal, bidirectional, an encoder and decoder, or reads pictures
+watch.py      every submodule's inputs and outputs during one forward, and who sees whom in its attentions
+compare.py    what is equal in two forwards: before a position, of a row, apart from padding, to rounding
+descend.py    from the whole model down to the module where a difference begins
+subject.py    the model under audit: forwards, counted, and everything put back as it was (`keep.py`)
+report.py     findings, as text and as HTML
 """
 
 from badak.audit.audit import audit as audit

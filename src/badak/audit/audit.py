@@ -46,6 +46,10 @@ def audit(
     """
     started = perf_counter()
     given = checked(model, kind, optimizer)
+    if not isinstance(forwards, int) or forwards < 1:
+        raise ArgumentError(f"audit: forwards={forwards!r} allows for none", "forwards=10")
+    if pad is not None and not isinstance(pad, int):
+        raise KindError(f"audit: pad={pad!r} is no id", "pad=0, the id that fills texts up")
     with as_it_was(model):
         subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss)
         subject.optimizers = given
@@ -67,8 +71,10 @@ def audit(
 def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     """The optimizers as a list; raises for what cannot be audited."""
     if not isinstance(model, Module):
-        raise KindError(f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first")
-    if not any(True for _ in model.parameters()):
+        raise KindError(
+            f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first"
+        )
+    if not any(p is not None for module in model.modules() for p in module._parameters.values()):
         cause, fix = describe_unregistered(model, model._plain_containers())
         raise ArgumentError(f"audit: {cause}", fix)
     if kind is not None and kind not in KINDS:
@@ -76,7 +82,9 @@ def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     several = [optimizer] if isinstance(optimizer, Optimizer) else list(optimizer or [])
     for each in several:
         if not isinstance(each, Optimizer):
-            raise KindError(f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]")
+            raise KindError(
+                f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]"
+            )
     return several
 
 

@@ -50,7 +50,9 @@ class Batch:
             leaves[name] = Leaf(name, path, x._array)
         batch = cls(args, kwargs, leaves)
         if not leaves:
-            raise KindError("audit: the batch holds no tensor", "the arguments of the model: a tensor, a tuple, or a dict by name")
+            raise KindError(
+                "audit: the batch holds no tensor", "the arguments of the model: a tensor, a tuple, or a dict by name"
+            )
         return batch
 
     def with_(self, changed: dict[str, np.ndarray]) -> "Batch":
@@ -84,7 +86,8 @@ def arguments(given: Any) -> tuple[tuple, dict]:
 
 def _names(model: Module, args: tuple) -> list[str]:
     try:
-        known = [p for p in inspect.signature(model.forward).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        every = inspect.signature(model.forward).parameters.values()
+        known = [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
         known = []
     names = [p.name for p in known]

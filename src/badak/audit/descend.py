@@ -1,4 +1,4 @@
-"""Down from the whole model to the module where a difference begins: the first on the way whose input is clean and whose output is not."""
+"""Down from the whole model to where a difference begins: the innermost module whose input is clean and whose output is not."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -44,7 +44,9 @@ def anywhere(reference: list[Call], other: list[Call], clean: Clean) -> list[Beg
     matched = match(reference, other)
     for call in sorted(reference, key=lambda each: each.ended):
         twin = matched.get(call.index)
-        if twin is not None and judged(call.inputs, twin.inputs, clean) is not False and judged(call.outputs, twin.outputs, clean) is False:
+        if twin is None or judged(call.inputs, twin.inputs, clean) is False:
+            continue
+        if judged(call.outputs, twin.outputs, clean) is False:
             return [Begin(call.path, "")]
     return []
 

@@ -20,9 +20,12 @@ class Kept:
     def __init__(self, model: Module):
         self.modules = [(module, dict(vars(module))) for module in model.modules()]
         self.tables = [
-            (table, dict(table)) for module, _ in self.modules for name in (*MEMBERS, *HOOKS) for table in [vars(module)[name]]
+            (table, dict(table))
+            for module, _ in self.modules
+            for name in (*MEMBERS, *HOOKS)
+            for table in [vars(module)[name]]
         ]
-        self.lists = [
+        self.lists: list[tuple[Any, Any]] = [
             (value, list(value) if isinstance(value, list) else dict(value))
             for _, attributes in self.modules
             for name, value in attributes.items()
@@ -45,9 +48,9 @@ class Kept:
                 _put_back(value, items)
         for x, array in self.values:
             _write(x, array)
-        for x, grad, array in self.grads:
+        for x, grad, before in self.grads:
             if grad is not None:
-                _write(grad, array)
+                _write(grad, before)
             if x.is_leaf and x.grad is not grad:
                 x.grad = grad
 
@@ -72,8 +75,8 @@ def _write(x: Tensor, array: Any) -> None:
 
 def random_states() -> tuple:
     """Where the three generators stand that programs draw from."""
-    name, keys, *rest = np.random.get_state()
-    return get_rng_state().tolist(), (name, keys.tobytes(), *rest), random.getstate()
+    _, keys, *rest = np.random.get_state()
+    return get_rng_state().tolist(), (np.asarray(keys).tobytes(), *rest), random.getstate()
 
 
 @contextmanager

@@ -15,17 +15,21 @@ _CAUSAL_NAME = re.compile(r"GPT|Llama|Causal|Decoder(?!.*Encoder)|NextToken")
 
 
 class Kind(NamedTuple):
-    """kind, how it was found, the text that the model answers (None: a picture), and the source that it reads beside."""
+    """kind, how it was found, the text that the model answers or reads, if that is no text, and the source that it reads beside."""
 
     kind: str
     why: str
-    text: str | None
+    text: str
     source: str | None = None
 
 
 def texts_of(batch: Batch, lookups: list[Lookup] = ()) -> list[str]:  # type: ignore[assignment]
     """The names of integer tensors that are looked up in tables; before that is known, those that look like texts."""
-    flat = [name for name, leaf in batch.leaves.items() if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0]
+    flat = [
+        name
+        for name, leaf in batch.leaves.items()
+        if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0
+    ]
     flat = [name for name in flat if not triangular(batch.leaves[name].array)]
     if not lookups:
         return [n for n in flat if not _is_label(n, flat)]
@@ -55,7 +59,9 @@ def kind_of(model: Module, batch: Batch, attentions: list[Seen], lookups: list[L
     if not texts:
         return _without_text(batch, attentions, said)
     if len(texts) > 1 and said in (None, "encoder-decoder") and _two_sides(model, texts):
-        return Kind("encoder-decoder", "said" if said else f"it reads {texts[0]} and answers {texts[1]}", texts[1], texts[0])
+        return Kind(
+            "encoder-decoder", "said" if said else f"it reads {texts[0]} and answers {texts[1]}", texts[1], texts[0]
+        )
     if said:
         return Kind(said, "said", texts[-1] if said == "encoder-decoder" else texts[0])
     length = batch.leaves[texts[0]].array.shape[1 - batch.batch_axis]
@@ -72,7 +78,9 @@ def _without_text(batch: Batch, attentions: list[Seen], said: str | None) -> Kin
     own = [seen for seen in attentions if len(shape) == 3 and seen.keep.shape[-2:] == (shape[1], shape[1])]
     hides = [seen for seen in own if _hides(seen.keep)]
     if said or hides:
-        return Kind(said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name)
+        return Kind(
+            said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name
+        )
     return Kind("pictures", f"{name} is of numbers, {shape}", name)
 
 
@@ -100,9 +108,15 @@ def _causal(model: Module, batch: Batch, texts: list[str], attentions: list[Seen
     if hides:
         return f"{len(hides)} of {len(own)} self-attentions hide what follows"
     ids = batch.leaves[texts[0]].array
-    early, late = (slice(None, -1), slice(1, None)) if batch.batch_axis else ((slice(None), slice(None, -1)), (slice(None), slice(1, None)))
+    early: tuple = (slice(None, -1),) if batch.batch_axis else (slice(None), slice(None, -1))
+    late: tuple = (slice(1, None),) if batch.batch_axis else (slice(None), slice(1, None))
     for name, leaf in batch.leaves.items():
-        if name not in texts and leaf.integer and leaf.array.shape == ids.shape and np.array_equal(leaf.array[early], ids[late]):
+        if (
+            name not in texts
+            and leaf.integer
+            and leaf.array.shape == ids.shape
+            and np.array_equal(leaf.array[early], ids[late])
+        ):
             return f"{name} is {texts[0]}, one further"
     for leaf in mask_leaves(batch, texts, {length}):
         if triangular(leaf.array):

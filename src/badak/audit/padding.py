@@ -17,14 +17,18 @@ def pad_ids(model: Module) -> list[int]:
     found = [m.padding_idx for m in model.modules() if isinstance(m, Embedding) and m.padding_idx is not None]
     for module in model.modules():
         for holder in (vars(module), _attributes(getattr(module, "config", None))):
-            found += [v for k, v in holder.items() if _PAD.search(k) and isinstance(v, int) and not isinstance(v, bool) and v >= 0]
+            found += [
+                v
+                for k, v in holder.items()
+                if _PAD.search(k) and isinstance(v, int) and not isinstance(v, bool) and v >= 0
+            ]
     return list(dict.fromkeys(found))
 
 
 def _attributes(config: Any) -> dict:
     if isinstance(config, dict):
         return config
-    return {k: v for k, v in getattr(config, "__dict__", {}).items()}
+    return dict(getattr(config, "__dict__", {}))
 
 
 def triangular(array: np.ndarray) -> bool:
@@ -50,11 +54,11 @@ def mask_leaves(batch: Batch, texts: list[str], lengths: set[int]) -> list[Leaf]
 def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
     """(B, T), True where `mask` hides places of the text `leaf` from everybody at its end; None if that is not what it says."""
     ids = leaf.array if batch_axis == 0 else leaf.array.T
-    m = mask.array
+    m: Any = mask.array
     if m.shape[-1] != ids.shape[1] or m.shape[0] != ids.shape[0] or triangular(m) and m.ndim == 2:
         return None
     m = m > -1e4 if m.dtype.kind == "f" and m.min() < -1e3 else m != 0
-    for hidden in (m, ~m):
+    for hidden in (m, np.logical_not(m)):
         flat = hidden.reshape(hidden.shape[0], -1, hidden.shape[-1]).all(axis=1)
         tail = (np.diff(flat.astype(int), axis=1) >= 0).all() and not flat[:, 0].any()
         if tail and flat.any() and len(np.unique(ids[flat])) == 1:

@@ -97,14 +97,17 @@ class Audit:
         tail = [f"sound: {', '.join(TITLES[probe] for probe in self.sound)}"] if self.sound else []
         tail += [f"not asked: {TITLES[probe]}: {why}" for probe, why in self.unasked.items()]
         tail += [f"note: {note}" for note in self.notes]
-        return f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in tail)}</ul></section>"
+        return (
+            f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in tail)}</ul></section>"
+        )
 
 
 def _row(finding: Finding) -> str:
     numbers = "".join(f"<tr><td>{escape(k)}</td><td>{escape(_number(v))}</td></tr>" for k, v in finding.numbers.items())
     text = escape(finding.cause) + (f"<br>{escape(finding.between)}" if finding.between else "")
     return (
-        f"<tr><td>{escape(TITLES.get(finding.probe, finding.probe))}</td><td><code>{escape(finding.module or 'the model')}</code></td>"
+        f"<tr><td>{escape(TITLES.get(finding.probe, finding.probe))}</td>"
+        f"<td><code>{escape(finding.module or 'the model')}</code></td>"
         f"<td>{text}<table class=numbers>{numbers}</table><b>fix:</b> {escape(finding.fix)}</td></tr>"
     )
 

@@ -27,7 +27,9 @@ class Unasked(Exception):
 class Subject:
     """A model, the batch that it is asked with, and what its first forward showed."""
 
-    def __init__(self, model: Module, batch: Batch, said: str | None, pad: int | None, most: int, loss: Callable | None):
+    def __init__(
+        self, model: Module, batch: Batch, said: str | None, pad: int | None, most: int, loss: Callable | None
+    ):
         self.model, self.batch, self.most, self.loss = model, batch, most, loss
         self.rng = np.random.default_rng(0)
         self.forwards = self.backwards = 0
@@ -44,14 +46,15 @@ class Subject:
         self.batch.batch_axis = self._batch_axis()
         watch = self.reference
         self.kind: Kind = kind_of(model, self.batch, watch.attentions, watch.lookups, said)
-        self.texts = [name for name in (self.kind.source, self.kind.text) if name is not None and self.batch.leaves[name].integer]
+        sides = (self.kind.source, self.kind.text)
+        self.texts = [name for name in sides if name is not None and self.batch.leaves[name].integer]
         self.padding, self.padding_how = find_padding(model, self.batch, self.texts, pad) if self.texts else ({}, "")
 
     # Forwards
 
     def forward(self, batch: Batch, edit: dict | None = None, facts: bool = False, grad: bool = False) -> Watch:
         """One forward, watched."""
-        with (enable_grad() if grad else no_grad()), Watch(self.model, edit, facts) as watch:
+        with enable_grad() if grad else no_grad(), Watch(self.model, edit, facts) as watch:
             watch.result = self._call(self.model, batch.copy())
         watch.outputs = arrays_of(watch.result)
         return watch
@@ -71,7 +74,7 @@ class Subject:
         except Exception as error:
             if self.forwards == 1:
                 raise
-            raise Unasked(f"the model fails on the changed batch: {_words(error)}") from error
+            raise Unasked(f"the model fails on the changed batch: {words(error)}") from error
 
     def afford(self, count: int) -> None:
         """Raise Unasked where that many forwards are more than the audit may make."""
@@ -86,15 +89,22 @@ class Subject:
             raise
         except Exception as error:
             raise ArgumentError(
-                f"audit: {type(self.model).__name__} does not take this batch: {_words(error)}",
+                f"audit: {type(self.model).__name__} does not take this batch: {words(error)}",
                 "the batch is what the model is called with: audit(model, (x,)), audit(model, {'ids': x}), not what a loader gives",
             ) from error
         if not any(np.issubdtype(x.dtype, np.floating) for x in watch.outputs):
             raise ArgumentError(
-                f"audit: {type(self.model).__name__} gives no tensor of floats", "audit the part of it that gives logits or hidden states"
+                f"audit: {type(self.model).__name__} gives no tensor of floats",
+                "audit the part of it that gives logits or hidden states",
             )
-        if random_states() != before:
-            self.expect_same(watch, self.forward(self.batch))
+        if random_states() == before:
+            return watch
+        try:
+            again = self.forward(self.batch)
+        except Unasked as why:
+            cause = f"audit: {type(self.model).__name__} takes this batch only once: {why}"
+            raise ArgumentError(cause, "let forward leave the model as it is") from None
+        self.expect_same(watch, again)
         return watch
 
     def expect_same(self, reference: Watch, again: Watch) -> None:
@@ -137,7 +147,7 @@ class Subject:
     @property
     def primary(self) -> np.ndarray:
         """What the model answers: the text, or the pictures."""
-        return self.batch.leaves[self.kind.text or next(iter(self.batch.leaves))].array
+        return self.batch.leaves[self.kind.text].array
 
     def length(self, name: str | None = None) -> int:
         """Positions of a text; of the one that the model answers."""
@@ -145,7 +155,7 @@ class Subject:
 
     @property
     def causal(self) -> bool:
-        return self.kind.kind in ("causal", "encoder-decoder") and self.kind.text is not None
+        return self.kind.kind in ("causal", "encoder-decoder")
 
     def ids(self, name: str) -> np.ndarray:
         """A text as (B, T)."""
@@ -162,9 +172,10 @@ class Subject:
         return max(sizes, default=int(self.ids(name).max()) + 1)
 
     def text_of(self, indices: np.ndarray) -> str | None:
+        """Which text was looked up, if one was."""
         for name in self.texts:
             ids = self.batch.leaves[name].array
-            if indices.size == ids.size and (np.array_equal(indices.reshape(ids.shape), ids) or np.array_equal(indices.reshape(ids.T.shape), ids.T)):
+            if indices.size == ids.size and any(np.array_equal(indices.reshape(x.shape), x) for x in (ids, ids.T)):
                 return name
         return None
 
@@ -215,11 +226,11 @@ class Subject:
         if any((self.batch.leaves[name].array == known[0]).any() for name in texts[:1]):
             return False
         some = texts[:1] if len(texts) == 1 or self.batch.leaves[texts[1]].array.max() <= 3 else texts[:2]
-        self.batch = filled_up(self.batch, some, {name: known[0] for name in some})
+        self.batch = filled_up(self.batch, some, dict.fromkeys(some, known[0]))
         return True
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
     """The first line of an error, at most 300 characters."""
     text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
     return (text.splitlines() or [type(error).__name__])[0][:300]
@@ -240,4 +251,6 @@ def without_dropout(model: Module) -> list[tuple]:
 
 def normalises_batches(module: Module) -> bool:
     """Whether a layer's train mode mixes the rows of a batch by design."""
-    return hasattr(module, "running_mean") and hasattr(module, "track_running_stats") and "Batch" in type(module).__name__
+    return (
+        hasattr(module, "running_mean") and hasattr(module, "track_running_stats") and "Batch" in type(module).__name__
+    )

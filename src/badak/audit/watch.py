@@ -63,13 +63,15 @@ class Watch(Observer):
         self.calls: list[Call] = []
         self.attentions: list[Seen] = []
         self.lookups: list[Lookup] = []
+        self.result: Any = None  # what the model gave, and its tensors as arrays
+        self.outputs: list[np.ndarray] = []
         self._stack: list[Call] = []
         self._ends = count()
         self._undo: list[tuple] = []
 
     def __enter__(self) -> "Watch":
         for path, module in self.model.named_modules():
-            attributes = vars(module)
+            attributes: dict = module.__dict__
             self._undo.append((attributes, "forward" in attributes, attributes.get("forward")))
             attributes["forward"] = self._watched(path, module)
         if self.facts:
@@ -120,19 +122,19 @@ class Watch(Observer):
         elif op is Softmax and arrays[0].ndim >= 3 and attributes.get("dim", -1) in (-1, arrays[0].ndim - 1):
             scores = arrays[0]
             keep = scores > HIDDEN
-            self.attentions.append(Seen(path, keep, ~keep.any(axis=-1)))
+            self.attentions.append(Seen(path, keep, np.asarray(~keep.any(axis=-1))))
 
     def _attends(self, path: str, saved, arrays, attributes) -> None:
         q, k, _, keep, bias, *_ = arrays
         shape = (*q.shape[:3], k.shape[2])
-        seen = np.ones(shape[2:], bool)
+        seen: Any = np.ones(shape[2:], bool)
         if attributes.get("causal") is not None:
             seen = np.tril(seen, attributes["causal"])
         if keep is not None:
             seen = seen & keep
         if bias is not None:
             seen = seen & (bias > HIDDEN)
-        self.attentions.append(Seen(path, seen, ~np.broadcast_to(seen, shape).any(axis=-1)))
+        self.attentions.append(Seen(path, seen, np.asarray(~np.broadcast_to(seen, shape).any(axis=-1))))
 
 
 class BackWatch(Observer):

@@ -20,7 +20,7 @@ class BatchLeak:
         for path, module in subject.model.named_modules():
             if normalises_batches(module):
                 subject.notes.append(
-                    f"{path} ({type(module).__name__}) uses the other rows of the batch in train mode, by design; it was asked in eval mode"
+                    f"{path} ({type(module).__name__}) mixes the rows of a batch in train mode, by design; asked in eval mode"
                 )
         if subject.rows < 2:
             raise Unasked("the batch has one row")

@@ -50,11 +50,10 @@ class Cache:
             Finding(
                 "cache",
                 begin.path,
-                f"the last token with a cache of those before gives other logits than the whole text: by up to {largest:.2g} of their size",
+                f"the last token with a cache of those before gives other outputs than the whole text, by up to {largest:.2g} "
+                "of their size",
                 "count positions from cache.length, and hide with the end of the cache in view: query i sees keys 0 .. length + i",
                 {"tokens": length, "largest change": largest},
                 begin.between,
             )
         ]
-
-

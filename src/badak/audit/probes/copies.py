@@ -34,7 +34,8 @@ class Copies:
 
 def twins(group: list) -> list[tuple[str, str, float]]:
     """Each matrix with the first before it that it is a copy of."""
-    found, first = [], []
+    found: list[tuple[str, str, float]] = []
+    first: list[tuple[str, np.ndarray, np.ndarray]] = []
     for name, array in group:
         small = array.ravel()[:: max(1, array.size // 512)].astype(np.float64)
         for other, sample, whole in first:
@@ -62,6 +63,6 @@ def finding(one: str, two: str, alike: list) -> Finding:
         "copies",
         two,
         f"{one} and {two} hold {how} in {len(alike)} matri{'ces' if len(alike) > 1 else 'x'}",
-        "draw each layer's weights for itself: no copy.deepcopy of a layer, or for p in model.parameters(): xavier_uniform_(p) after it",
+        "draw each layer's weights for itself, after copy.deepcopy too: nn.init.xavier_uniform_(p) for its matrices",
         {"matrices": len(alike), "correlation": least, "copy of": one},
     )

@@ -67,6 +67,11 @@ def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -
         f"with another token at position {t}, the output before it changes: at {where}, by up to {largest:.2g} "
         f"(outputs are of size {size:.2g})",
         "hide what follows: is_causal=True, or a mask that is True on and below the diagonal only, tril(ones(T, T))",
-        {"position changed": t, "positions before it that change": len(early), "largest change": largest, "size of outputs": size},
+        {
+            "position changed": t,
+            "positions before it that change": len(early),
+            "largest change": largest,
+            "size of outputs": size,
+        },
         begin.between,
     )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.audit.report import Finding
-from badak.audit.subject import Subject, Unasked
+from badak.audit.subject import Subject, Unasked, words
 from badak.audit.watch import BackWatch, tensors_in
 from badak.tensor import Tensor
 
@@ -17,7 +17,10 @@ class NoGradient:
         trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
         if not trainable:
             raise Unasked("every parameter is frozen")
-        backward(subject)
+        try:
+            backward(subject)
+        except Failed as error:
+            return [Finding("gradients", "", f"the backward fails: {error}", "loss.backward() by itself says more")]
         missing = {name: p for name, p in trainable.items() if p.grad is None or not np.any(p.grad._array)}
         missing = {name: p for name, p in missing.items() if p.grad is None or not _shifts(name, trainable)}
         if not missing:
@@ -27,14 +30,20 @@ class NoGradient:
         found = [finding(path, below(missing, path), trainable, "takes no part in the forward", UNUSED)
                  for path in covering(subject, set(missing) - set(reached))]  # fmt: skip
         if reached:
-            stop = max(map(_owner, reached), key=called.__getitem__)  # what is called last is where the backward stopped first
-            why = "is not reached by the backward, nor is what only leads there" if len(reached) > 1 else "is not reached by the backward"
+            stop = max(
+                map(_owner, reached), key=called.__getitem__
+            )  # what is called last is where the backward stopped first
+            why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
         return found
 
 
 CUT = "use its output as it is, without .detach(), .data, item() or no_grad()"
 UNUSED = "call it in forward, or delete it; what only the loss uses: audit(..., loss=lambda out: ...)"
+
+
+class Failed(Exception):
+    """The backward raised an error."""
 
 
 def finding(path: str, names: list[str], trainable: dict, why: str, fix: str) -> Finding:
@@ -68,14 +77,21 @@ def backward(subject: Subject) -> None:
     outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
     if not outputs:
         raise Unasked("no output depends on a parameter with requires_grad")
-    if subject.loss is not None:
-        total = subject.loss(watch.result)
-    else:
-        total = sum((y * Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))).sum() for y in outputs)
     subject.backwards += 1
     with BackWatch() as back:
-        total.backward()
+        try:
+            if subject.loss is not None:
+                subject.loss(watch.result).backward()
+            else:
+                parts = [(y * _weights(subject, y)).sum() for y in outputs]
+                sum(parts[1:], parts[0]).backward()
+        except Exception as error:
+            raise Failed(words(error)) from error
     subject.tables = back.tables
+
+
+def _weights(subject: Subject, y: Tensor) -> Tensor:
+    return Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))
 
 
 def _shifts(name: str, trainable: dict) -> bool:

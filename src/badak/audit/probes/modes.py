@@ -31,7 +31,9 @@ class Modes:
                 "modes",
                 begin.path,
                 f"{what} differ by up to {largest:.2g} of the output's size",
-                "use self.training for dropout only" if by_mode else "compute the same with and without is_grad_enabled()",
+                "use self.training for dropout only"
+                if by_mode
+                else "compute the same with and without is_grad_enabled()",
                 {"largest change": largest, "explained by rounding": ROUNDING},
                 begin.between,
             )

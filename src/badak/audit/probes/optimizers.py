@@ -21,24 +21,31 @@ class Optimizers:
         several = {name for name, p in own.items() if count[id(p)] > 1}
         known = {id(p) for p in subject.model.parameters()}
         strange = sum(1 for key in count if key not in known)
-        found = [
-            finding(path, names, f"in no optimizer, so that step() leaves them: {len(names)} parameters, e.g. {names[0]}",
-                    "build the optimizer of model.parameters(), after the last change of the model", strange)
-            for path in covering(subject, none)
-            for names in [below(none, path)]
-        ]  # fmt: skip
-        found += [
-            finding(path, names, f"updated {max(count[id(own[n])] for n in names)} times in a step: {len(names)} parameters, e.g. {names[0]}",
-                    "each parameter in one group of one optimizer", strange)
-            for path in covering(subject, several)
-            for names in [below(several, path)]
-        ]  # fmt: skip
+        found = []
+        for path in covering(subject, none):
+            found.append(finding(path, below(none, path), "in no optimizer", FORGOTTEN, strange))
+        for path in covering(subject, several):
+            names = below(several, path)
+            times = max(count[id(own[n])] for n in names)
+            found.append(
+                finding(
+                    path,
+                    names,
+                    f"updated {times} times in a step",
+                    "each parameter in one group of one optimizer",
+                    strange,
+                )
+            )
         if strange and not none:
             subject.notes.append(f"the optimizers hold {strange} tensors that are no parameters of the model")
         return found
 
 
+FORGOTTEN = "build the optimizer of model.parameters(), after the last change of the model"
+
+
 def finding(path: str, names: list[str], cause: str, fix: str, strange: int) -> Finding:
     """One module's parameters, and how many tensors the optimizers hold that belong to no module."""
     more = f"; the optimizers hold {strange} tensors that the model no longer has" if strange else ""
-    return Finding("optimizers", path, f"{path or 'the model'} is {cause}{more}", fix, {"parameters": len(names), "strange": strange})
+    text = f"{path or 'the model'} is {cause}: {len(names)} parameters, e.g. {names[0]}{more}"
+    return Finding("optimizers", path, text, fix, {"parameters": len(names), "strange": strange})

@@ -19,11 +19,10 @@ class Order:
     def ask(self, subject: Subject) -> list[Finding]:
         idle = idle_positions(subject)
         if idle:
-            return [
-                Finding("order", idle, f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere", FIX)
-            ]
+            cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
+            return [Finding("order", idle, cause, FIX)]
         name = subject.kind.source or subject.kind.text
-        if name is None or subject.length(name) < 4 or subject.batch.leaves[name].array.ndim < 2:
+        if subject.length(name) < 4 or subject.batch.leaves[name].array.ndim < 2:
             raise Unasked("the text has fewer than four positions")
         if subject.batch.leaves[name].integer:
             places = movable(subject, name)
@@ -40,7 +39,7 @@ class Order:
             Finding(
                 "order",
                 path,
-                f"with the tokens of {name} in another order the outputs are the same ones: the model does not know where a token stands",
+                f"with {name} in another order the outputs are the same: the model does not know where a token stands",
                 FIX,
                 {"places moved": int((move != np.arange(len(move))).sum()), "positions": len(move)},
             )
@@ -65,7 +64,9 @@ class Order:
         for shape, axis in places:
             x, y = a.reshape(shape), b.reshape(shape)
             if subject.causal:
-                after = (slice(None),) * axis + (slice(int(np.flatnonzero(move != np.arange(len(move)))[-1]) + 1, None),)
+                after = (slice(None),) * axis + (
+                    slice(int(np.flatnonzero(move != np.arange(len(move)))[-1]) + 1, None),
+                )
                 yield x[after], y[after]
             else:
                 yield np.take(x, move, axis), y
@@ -80,7 +81,11 @@ def movable(subject: Subject, name: str) -> np.ndarray:
     fine[0] = False
     if subject.causal and name == subject.kind.text:
         fine[-1] = False
-    beside = [leaf.array for n, leaf in subject.batch.leaves.items() if n not in subject.texts and leaf.array.shape == ids.shape]
+    beside = [
+        leaf.array
+        for n, leaf in subject.batch.leaves.items()
+        if n not in subject.texts and leaf.array.shape == ids.shape
+    ]
     if beside:
         signs = np.stack([x.T for x in beside], axis=1).reshape(ids.shape[1], -1)
         same = [(signs == sign).all(axis=1) & fine for sign in signs]

@@ -41,7 +41,8 @@ class PaddingLeak:
         if judged(subject.reference.outputs, watch.outputs, _but_totals(own)) is not False:
             return []
         begin = begins(subject.reference.calls, watch.calls, clean)
-        return [finding(subject, begin, "with other vectors in the places of padding", subject.reference.outputs, watch.outputs, masks)]
+        both = subject.reference.outputs, watch.outputs
+        return [finding(subject, begin, "with other vectors in the places of padding", *both, masks)]
 
     def other_amount(self, subject: Subject, masks: dict) -> list[Finding]:
         cut = fewer(subject, masks)
@@ -58,11 +59,13 @@ class PaddingLeak:
         if judged(subject.reference.outputs, watch.outputs, _but_totals(clean)) is not False:
             return []
         begin = begins(subject.reference.calls, watch.calls, clean)
-        old = [shortened(a, b.shape, rows, subject.rows, lengths, first) for a, b in zip(subject.reference.outputs, watch.outputs)]
-        fewer_places = max(before - now for before, now in lengths.items())
-        both = [(a, b) for a, b in zip(old, watch.outputs) if a is not None]
-        kept = dict(zip(masks, left))
-        return [finding(subject, begin, f"with {fewer_places} places of padding less", [a for a, _ in both], [b for _, b in both], kept)]
+        old, new = [], []
+        for a, b in zip(subject.reference.outputs, watch.outputs):
+            if (part := shortened(a, b.shape, rows, subject.rows, lengths, first)) is not None:
+                old.append(part)
+                new.append(b)
+        less = max(before - now for before, now in lengths.items())
+        return [finding(subject, begin, f"with {less} places of padding less", old, new, dict(zip(masks, left)))]
 
 
 def _but_totals(clean):
@@ -91,18 +94,22 @@ def edits(subject: Subject, masks: dict) -> dict:
 def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, int], list[np.ndarray]] | None:
     """The rows that end in padding, cut; None where that cannot be done: (batch, rows, {length: length now}, padding now)."""
     tails = {name: np.array([_tail(row) for row in mask]) for name, mask in masks.items()}
-    together = np.min([tail for tail in tails.values()], axis=0)
+    together = np.min(list(tails.values()), axis=0)
     rows = np.flatnonzero(together > 0)
     if not len(rows):
         return None
     axis, lengths, cut = subject.batch.batch_axis, {}, {}
     for name, tail in tails.items():
-        less = int(tail[rows].min()) if len({subject.length(n) for n in tails}) == len(tails) else int(together[rows].min())
+        less = (
+            int(tail[rows].min())
+            if len({subject.length(n) for n in tails}) == len(tails)
+            else int(together[rows].min())
+        )
         lengths[subject.length(name)] = subject.length(name) - less
     for name, leaf in subject.batch.leaves.items():
         x = leaf.array
         for i, n in enumerate(leaf.array.shape):
-            at = (slice(None),) * i
+            at: tuple = (slice(None),) * i
             is_text = leaf.integer and x.ndim == 2
             if n == subject.rows and (i == axis if is_text else i == 0):
                 x = x[(*at, rows)]

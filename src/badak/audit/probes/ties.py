@@ -37,7 +37,7 @@ def tie(path: str, other: str, alike: float) -> Finding:
     return Finding(
         "ties",
         other,
-        f"{other}.weight and {path}.weight are two tensors and correlate by {alike:.3f}: they were one, and every step takes them apart",
+        f"{other}.weight and {path}.weight are two tensors with a correlation of {alike:.3f}: each step takes them further apart",
         f"{other}.weight = {path}.weight, after loading and before the optimizer is built",
         {"correlation": alike, "table": path},
     )

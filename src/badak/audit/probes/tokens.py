@@ -59,7 +59,8 @@ def tables(subject: Subject) -> dict[str, tuple[np.ndarray, int]]:
     """{module: (table, rows)} of the tables that a text was looked up in."""
     found = {}
     for look in subject.reference.lookups:
-        if subject.text_of(look.indices) and look.vocabulary == subject.vocabulary(subject.text_of(look.indices)):
+        name = subject.text_of(look.indices)
+        if name is not None and look.vocabulary == subject.vocabulary(name):
             found[look.path] = look.table, look.vocabulary
     return found
 
