@@ -16,7 +16,7 @@ from badak.measure.peer import Peer, interleave
 from bench import table
 from bench.bounds import bound_ms
 from bench.peers import PRECISIONS, Library, chosen, command, missing, precision_of
-from bench.places import keep, place
+from bench.places import FEATURES, keep, place
 from bench.rates import best, rates
 from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
 
@@ -31,10 +31,13 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=4, help="turns of each peer")
     parser.add_argument("--secs", type=float, default=0.8, help="seconds of one turn")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of each peer")
+    parser.add_argument("--features", choices=FEATURES, help="the most that all may use of the CPU")
     parser.add_argument("--timeout", type=float, default=900, help="seconds that building and compiling may take")
     parser.add_argument("--tiny", action="store_true", help="shrink every workload, to try the machinery")
-    parser.add_argument("--out", type=Path, default=place("bench"), help="the JSON file")
-    return parser.parse_args()
+    parser.add_argument("--out", type=Path, help="the JSON file")
+    wanted = parser.parse_args()
+    wanted.out = wanted.out or place("bench", wanted.features, wanted.threads)
+    return wanted
 
 
 def main() -> int:
@@ -48,11 +51,12 @@ def main() -> int:
         sys.exit(f"no peer begins with {', '.join(wanted.peers)}; there are {there}")
     if min(wanted.threads, wanted.rounds) < 1:
         sys.exit(f"expected --threads and --rounds of at least 1; got {wanted.threads} and {wanted.rounds}")
+    os.environ.update(FEATURES.get(wanted.features, {}))
     document = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": commit(),
         "machine": describe(wanted.threads),
-        "settings": {"rounds": wanted.rounds, "seconds": wanted.secs, "tiny": wanted.tiny},
+        "settings": {"rounds": wanted.rounds, "seconds": wanted.secs, "tiny": wanted.tiny, "features": wanted.features},
         "workloads": {},
     }
     taken = [measured_rates(wanted)]

@@ -1,23 +1,41 @@
 """Where figures are kept: a folder of `bench/results` for each processor, as what is fast on one is a guess on another."""
 
 import json
+import os
 import re
 from pathlib import Path
 
 from badak.measure.machine import processor
 
 RESULTS = Path(__file__).parent / "results"
+# What holds each library to the instructions of a CPU without those that came later.
+FEATURES = {
+    name: {
+        "BADAK_CPU": name,
+        "ATEN_CPU_CAPABILITY": name,
+        "MKL_ENABLE_INSTRUCTIONS": name.upper(),
+        "ONEDNN_MAX_CPU_ISA": onednn,
+        "OPENBLAS_CORETYPE": openblas,
+        "XLA_FLAGS": f"--xla_cpu_max_isa={name.upper()}",
+        "CT2_FORCE_CPU_ISA": name.upper(),
+    }
+    for name, onednn, openblas in [("avx2", "AVX2", "Haswell"), ("avx512", "AVX512_CORE", "SkylakeX")]
+}
 
 
-def place(name: str) -> Path:
-    """The file for this kind of figures on this machine's processor."""
+def place(name: str, features: str | None = None, threads: int | None = None) -> Path:
+    """The file for this kind of figures on this machine's processor; of its own where it is held to features or threads."""
     folder = re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-")
-    return RESULTS / folder / f"{name}.json"
+    limits = [features] if features else []
+    if threads not in (None, os.cpu_count()):
+        limits.append(f"{threads}-threads" if threads != 1 else "1-thread")
+    return RESULTS / folder / f"{'-'.join([name, *limits])}.json"
 
 
 def kept(name: str) -> list[dict]:
-    """What has been measured of this kind, one document for each processor."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob(f"*/{name}.json"))]
+    """What has been measured of this kind, one document for each processor, and for each limit that it was held to."""
+    paths = sorted([*RESULTS.glob(f"*/{name}.json"), *RESULTS.glob(f"*/{name}-*.json")], key=lambda path: (path.parent, path.stem))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def keep(path: Path, document: dict) -> None:

@@ -34,6 +34,7 @@ from badak.kernels.fast import bf16_products, int8
 from badak.kernels.half import BFLOAT16
 from badak.measure.machine import environment, processor
 from bench.peaks import UNITS, peak
+from bench.places import FEATURES
 
 LIBRARIES = "badak", "torch", "numpy"
 
@@ -64,23 +65,6 @@ WAYS = {
 }
 GIGA, ROUND = 1e9, 4e-3  # seconds of a round, roughly
 PAUSES = {"badak": 0.001, "torch": 0.01, "numpy": 0.06}  # seconds until the threads of each one sleep
-# What holds each library to the instructions of a CPU without those that came later.
-FEATURES = {
-    "avx2": {
-        "BADAK_CPU": "avx2",
-        "ATEN_CPU_CAPABILITY": "avx2",
-        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-        "ONEDNN_MAX_CPU_ISA": "AVX2",
-        "OPENBLAS_CORETYPE": "Haswell",
-    },
-    "avx512": {
-        "BADAK_CPU": "avx512",
-        "ATEN_CPU_CAPABILITY": "avx512",
-        "MKL_ENABLE_INSTRUCTIONS": "AVX512",
-        "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
-        "OPENBLAS_CORETYPE": "SkylakeX",
-    },
-}
 # (what, M, N, K)
 PRODUCTS = {
     "W1": [("forward", 1792, 96, 32), ("dw", 96, 32, 1792)],

@@ -18,9 +18,13 @@ PAGE, PRODUCTS = ROOT / "docs" / "performance.md", ROOT / "docs" / "products.md"
 
 
 def processor(document: dict) -> str:
-    """Its name, with the instructions that decide."""
-    machine = document["machine"]
-    return f"{machine['cpu']} ({machine['vectors'].replace(' ', ', ')}; {machine['cores']} cores)"
+    """Its name, with the instructions that decide, and what all were held to."""
+    machine, held = document["machine"], document.get("settings", {}).get("features")
+    threads, cores = machine.get("threads", machine["cores"]), machine["cores"]
+    limits = [f"held to {held.upper()}"] if held else []
+    limits += [f"{threads} thread{'s' * (threads != 1)}"] if threads != cores else []
+    named = machine["vectors"].replace(" ", ", ")
+    return f"{machine['cpu']} ({'; '.join([named, f'{cores} cores', *limits])})"
 
 
 def bench_tables(documents: list[dict]) -> str:

@@ -1,6 +1,7 @@
 """The bench: the same work in every library, and a table that says what was measured. Nothing here is timed."""
 
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -202,6 +203,19 @@ def test_figures_lie_in_a_folder_for_each_processor(tmp_path, monkeypatch):
     assert places.kept("bench") == [document(), document()] and places.kept("memory") == []
     page = performance_page.bench_tables(places.kept("bench"))
     assert page.count("### fast (AVX2; 2 cores)") == 2
+
+
+def test_figures_under_limits_lie_in_files_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "RESULTS", tmp_path)
+    monkeypatch.setattr(places.os, "cpu_count", lambda: 2)
+    names = [places.place("bench", *limits).name for limits in [(None, 2), ("avx2", 2), ("avx2", 1), (None, 4)]]
+    assert names == ["bench.json", "bench-avx2.json", "bench-avx2-1-thread.json", "bench-4-threads.json"]
+    places.keep(places.place("bench"), document())
+    held = document()
+    held["settings"]["features"], held["machine"]["threads"] = "avx2", 1
+    places.keep(places.place("bench", "avx2", 1), held)
+    page = performance_page.bench_tables(places.kept("bench"))
+    assert re.findall("### (.*)", page) == ["fast (AVX2; 2 cores)", "fast (AVX2; 2 cores; held to AVX2; 1 thread)"]
 
 
 def test_the_rates_are_the_best_that_any_library_reaches():
