@@ -1,8 +1,9 @@
-"""The three experiments in full: `python -m bench.experiments [NAME ...]`, from the root of the repository.
+"""The experiments in full: `python -m bench.experiments [NAME ...]`, from the root of the repository.
 
 Each one is trained on badak, and where a comparison is asked for also in PyTorch from the same seed over the same
 batches. Results go to bench/results/experiments.json, curves to docs/img/, and both into the table of docs/experiments.md,
-experiment by experiment: what was run before stays.
+experiment by experiment: what was run before stays. NAME=RUN takes the figures from a run that `badak train` made with the same
+settings, its seconds from metrics.csv.
 """
 
 import json
@@ -21,6 +22,7 @@ from badak.generate import SampleConfig
 from badak.generate.text import fill_sentence, write_on
 from badak.train.curves import draw_curves
 from badak.train.experiment import Experiment
+from badak.train.learner import computing
 from badak.train.loop import train
 from badak.train.run import Run
 from badak.train.session import build, start
@@ -77,6 +79,12 @@ def masked_word(run: Run, experiment: Experiment) -> dict[str, Any]:
     return {"ranking": ranking, "words_right": run.rows()[-1].valid_accuracy, "result": words}
 
 
+def numbers(run: Run, experiment: Experiment) -> dict[str, Any]:
+    """How far the numbers of the last test are from the truth."""
+    figures = experiment.closing_words()[0].removeprefix("test: ")
+    return {"figures": figures, "result": figures}
+
+
 def median(runs: list[dict]) -> str:
     """The accuracies and their median."""
     return f"{statistics.median(run['accuracy'] for run in runs):.4g} (median of {', '.join(r['result'] for r in runs)})"
@@ -90,6 +98,15 @@ def digits(preset: str, **sections: dict) -> Setup:
     return setup
 
 
+def reviews(**sections: dict) -> Setup:
+    """Korean film reviews."""
+    setup = change(PRESETS["text"]["reviews"], "data", {"path": str(DATA / "nsmc")})
+    for section, values in {"train": {}, **sections}.items():
+        setup = change(setup, section, {"precision": "bf16", **values} if section == "train" else values)
+    return setup
+
+
+READOUTS = ("flatten", "mean", "cls")
 CASES = {
     "gpt-sentences": Case("GPT, ten sentences, `--preset sentences`, 50 epochs", PRESETS["gpt"]["sentences"],
                           "each sentence from its first two words", completions),
@@ -109,19 +126,48 @@ CASES = {
                     "≥ 0.98", accuracy),
     "mnist-a-256": Case("MNIST A, hidden 256, post-norm, Adam 1e-3, 10 epochs", digits("small", model={"d_model": 256}),
                         "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
+    **{f"mnist-{readout}": Case(f"MNIST, 10,000 / 10,000, `--train-images 10000 --readout {readout}`, 6 epochs",
+                                digits("digits", model={"readout": readout}, data={"train_images": 10_000}), "-",
+                                accuracy, seeds=(0, 1, 2), summary=median) for readout in READOUTS},
+    **{f"nsmc-{readout}": Case(f"Korean film reviews, `badak train text --readout {readout} --precision bf16`, 3 epochs",
+                               reviews(model={"readout": readout}), "≥ 0.84", accuracy) for readout in READOUTS[1:]},
+    **{f"nsmc-numbers-{readout}": Case(f"the same, `--task numbers --readout {readout}`, 1 epoch",
+                                       reviews(model={"readout": readout}, data={"task": "numbers"}, train={"epochs": 1}), "-",
+                                       numbers) for readout in READOUTS[1:]},
 }  # fmt: skip
 
 
-def run_case(name: str, case: Case) -> dict[str, Any]:
-    """Train every seed, measure, draw the first one's curves."""
+def trained(setup: Setup, folder: Path) -> tuple[Run, Experiment, float]:
+    """A new run, and how long it took."""
+    run, experiment = start(folder, setup, log=print)
+    began = time.perf_counter()
+    train(experiment, setup.train, run, lambda progress: progress.row and print(f"  {progress.row}", flush=True))
+    return run, experiment, time.perf_counter() - began
+
+
+def finished(setup: Setup, folder: Path) -> tuple[Run, Experiment, float]:
+    """A run that was made before, with the same settings; tested once more."""
+    run = Run.open(folder)
+    experiment = build(change(run.setup, "data", {"path": setup.data.path}), tokenizer=run.vocabulary())
+    asked = change(setup, "train", {"seed": run.setup.train.seed})
+    for section in ("train", "data"):
+        found = getattr(experiment.setup, section)
+        assert found == getattr(asked, section), f"{folder} was trained with {found}"
+    assert experiment.setup.model.readout == asked.model.readout
+    run.load_weights(experiment.model)
+    with badak.no_grad(), computing(setup.train):
+        experiment.evaluate()
+    return run, experiment, run.rows()[-1].seconds
+
+
+def run_case(name: str, case: Case, folders: list[Path]) -> dict[str, Any]:
+    """Train every seed, or take the runs in `folders`; measure, draw the first one's curves."""
     runs, twins = [], []
-    for seed in case.seeds:
+    for place, seed in enumerate(case.seeds):
         setup = change(case.setup, "train", {"seed": seed})
         with tempfile.TemporaryDirectory() as folder:
-            run, experiment = start(Path(folder) / "run", setup, log=print)
-            began = time.perf_counter()
-            train(experiment, setup.train, run, lambda progress: progress.row and print(f"  {progress.row}", flush=True))
-            runs.append({"seed": seed, **case.measure(run, experiment), "seconds": round(time.perf_counter() - began, 1)})
+            run, experiment, seconds = finished(setup, folders[place]) if folders else trained(setup, Path(folder) / "run")
+            runs.append({"seed": seed, **case.measure(run, experiment), "seconds": round(seconds, 1)})
             if seed == case.seeds[0]:
                 PICTURES.mkdir(parents=True, exist_ok=True)
                 draw_curves(run.rows(), setup.metric, PICTURES / f"{name}.png", case.title.replace("`", ""), print)
@@ -151,8 +197,8 @@ def write_page(results: dict[str, Any]) -> None:
 
 def main(names: list[str]) -> None:
     """Run the cases named, or all."""
-    for name in names or CASES:
-        result = run_case(name, CASES[name])
+    for name, _, folders in (one.partition("=") for one in names or CASES):
+        result = run_case(name, CASES[name], [Path(folder) for folder in folders.split(",") if folder])
         results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
         results[name] = result
         RESULTS.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The three experiments in a short form on real data, with figures that a broken model cannot reach."""
+"""The experiments in a short form on real data, with figures that a broken model cannot reach."""
 
 import pytest
 
@@ -44,6 +44,14 @@ def test_ten_sentences_are_completed_exactly_from_their_first_two_words(tmp_path
     for sentence in experiment.corpus.text.split("\n"):
         start_of_it = " ".join(sentence.split()[:2])
         assert "".join(write_on(gpt.model, gpt.vocabulary, start_of_it, GREEDY, gpt.eos)) == sentence
+
+
+def test_korean_reviews_are_judged_better_than_by_chance_after_a_tenth_of_an_epoch(tmp_path):
+    """Two classes, half of the reviews each."""
+    data = {"path": str(real_data("nsmc")), "examples": 15_000, "test_examples": 3_000, "pieces": 4_000}
+    setup = change(change(PRESETS["text"]["reviews"], "data", data), "model", {"d_model": 64, "layers": 1, "context": 48})
+    run, _ = trained(tmp_path, change(setup, "train", {"epochs": 1, "warmup_steps": 50}))
+    assert run.rows()[-1].valid_accuracy > 0.72
 
 
 def test_great_minds_think_alike(tmp_path):

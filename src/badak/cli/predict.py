@@ -18,7 +18,7 @@ MARGIN = 12  # columns that a class may take before its numbers
 
 @click.command()
 @click.argument("run", type=PLACE)
-@click.argument("what", nargs=-1, metavar="PICTURE... | TEXT...")
+@click.argument("what", nargs=-1, metavar="[PICTURE... | TEXT...]")
 @click.option("--file", type=PLACE, metavar="FILE", help="judge each line of this text file (gz or not); - is standard input")
 @click.option("--words", type=click.IntRange(0), default=5, show_default=True, metavar="N",
               help="show the N words of a text that mattered most; 0: none, which is faster")  # fmt: skip

@@ -102,7 +102,8 @@ def make_command(kind: str) -> click.Command:
     first = next(iter(presets))
     options: list[click.Parameter] = [
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
-                help=f"settings to start from; options below change them  [default {first}]"),
+                help=f"settings to start from; options below change them  [default {first}"
+                + (f"; with --data {WITH_DATA[kind]}]" if kind in WITH_DATA else "]")),
         Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="go on with this run where it stopped; with --epochs or --steps beyond its end"),

@@ -12,6 +12,7 @@ Words with Subword Units"; Radford et al. 2019; Schuster and Nakajima 2012, "Jap
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,7 @@ from badak.naming import guard_types as _guard_types
 FILE = "tokenizer.json"
 BPE_FILES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # Hugging Face's names, and OpenAI's
 WORDPIECE_FILE = "vocab.txt"
+MANY = 1_000  # times that a word is given to the library at once
 GPT2_END = "<|endoftext|>"
 BERT_MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROLES = {  # what a mark is for, and how it is called
@@ -234,18 +236,26 @@ class Tokenizer:
     def train_wordpiece(
         cls, texts: Iterable[str], size: int, small: bool = True, least: int = 2, progress: bool = False
     ) -> "Tokenizer":
-        """WordPiece of `size` tokens at most, with BERT's marks. small: capital letters and accents are taken off first."""
+        """WordPiece of `size` tokens at most, with BERT's marks. small: capital letters and accents are taken off first.
+
+        The same texts give the same tokens: what goes on in a word is numbered before the library does so, in an order of its own.
+        """
         expect_size("train_wordpiece", size, len(BERT_MARKS) + 1)
         given.whole("train_wordpiece", "least", least)
         tokenizers = library()
         made = _wordpieces({mark: number for number, mark in enumerate(BERT_MARKS)}, small)
+        words: Counter[str] = Counter()
+        for text in map(_whole, _texts("train_wordpiece", texts)):
+            words.update(word for word, _ in made.pre_tokenizer.pre_tokenize_str(made.normalizer.normalize_str(text)))
+        inner = sorted({letter for word in words for letter in word[1:]})
+        first = [*BERT_MARKS, *(f"##{letter}" for letter in inner)]
         made.train_from_iterator(
-            map(_whole, _texts("train_wordpiece", texts)),
+            (" ".join([word] * min(MANY, count - at)) for word, count in words.items() for at in range(0, count, MANY)),
             tokenizers.trainers.WordPieceTrainer(
-                vocab_size=size, special_tokens=list(BERT_MARKS), min_frequency=least, show_progress=progress
+                vocab_size=size, special_tokens=first, min_frequency=least, show_progress=progress
             ),
         )
-        return cls(made)
+        return cls(_wordpieces(made.get_vocab(), small))
 
 
 def expect_size(where: str, size: Any, least: int) -> None:

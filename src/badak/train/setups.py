@@ -207,7 +207,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
             data=LabelledData(pieces=300),
         ),
         "reviews": TextSetup(  # what --data begins with
-            model=TextConfig(context=128, heads=4),
+            model=TextConfig(context=128, heads=4, dropout=0.2),
             train=TrainConfig(epochs=3, warmup_steps=200, final_lr=0.0, weight_decay=0.1, clip=1.0),
         ),
     },
