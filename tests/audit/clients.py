@@ -85,4 +85,4 @@ if __name__ == "__main__":
     out, sys.stdout = sys.stdout, sys.stderr
     from tests.audit.measure import rows
 
-    print(json.dumps(rows(client(sys.argv[1]), sys.argv[1], sys.argv[2:])), file=out)
+    print(json.dumps(rows(client(sys.argv[1]), sys.argv[1], sys.argv[3:], sys.argv[2])), file=out)

@@ -1,4 +1,6 @@
-"""How many planted faults the audit finds: `python -m tests.audit.measure [--own] [--clients] [program ...] [--fault NAME]`.
+"""How many planted faults the audit finds.
+
+    python -m tests.audit.measure [--own] [--clients] [program ...] [--fault NAME] [--seed WORD] [-v]
 
 A row for each program and fault: found or not, in the right module or not; and for each program as it is, what is found in it.
 """
@@ -30,8 +32,8 @@ def audited(program):
     return [(f.probe, f.module) for f in report.findings], report, str(report)
 
 
-def rows(make, name: str, faults=()) -> list[dict]:
-    """The program as it is, then with each fault."""
+def rows(make, name: str, faults=(), seed: str = "") -> list[dict]:
+    """The program as it is, then with each fault; `seed` chooses other places for them."""
     found, report, text = audited(built(make))
     table = [{"program": name, "fault": "", "found": found, "text": text, "kind": report.kind if report else "refused"}]
     before = {(probe, module) for probe, module in found}
@@ -39,7 +41,7 @@ def rows(make, name: str, faults=()) -> list[dict]:
         if faults and fault not in faults:
             continue
         program = built(make)
-        planted = plant(program, Map(program), random.Random(zlib.crc32(f"{name} {fault}".encode())))
+        planted = plant(program, Map(program), random.Random(zlib.crc32(f"{name} {fault}{seed}".encode())))
         if planted is None:
             continue
         start = time.perf_counter()
@@ -53,9 +55,9 @@ def rows(make, name: str, faults=()) -> list[dict]:
     return table
 
 
-def of_client(name: str, faults) -> list[dict]:
+def of_client(name: str, faults, seed: str = "") -> list[dict]:
     root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-m", "tests.audit.clients", name, *faults]
+    command = [sys.executable, "-m", "tests.audit.clients", name, seed, *faults]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
@@ -92,15 +94,16 @@ def table(all_rows: list[dict]) -> str:
 
 def main(words: list[str]) -> None:
     faults = [words.pop(i + 1) for i, w in list(enumerate(words)) if w == "--fault"]
+    seed = next((words.pop(i + 1) for i, w in enumerate(words) if w == "--seed"), "")
     verbose = "-v" in words
     asked = [w for w in words if not w.startswith("-")]
     own = [make for make in OWN if make.__name__ in asked or "--own" in words]
     others = [name for name in clients.NAMES if name in asked or "--clients" in words]
     if others and clients.why_absent():
         sys.exit(clients.why_absent())
-    found = [row for make in own for row in rows(make, make.__name__, faults)]
+    found = [row for make in own for row in rows(make, make.__name__, faults, seed)]
     for name in others:
-        found += of_client(name, faults)
+        found += of_client(name, faults, seed)
     if verbose:
         for row in found:
             print(f"--- {row['program']}: {row['fault'] or 'as it is'} {row.get('where', '')}\n{row['text']}")

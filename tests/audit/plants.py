@@ -398,6 +398,7 @@ def started_as_copies(program, where, rng):
         if isinstance(m, nn.ModuleList | nn.Sequential) and len(m) > 1 and type(m[0]) is type(m[1])
         and any(p.dim() > 1 for p in m[0].parameters())
         and [p.shape for p in m[0].parameters()] == [p.shape for p in m[1].parameters()]
+        and any(bool((p != q).any()) for p, q in zip(m[0].parameters(), m[1].parameters()) if p.dim() > 1)
     ]  # fmt: skip
     if not lists:
         return None

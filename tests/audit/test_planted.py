@@ -12,6 +12,12 @@ from tests.audit.programs import OWN, built
 
 EXPLAINED = {  # of others' programs as they are; docs/audit.md says why
     "annotated": [["gradients", "generator"]],
+    "cpm0722": [
+        ["copies", "encoder.layers.0.self_attention.k_fc"],
+        ["copies", "encoder.layers.0.self_attention.v_fc"],
+        ["copies", "encoder.layers.1"],
+        ["copies", "decoder"],
+    ],
     "seed003": [["order", ""], ["copies", "mha.k_fc"], ["copies", "mha.v_fc"]],
 }
 

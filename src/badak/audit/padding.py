@@ -66,7 +66,22 @@ def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
     return None
 
 
-def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None) -> tuple[dict[str, np.ndarray], str]:
+def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.ndarray | None:
+    """(B, T), True at places of the text `leaf` that an attention hides from every query: its ends, and all of one id."""
+    ids = leaf.array if batch_axis == 0 else leaf.array.T
+    for keep in keeps:
+        if keep.ndim < 3 or keep.shape[0] != ids.shape[0] or keep.shape[-1] != ids.shape[1]:
+            continue
+        hidden = np.asarray(~keep.reshape(keep.shape[0], -1, keep.shape[-1]).any(axis=1))
+        tail = (np.diff(hidden.astype(int), axis=1) >= 0).all() and not hidden[:, 0].any()
+        if tail and hidden.any() and len(np.unique(ids[hidden])) == 1 and not (ids[~hidden] == ids[hidden][0]).any():
+            return hidden
+    return None
+
+
+def find_padding(
+    model: Module, batch: Batch, texts: list[str], pad: int | None, keeps: list[np.ndarray]
+) -> tuple[dict[str, np.ndarray], str]:
     """{text: (B, T), True where padding}, and how it was found; an empty dict where nothing says what padding is."""
     lengths = {batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts}
     masks = mask_leaves(batch, texts, lengths)
@@ -78,6 +93,8 @@ def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None)
         by_mask = [p for mask in masks if (p := padding_of(leaf, mask, batch.batch_axis)) is not None]
         if by_mask:
             found[name], how = by_mask[0], "masks of the batch"
+        elif not known and (at_work := padding_at_work(leaf, keeps, batch.batch_axis)) is not None:
+            found[name], how = at_work, how or "places that attentions hide"
         elif known:
             mine = _for(model, name, known)
             found[name], how = ids == mine, how or f"padding is {mine}"

@@ -48,7 +48,11 @@ class Subject:
         self.kind: Kind = kind_of(model, self.batch, watch.attentions, watch.lookups, said)
         sides = (self.kind.source, self.kind.text)
         self.texts = [name for name in sides if name is not None and self.batch.leaves[name].integer]
-        self.padding, self.padding_how = find_padding(model, self.batch, self.texts, pad) if self.texts else ({}, "")
+        self.padding: dict[str, np.ndarray] = {}
+        self.padding_how = ""
+        if self.texts:
+            keeps = [seen.keep for seen in watch.attentions]
+            self.padding, self.padding_how = find_padding(model, self.batch, self.texts, pad, keeps)
 
     # Forwards
 

@@ -29,7 +29,9 @@ class Copies:
             for name, other, alike in twins(group):
                 one, two, inside = parted(name, other)
                 pairs[one, two].append((inside, alike))
-        return [finding(one, two, alike) for (one, two), alike in pairs.items()]
+        whole = {two for _, two in pairs}
+        outer = [pair for pair in pairs if not any(pair[1].startswith(two + ".") for two in whole)]
+        return [finding(one, two, pairs[one, two]) for one, two in outer]
 
 
 def twins(group: list) -> list[tuple[str, str, float]]:

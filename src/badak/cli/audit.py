@@ -1,0 +1,84 @@
+"""badak audit RUN|SCRIPT"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from badak.audit import Audit
+from badak.audit.kind import KINDS
+from badak.cli.options import PLACE
+from badak.errors import FileError
+from badak.io.atomic import write_file
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--kind", type=click.Choice(KINDS), help="what the model is; found by itself unless given")
+@click.option("--pad", type=click.IntRange(0), metavar="ID", help="id of padding; found by itself unless given")
+@click.option("--forwards", type=click.IntRange(1), default=10, show_default=True, help="most forwards that are made")
+@click.option("--html", type=PLACE, metavar="FILE", help="write the report as a page, too")
+@click.option("-m", "module", is_flag=True, help="TARGET is the name of a module, as in python -m.")
+@click.argument("target", metavar="RUN|SCRIPT", type=PLACE)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(
+    kind: str | None,
+    pad: int | None,
+    forwards: int,
+    html: str | None,
+    module: bool,
+    target: str,
+    arguments: tuple[str, ...],
+) -> int:
+    """Look for faults of a model that no error tells of: does it see the future, its padding, other rows; does all of it learn?
+
+    RUN is a folder of badak train. SCRIPT is a PyTorch program (ARGUMENTS are its own), which runs unchanged, as under badak run,
+    until its first model is called; that model is asked, with that batch. Options of badak stand before SCRIPT.
+
+    The exit code is 1 where something was found, else 0.
+    """
+    report = audited(target, list(arguments), module, {"kind": kind, "pad": pad, "forwards": forwards})
+    click.echo(str(report))
+    if html is not None:
+        page = report.to_html().encode()
+        write_file(html, lambda file: file.write(page))
+    return 0 if report.ok else 1
+
+
+def audited(target: str, arguments: list[str], module: bool, options: dict[str, Any]) -> Audit:
+    """The audit of what the target leads to."""
+    from badak.audit import audit
+
+    path = Path(target)
+    if module or path.is_file() or (path / "__main__.py").is_file():
+        call, optimizers = at_work(target, arguments, module)
+        return audit(call.model, (call.args, call.kwargs), optimizer=optimizers, **options)
+    if not path.is_dir():
+        raise FileError(f"{target}: no such file or folder", "badak audit RUN, or badak audit train.py")
+    from badak.train.example import example
+
+    found = example(path)
+    options["kind"] = options["kind"] or found.kind
+    return audit(found.model, found.inputs, optimizer=found.optimizer, **options)
+
+
+def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list]:
+    """The first call of a model in a program, and the optimizers that hold its parameters by then."""
+    from badak.face.first_call import first_call
+    from badak.optim import Optimizer
+
+    made: list[Any] = []
+    plain: Any = Optimizer.__init__
+
+    def noted(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        made.append(optimizer)
+        plain(optimizer, *args, **kwargs)
+
+    Optimizer.__init__ = noted  # type: ignore[method-assign,assignment]
+    try:
+        call = first_call(program, arguments, module)
+    finally:
+        Optimizer.__init__ = plain  # type: ignore[method-assign]
+    own = {id(p) for p in call.model.parameters()}
+    return call, [
+        each for each in made if any(id(p) in own for g in getattr(each, "param_groups", []) for p in g["params"])
+    ]
