@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from tqdm import tqdm
 
-from badak.train.loop import Progress
-from badak.train.metrics import Row
+from badak.train.callbacks import Progress
+from badak.train.metrics import row_line
 from badak.train.setups import Setup
 
 FORMAT = "{desc}{percentage:3.0f}%|{bar:24}| {n_fmt}/{total_fmt} [{elapsed}, {remaining} left{postfix}]"
@@ -37,12 +37,4 @@ class Bar:
         self.bar.update(progress.step - self.bar.n)
         if progress.row is not None:
             with self.bar.external_write_mode():
-                self.tell(self.line(progress.row))
-
-    def line(self, row: Row) -> str:
-        """An evaluation in one line."""
-        value = getattr(row, f"valid_{self.metric}")
-        return (
-            f"step {row.step:>6}   loss {row.train_loss:7.4f}   test {row.valid_loss:7.4f}   "
-            f"{self.metric} {value:7.4g}   {row.per_second:,.0f} {self.counted}/s   {row.seconds:.0f} s"
-        )
+                self.tell(row_line(progress.row, self.metric, self.counted))

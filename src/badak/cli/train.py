@@ -66,9 +66,9 @@ def open_run(
                 f"--resume goes on with the settings of {resume}; got {flag(name)} too",
                 f"leave it out: with --resume only {', '.join(map(flag, changing))} may change",
             )
-    found = Run.open(resume).setup.experiment
-    if found != kind:
-        raise ArgumentError(f"{resume} is a run of badak train {found}", command_line("train", found, "--resume", resume))
+    there = Run.open(resume)
+    if there.setup.experiment != kind:
+        raise ArgumentError(f"{resume} is a run of {there.made_by()}", there.resuming())
     return resume_run(resume, log=click.echo, changes=values)
 
 
@@ -106,7 +106,7 @@ def make_command(kind: str) -> click.Command:
                 + (f"; with --data {WITH_DATA[kind]}]" if kind in WITH_DATA else "]")),
         Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
-                help="go on with this run where it stopped; with --epochs or --steps beyond its end"),
+                help="go on with this run where it stopped; with --epochs or --steps beyond its end, the rate then that of a longer run"),
     ]  # fmt: skip
     for name, heading in SECTIONS.items():
         options += options_of(getattr(presets[first], name), heading)

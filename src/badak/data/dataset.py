@@ -68,6 +68,11 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return [Tensor._of(x._array[rows]) for x in self.tensors]
 
 
+def can_gather(dataset: Any) -> bool:
+    """Whether a dataset gives a batch in one step by a method `gather`; that of a tensor is another thing."""
+    return hasattr(dataset, "gather") and not isinstance(dataset, Tensor)
+
+
 class StackDataset(Dataset):
     """Datasets of equal length side by side: a tuple of their examples, or a dict where they are given by name."""
 
@@ -165,7 +170,7 @@ class Subset(Dataset[T_co]):
 
     def gather(self, indices: Sequence[int]) -> list[Tensor] | None:
         """The batch of these examples in one step, where `dataset` can; see TensorDataset.gather."""
-        if type(self).__getitems__ is not Subset.__getitems__ or not hasattr(self.dataset, "gather"):
+        if type(self).__getitems__ is not Subset.__getitems__ or not can_gather(self.dataset):
             return None
         return self.dataset.gather([self.indices[i] for i in indices])
 

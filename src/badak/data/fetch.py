@@ -1,7 +1,7 @@
 """How one batch is read: from a dataset, by the numbers that a sampler gave."""
 
 from badak.data.collate import default_collate
-from badak.data.dataset import IterableDataset
+from badak.data.dataset import IterableDataset, can_gather
 
 
 class MapFetcher:
@@ -14,7 +14,7 @@ class MapFetcher:
         """The batch of the numbers `index`; without batching, the converted example of one number."""
         if not self.batched:
             return self.collate_fn(self.dataset[index])
-        if self.collate_fn is default_collate and hasattr(self.dataset, "gather"):
+        if self.collate_fn is default_collate and can_gather(self.dataset):
             batch = self.dataset.gather(index)  # one gather instead of B rows and a stack
             if batch is not None:
                 return batch

@@ -41,7 +41,7 @@ def _progress(step: int, train: Any, rows: list[Row]) -> str:
 
 def _best(rows: list[Row], metric: str) -> str:
     """The test with the highest accuracy or R², or the lowest perplexity; the first of equals."""
-    figures = [(getattr(row, f"valid_{metric}"), row) for row in rows]
+    figures = [(row.valid(metric), row) for row in rows]
     known = [pair for pair in figures if not math.isnan(pair[0])] or figures[:1]
-    value, row = (min if metric == "perplexity" else max)(known, key=lambda pair: pair[0])
+    value, row = (min if metric in ("perplexity", "loss") else max)(known, key=lambda pair: pair[0])
     return f"{metric} {value:.4g} at step {row.step:,}, test loss {row.valid_loss:.4f}"

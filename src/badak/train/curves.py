@@ -1,5 +1,6 @@
 """curves.png: loss on the left, accuracy, R² or perplexity on the right."""
 
+import math
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -26,9 +27,18 @@ def draw_curves(
     left, right = figure.subplots(1, 2)
     steps = [row.step for row in rows]
     left.plot(steps, [row.train_loss for row in rows], color=TRAIN, label="training")
-    left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="test")
-    left.set(xlabel="step", ylabel="loss (squared error)" if metric == "r2" else "loss (nats)", ylim=(0, None))
-    if metric != "perplexity":
+    if not all(math.isnan(row.valid_loss) for row in rows):
+        left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="test")
+    units = {"r2": " (squared error)", "loss": ""}.get(metric, " (nats)")
+    left.set(xlabel="step", ylabel=f"loss{units}", ylim=(0, None) if units else None)
+    if metric == "loss":  # of a program of somebody's own: its metrics, or accuracy where answers are right or wrong
+        known = rows[0].figures if rows else {}
+        figures = list(known) or ([] if all(math.isnan(row.valid_accuracy) for row in rows) else ["accuracy"])
+        for name in figures:
+            right.plot(steps, [row.valid(name) for row in rows], label=name)
+        right.set(xlabel="step")
+        right.set_visible(bool(figures))
+    elif metric != "perplexity":
         right.plot(steps, [getattr(row, f"train_{metric}") for row in rows], color=TRAIN, label="training")
         right.plot(steps, [getattr(row, f"valid_{metric}") for row in rows], color=VALID, label="test")
         right.set(xlabel="step", ylabel="R²" if metric == "r2" else metric, ylim=(None, 1))
@@ -39,7 +49,7 @@ def draw_curves(
         low, high = right.get_ylim()
         if high < 10 * low:  # then the labels stand at the minor ticks
             right.yaxis.set_minor_formatter("{x:g}")
-    for axes in (left, right):
+    for axes in (left, right) if right.get_visible() else (left,):
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
     figure.suptitle(textwrap.fill(title, 100), fontsize="medium")

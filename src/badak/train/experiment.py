@@ -1,7 +1,7 @@
 """What a task brings to the loop: a model, batches, a loss, and a test on data that it did not learn from."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from badak.train.score import Score
 from badak.train.setups import Setup
 
 IGNORED = -100  # the label of a position that has none
+Measured = tuple[Tensor, Tensor | None, Tensor]  # mean loss, how many are right, of how many
 
 
 class Experiment:
@@ -25,13 +26,16 @@ class Experiment:
     setup: Setup
     model: Module  # called as model(*inputs)
     loader: DataLoader  # its order comes from a generator of its own, seeded by setup.train.seed
+    compiled = True  # whether steps are recorded: not where they are so large that Python takes little of them
     vocabulary: Any = None  # a TextVocabulary, where there is one
+    figures: Mapping[str, float] = {}  # what `evaluate` found besides, by name: further columns of metrics.csv
+    remedy = "a smaller --lr, a longer --warmup-steps or --clip 1"  # for a loss that is not finite
 
     def prepare(self, batch: Any) -> tuple[tuple[Tensor, ...], Tensor]:
         """What the model reads of a batch, and what it is to answer; drawn anew each time where a task hides or moves something."""
         raise AssertionError("a task says what its model reads")
 
-    def measure(self, outputs: Any, labels: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor | None, Tensor]:
+    def measure(self, outputs: Any, labels: Tensor, smoothing: float = 0.0) -> Measured:
         """The mean loss of what the model answered, to differentiate; how many answers are right; of how many labels.
 
         Cross entropy, unless a task says otherwise. None right: the answers are numbers, which are near or far.

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from badak.errors import BadakError, StateError
+from badak.errors import ArgumentError, BadakError, StateError
 from badak.face.amp import autocast
 from badak.io.checkpoint import Checkpoint
 from badak.io.errors import line
@@ -15,8 +15,9 @@ from badak.replay import Compiled
 from badak.tensor import Tensor
 from badak.tensor.dtypes import bfloat16
 from badak.tensor.random import get_rng_state, set_rng_state
+from badak.train.batches import length_of
 from badak.train.config import TrainConfig
-from badak.train.experiment import Experiment, score_of
+from badak.train.experiment import Experiment, Measured, score_of
 from badak.train.run import Run
 from badak.train.score import Score
 
@@ -24,29 +25,35 @@ _ADAM = {"step", "exp_avg", "exp_avg_sq"}
 MOMENTS = {"adam": _ADAM, "adamw": _ADAM, "sgd": {"momentum_buffer"}}  # what an optimizer keeps of each parameter
 
 
-Measured = tuple[Tensor, Tensor | None, Tensor]  # mean loss, how many are right, of how many
-
 
 class Learner:
     """Model, optimizer, schedule, position in the data, and what was counted since the last row."""
 
-    def __init__(self, experiment: Experiment, config: TrainConfig):
+    def __init__(self, experiment: Experiment, config: TrainConfig, optimizer: Optimizer | None = None):
         self.experiment, self.config = experiment, config
-        self.batches_per_epoch = len(experiment.loader)
+        self.batches_per_epoch = length_of(experiment.loader) or 0  # 0: a stream, which does not say how long it is
         self.updates_per_epoch = config.updates(self.batches_per_epoch)
         self.last_step = config.last_step(self.batches_per_epoch)
-        self.eval_every = config.eval_every or self.updates_per_epoch
-        self.optimizer = build_optimizer(experiment.model, config)
+        self.eval_every = config.eval_every or self.updates_per_epoch or self.last_step
+        self.optimizer = optimizer or build_optimizer(experiment.model, config)
+        self.is_ours = optimizer is None
         self.schedule = LambdaLR(self.optimizer, lambda step: config.rate(step, self.last_step))
         self.step, self.score = 0, Score()
-        self.learn = Compiled(self._learn, told=False)  # from the fourth batch of a size on without most of its Python
-        self.add = Compiled(self._add, told=False)
+        self.learn, self.add = self._learn, self._add
+        if experiment.compiled:  # from the fourth batch of a size on without most of its Python
+            self.learn, self.add = Compiled(self._learn, told=False), Compiled(self._add, told=False)
         self._batches = iter(())
 
     def next_batch(self) -> Any:
         """The batch after the last one, over the ends of epochs."""
-        while (batch := next(self._batches, None)) is None:
+        if (batch := next(self._batches, None)) is None:
             self._batches = iter(self.experiment.loader)
+            batch = next(self._batches, None)
+        if batch is None:  # a loader that goes on where it stood may have been at the end of an epoch
+            self._batches = iter(self.experiment.loader)
+            batch = next(self._batches, None)
+        if batch is None:
+            raise ArgumentError("training: the loader gives no batch", "a loader with at least one batch in each epoch")
         return batch
 
     def next_batches(self) -> list[Any]:
@@ -142,12 +149,14 @@ class Learner:
         set_rng_state(saved.generator)
         self.step, self.score = saved.step, Score.of(saved.counters)
         given = saved.data["batches"]
-        if given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.accumulate:
+        if self.batches_per_epoch and given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.accumulate:
             raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
         self._follow_schedule(saved.scheduler)
 
     def _check_moments(self, step: int) -> None:
         """What the optimizer keeps of each parameter is there after the first step, and of the parameter's shape."""
+        if not self.is_ours:
+            return
         names = MOMENTS[self.config.optimizer] if step else set()
         for at, p in enumerate(p for group in self.optimizer.param_groups for p in group["params"]):
             kept = self.optimizer.state.get(p, {})
@@ -162,14 +171,14 @@ class Learner:
 
     def _follow_schedule(self, saved: Any) -> None:
         """Go to the schedule's place at this step; its rate is that of the last step there is now, of a longer run too."""
-        groups, lr = self.optimizer.param_groups, self.config.lr * self.config.rate(self.step, self.last_step)
-        place = {"last_epoch": self.step, "_step_count": self.step + 1, "_last_lr": [lr] * len(groups)}
+        rates = [lr * self.config.rate(self.step, self.last_step) for lr in self.schedule.base_lrs]
+        place = {"last_epoch": self.step, "_step_count": self.step + 1, "_last_lr": rates}
         expected = {**self.schedule.state_dict(), **place}
         if not isinstance(saved, dict) or {**saved, "_last_lr": place["_last_lr"]} != expected:
             raise StateError(f"the schedule stands at {str(saved)[:80]} instead of step {self.step}")
         self.schedule.load_state_dict(expected)
-        for group in groups:
-            group["lr"] = lr
+        for group, rate in zip(self.optimizer.param_groups, rates):
+            group["lr"] = rate
 
     def _settings(self) -> list[Any]:
         """What the optimizer was made with; a saved state changes nothing of it."""

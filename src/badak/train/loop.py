@@ -9,12 +9,16 @@ the data. A run that was interrupted and resumed therefore equals one that was n
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.errors import ArgumentError
 from badak.interrupt import interruptible
+from badak.optim import Optimizer
+from badak.train.callbacks import Ending, Progress, listening
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment
 from badak.train.learner import Learner, computing
@@ -23,39 +27,70 @@ from badak.train.run import Run
 from badak.train.score import Score
 from badak.train.stopwatch import Stopwatch
 
+INTERRUPTED = "interrupted"
+
 
 @dataclass(frozen=True)
-class Progress:
-    """What a progress bar shows after an update; `row` where an evaluation was just made."""
+class Outcome:
+    """How a training ended: updates made, the row of each evaluation, and why it ended before its last step, "" where it did not.
+
+    True where it came to its last step.
+    """
 
     step: int
-    last_step: int
-    score: Score  # of the training batches since the last row
-    per_second: float  # pictures or tokens
-    row: Row | None = None
+    rows: list[Row] = field(repr=False)
+    ended: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.ended
 
 
 def train(
-    experiment: Experiment, config: TrainConfig, run: Run, report: Callable[[Progress], None] = lambda progress: None
-) -> bool:
-    """Train `experiment.model` from where `run` stands to the last step; False where Ctrl-C or SIGTERM ended it before."""
-    with run.locked(), interruptible() as request:
-        learner = Learner(experiment, config)
-        run.rewind(learner.restore(run))
+    experiment: Experiment,
+    config: TrainConfig,
+    run: Run | None,
+    callbacks: Callable[[Progress], None] | Iterable[Any] = (),
+    optimizer: Optimizer | None = None,
+) -> Outcome:
+    """Train `experiment.model` from where `run` stands to the last step, or until Ctrl-C, SIGTERM or a callback ends it.
+
+    run: where it is kept; None: nowhere. callbacks: see `train/callbacks.py`. optimizer: another one than `config` names.
+    """
+    tell, ending = listening(callbacks), Ending()
+    with run.locked() if run else nullcontext(), interruptible() as request:
+        learner = Learner(experiment, config, optimizer)
+        rows = go_back(learner, run)
         watch = Stopwatch()
-        while learner.step < learner.last_step and not request.asked:
+        place = Progress(learner.step, learner.last_step, learner.score, 0.0, experiment.model, None, rows, ending)
+        tell("on_begin", place)
+        while learner.step < learner.last_step and not request.asked and not ending.why:
             watch.add(update(learner))
             row = None
             if learner.step % learner.eval_every == 0 or learner.step == learner.last_step:
                 row = evaluate(learner, watch)
-                run.write(row)
-                learner.save(run)
-            report(Progress(learner.step, learner.last_step, learner.score, watch.per_second, row))
+                rows.append(row)
+                if run:
+                    run.write(row)
+                    learner.save(run)
+            place = replace(place, step=learner.step, score=learner.score, per_second=watch.per_second, row=row)
+            tell("on_step", place)
             if row:
+                tell("on_evaluation", place)
                 watch.begin_lap()
-        if request.asked:
+        early = learner.step < learner.last_step
+        if run and early and (request.asked or ending.why):
             learner.save(run)
-        return learner.step == learner.last_step
+        tell("on_end", place)
+        return Outcome(learner.step, rows, (INTERRUPTED if request.asked else ending.why) if early else "")
+
+
+def go_back(learner: Learner, run: Run | None) -> list[Row]:
+    """Let `learner` stand where `run` does; the rows so far."""
+    if run is None:
+        return []
+    state = learner.restore(run)
+    run.rewind(state)
+    return run.rows(state) if state else []
 
 
 def update(learner: Learner) -> Score:
@@ -65,7 +100,7 @@ def update(learner: Learner) -> Score:
     if not math.isfinite(score.loss_sum):
         raise ArgumentError(
             f"training: the loss is {score.loss_sum} at step {learner.step + 1}",
-            "a smaller --lr, a longer --warmup-steps or --clip 1",
+            learner.experiment.remedy,
         )
     learner.schedule.step()
     learner.step += 1
@@ -82,8 +117,8 @@ def evaluate(learner: Learner, watch: Stopwatch) -> Row:
         held_out = experiment.evaluate()
     learner.score = Score()
     return Row(
-        step=learner.step, epoch=learner.step / learner.updates_per_epoch, lr=learner.schedule.get_last_lr()[0],
+        step=learner.step, epoch=learner.step / (learner.updates_per_epoch or math.inf), lr=learner.schedule.get_last_lr()[0],
         train_loss=trained.loss, train_accuracy=trained.accuracy, valid_loss=held_out.loss,
         valid_accuracy=held_out.accuracy, valid_perplexity=held_out.perplexity,
-        per_second=per_second, seconds=watch.seconds,
+        per_second=per_second, seconds=watch.seconds, figures=dict(experiment.figures),
     )  # fmt: skip

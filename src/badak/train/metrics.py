@@ -5,13 +5,13 @@ import hashlib
 import io
 import math
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from badak.errors import FileError
+from badak.errors import ArgumentError, FileError
 from badak.io.atomic import unreadable, write_file
-from badak.io.errors import reason
+from badak.io.errors import reason, shown
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,19 @@ class Row:
     valid_perplexity: float
     per_second: float  # pictures or tokens
     seconds: float  # since the start of this process
+    figures: dict[str, float] = field(default_factory=dict)  # what else the test found: columns of their own, valid_NAME
+
+    def valid(self, name: str) -> float:
+        """A figure of the test: loss, accuracy, perplexity, or one of `figures`. Raises ArgumentError where there is none."""
+        if name in self.figures:
+            return self.figures[name]
+        if not hasattr(self, f"valid_{name}"):
+            known = ["loss", "accuracy", "perplexity", *self.figures]
+            raise ArgumentError(f"metrics: there is no figure {shown(name)}", f"one of {', '.join(known)}")
+        return getattr(self, f"valid_{name}")
+
+
+COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
 
     @property
     def valid_r2(self) -> float:
@@ -43,12 +56,14 @@ class Row:
 def write_row(path: Path, row: Row) -> None:
     """Append `row`, with the head line where the file is new. Numbers are written so that they read back exactly."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Row)])
+    values = asdict(row)
+    values.update({f"valid_{name}": value for name, value in values.pop("figures").items()})
+    writer = csv.DictWriter(text, list(values))
     try:
         with path.open("ab") as file:
             if file.tell() == 0:
                 writer.writeheader()
-            writer.writerow(asdict(row))
+            writer.writerow(values)
             file.write(text.getvalue().encode())
             file.flush()
             os.fsync(file.fileno())
@@ -106,7 +121,20 @@ def read_rows(path: Path, measured: dict[str, Any] | None = None) -> list[Row]:
 
 
 def _row(record: dict[str, str]) -> Row:
-    values = {field.name: (int if field.name == "step" else float)(record[field.name]) for field in fields(Row)}
+    values = {name: (int if name == "step" else float)(record[name]) for name in COLUMNS}
     if math.isnan(values["epoch"]):
         raise ValueError("epoch is not a number")
-    return Row(**values)  # type: ignore[arg-type]  # int for step, float for the others
+    if None in record:
+        raise ValueError("a row has more columns than the first one")
+    figures = {name.removeprefix("valid_"): float(value) for name, value in record.items() if name not in COLUMNS}
+    return Row(**values, figures=figures)  # type: ignore[arg-type]  # int for step, float for the others
+
+
+def row_line(row: Row, metric: str = "", counted: str = "examples") -> str:
+    """An evaluation in one line. metric: the figure to show besides the losses; without it all that there are."""
+    shown_ = [metric] if metric else [*([] if math.isnan(row.valid_accuracy) else ["accuracy"]), *row.figures]
+    test = "" if math.isnan(row.valid_loss) else f"test {row.valid_loss:7.4f}   "
+    figures = "".join(f"{name} {row.valid(name):7.4g}   " for name in shown_)
+    return (
+        f"step {row.step:>6}   loss {row.train_loss:7.4f}   {test}{figures}{row.per_second:,.0f} {counted}/s   {row.seconds:.0f} s"
+    )

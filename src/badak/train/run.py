@@ -33,7 +33,7 @@ from badak.io.sealed import seal, unseal
 from badak.nn import Module
 from badak.train.curves import draw_curves
 from badak.train.metrics import Row, cut, measure, read_rows, write_row
-from badak.train.setups import SETUPS, Setup
+from badak.train.setups import FOLDERS, SETUPS, Setup
 from badak.train.vocabulary import read as read_vocabulary
 from badak.train.vocabulary import write as write_vocabulary
 
@@ -86,15 +86,22 @@ class Run:
             )
         table = unseal(path, RESTORE + "; --epochs beside --resume trains further")
         kind = table.get("experiment")
-        if not isinstance(kind, str) or kind not in SETUPS:
+        if not isinstance(kind, str) or kind not in FOLDERS:
             raise FileError(
-                f"{path}: expected experiment to be one of {', '.join(SETUPS)}; got {str(kind)[:80]!r}", RESTORE
+                f"{path}: expected experiment to be one of {', '.join(FOLDERS)}; got {str(kind)[:80]!r}", RESTORE
             )
-        return cls(folder, from_dict(SETUPS[kind], table, path), table)
+        return cls(folder, from_dict(FOLDERS[kind], table, path), table)
 
     def resuming(self) -> str:
         """The command that goes on with this run."""
+        if self.setup.experiment not in SETUPS:
+            return f"fit(..., folder={str(self.folder)!r}, resume=True)"
         return command("train", self.setup.experiment, "--resume", self.folder)
+
+    def made_by(self) -> str:
+        """What began this run."""
+        kind = self.setup.experiment
+        return f"badak train {kind}" if kind in SETUPS else "badak.train.fit"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -113,7 +120,7 @@ class Run:
     def change(self, setup: Setup) -> None:
         """Take from `setup`, and keep, what may change while a run goes on."""
         for section, names in CHANGING.items():
-            values = {name: getattr(getattr(setup, section), name) for name in names}
+            values = {name: getattr(part, name) for name in names if hasattr(part := getattr(setup, section), name)}
             self.table = {**self.table, section: {**self.table.get(section, {}), **values}}
         self.setup = setup
         with self.locked():
@@ -185,7 +192,7 @@ class Run:
 
     def draw(self, log: Callable[[str], None] = lambda line: None) -> bool:
         """Draw curves.png; where that cannot be done, say why."""
-        title = f"badak train {self.setup.experiment}"
+        title = self.made_by()
         try:
             return draw_curves(self.rows(), self.setup.metric, self.folder / CURVES, title, log)
         except FileError as error:

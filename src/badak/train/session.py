@@ -59,6 +59,8 @@ def resume(
     `changes` are other values of epochs, steps (up to which the run goes now) or path (where its data lies now).
     """
     run = Run.open(folder)
+    if run.setup.experiment not in TASKS:
+        raise ArgumentError(f"{folder} is a run of {run.made_by()}: only the program that made its model can go on", run.resuming())
     values = {name: value for name, value in (changes or {}).items() if value is not None}
     setup = run.setup
     for section, names in CHANGING.items():
@@ -114,7 +116,7 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
     run = Run.open(folder)
     if run.setup.experiment != experiment:
         raise ArgumentError(
-            f"{folder} is a run of badak train {run.setup.experiment}; this needs one of badak train {experiment}",
+            f"{folder} is a run of {run.made_by()}; this needs one of badak train {experiment}",
             f"badak train {experiment}",
         )
     vocabulary = open_vocabulary(run)

@@ -162,8 +162,37 @@ class TextSetup:
         return "accuracy" if self.data.task == "classes" else "r2"
 
 
+@dataclass(frozen=True)
+class OwnModel:
+    """A model that a program brings: its class, and its numbers."""
+
+    kind: str = ""
+    parameters: int = 0
+
+
+@dataclass(frozen=True)
+class OwnData:
+    """Batches that a program brings: how many, 0 where nobody knows."""
+
+    batches: int = 0
+
+
+@dataclass(frozen=True)
+class OwnSetup:
+    """What badak.train.fit was asked for."""
+
+    metric: ClassVar = "loss"
+    counted: ClassVar = "examples"
+
+    experiment: Literal["own"] = "own"
+    model: OwnModel = OwnModel()
+    train: TrainConfig = TrainConfig()
+    data: OwnData = OwnData()
+
+
 Setup = ClassifySetup | GPTSetup | BERTSetup | TextSetup
 SETUPS: dict[str, type[Setup]] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup, "text": TextSetup}
+FOLDERS: dict[str, Any] = {**SETUPS, "own": OwnSetup}  # what a run folder can hold
 
 PLAIN: dict[str, Any] = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
 
