@@ -98,7 +98,7 @@ def test_every_setting_is_an_option_with_its_default(kind):
     for section in (setup.model, setup.train, setup.data):
         for name, value in vars(section).items():
             if name not in ("vocab_size", "pad_id", "rows", "row_width", "classes", "path"):
-                assert f"--{name.replace('_', '-')}" in output
+                assert f"--{NAMES.get(name, name).replace('_', '-')}" in output
                 assert isinstance(value, bool | str) or f"default {value:g}" in output
     assert "steps in which the rate rises from 0 to lr [>= 0; default" in output
 

@@ -254,6 +254,20 @@ def test_what_does_not_belong_to_the_folder_is_refused(tmp_path):
         fit(model(), other, F.cross_entropy, resume=True, **{**settings, "epochs": 2})
 
 
+def test_other_metrics_than_those_of_the_rows_are_refused(tmp_path):
+    settings = {"valid": batches(), "folder": tmp_path / "r", "resume": True, **QUIET}
+    fit(model(), loader(), F.cross_entropy, metrics={"a": lambda *_: 1}, epochs=1, **settings)
+    with pytest.raises(ArgumentError, match=r"its columns are not .*, valid_b\nfix: the metrics that this run began with"):
+        fit(model(), loader(), F.cross_entropy, metrics={"b": lambda *_: 1}, epochs=2, **settings)
+
+
+def test_a_loss_below_zero_is_a_loss(tmp_path):
+    settings = {"steps": 4, "folder": tmp_path / "r", "resume": True, **QUIET}
+    with pytest.raises(KeyboardInterrupt):
+        fit(model(), loader(), lambda o, y: F.cross_entropy(o, y) - 9, callbacks=stop_at(2), **settings)
+    assert fit(model(), loader(), lambda o, y: F.cross_entropy(o, y) - 9, **settings).rows[-1].train_loss < -5
+
+
 # ---------------------------------------------------------------------- callbacks
 
 

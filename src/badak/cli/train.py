@@ -106,7 +106,7 @@ def make_command(kind: str) -> click.Command:
                 + (f"; with --data {WITH_DATA[kind]}]" if kind in WITH_DATA else "]")),
         Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
-                help="go on with this run where it stopped; with --epochs or --steps beyond its end, the rate then that of a longer run"),
+                help="go on with this run where it stopped; with --epochs or --steps beyond its end, at the rate of a longer run"),
     ]  # fmt: skip
     for name, heading in SECTIONS.items():
         options += options_of(getattr(presets[first], name), heading)

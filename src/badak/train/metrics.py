@@ -39,9 +39,6 @@ class Row:
             raise ArgumentError(f"metrics: there is no figure {shown(name)}", f"one of {', '.join(known)}")
         return getattr(self, f"valid_{name}")
 
-
-COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
-
     @property
     def valid_r2(self) -> float:
         """See `Score.r2`."""
@@ -53,17 +50,23 @@ COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
         return 1 - self.train_loss
 
 
+COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
+
+
 def write_row(path: Path, row: Row) -> None:
     """Append `row`, with the head line where the file is new. Numbers are written so that they read back exactly."""
-    text = io.StringIO()
     values = asdict(row)
     values.update({f"valid_{name}": value for name, value in values.pop("figures").items()})
+    text = io.StringIO()
     writer = csv.DictWriter(text, list(values))
+    before = _read(path).partition(b"\n")[0]
+    if not before:
+        writer.writeheader()
+    elif before.decode(errors="replace").strip().split(",") != list(values):
+        raise ArgumentError(f"{path}: its columns are not {', '.join(values)}", "the metrics that this run began with")
+    writer.writerow(values)
     try:
         with path.open("ab") as file:
-            if file.tell() == 0:
-                writer.writeheader()
-            writer.writerow(values)
             file.write(text.getvalue().encode())
             file.flush()
             os.fsync(file.fileno())

@@ -22,7 +22,8 @@ class Score:
         if (
             not isinstance(counters, dict)
             or [type(counters.get(one.name)) for one in fields(cls)] not in ([float, int, int, int], [float, type(None), int, int])
-            or not (len(counters) == 4 and math.isfinite(counters["loss_sum"]) and min(v or 0 for v in counters.values()) >= 0)
+            or not (len(counters) == 4 and math.isfinite(counters["loss_sum"]))
+            or min(counters[name] or 0 for name in ("right", "count", "seen")) < 0
         ):
             raise ArgumentError(f"expected a score: loss_sum, right, count and seen; got {str(counters)[:80]}")
         return cls(**counters)
