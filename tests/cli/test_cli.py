@@ -15,6 +15,7 @@ from PIL import Image
 
 import badak
 from badak.cli import COMMANDS, commands, main
+from badak.cli.options import NAMES
 from badak.io.safetensors import load_file
 from badak.io.sealed import seal, unseal
 from badak.train.session import open_model, start
