@@ -67,6 +67,18 @@ def test_capital_letters_stay_where_the_pieces_have_them(tmp_path):
     assert Tokenizer.load(tmp_path).encode("A a B").tolist() == [3, 3, 4]
 
 
+def test_a_file_that_pads_and_cuts_does_neither(small, tmp_path):
+    made = Tokenizer.from_dict(small.to_dict()).library
+    made.enable_padding(length=64)
+    made.enable_truncation(5)
+    (tmp_path / "tokenizer.json").write_text(made.to_str(), encoding="utf-8")
+    padded = Tokenizer.load(tmp_path)
+    theirs = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
+    for text in TEXTS.values():
+        assert padded.encode(text).tolist() == small.encode(text).tolist() == theirs(text)["input_ids"]
+        assert padded.encode_all([text, "a"])[0].tolist() == small.encode(text).tolist()
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_byte_level_pieces_lose_nothing(small, text):
     ids = small.encode(TEXTS[text])

@@ -61,6 +61,8 @@ class Tokenizer:
     kind = "subwords"
 
     def __init__(self, made: Any):
+        made.no_padding()  # a file may say that each text is padded, or cut, to so many tokens: `pad` and who reads them do that
+        made.no_truncation()
         self.library, self.ids = made, made.get_vocab()
         size = max(self.ids.values(), default=-1) + 1
         if size != len(self.ids):

@@ -103,10 +103,12 @@ class Pretrained(nn.Module):
                 f"{settings.where}: model_type is {shown(settings.get('model_type'))}; {cls.__name__} reads {known}",
                 "badak.models.from_pretrained(folder) chooses the class",
             )
+        config, tensors = _config(chosen, settings), read_tensors(place)
+        _expect_layers(config, len(tensors), settings.where)
         on_meta: Any = device("meta")
         with on_meta:  # nothing is drawn: the seed's numbers stay those of the program
-            model = cls(_config(chosen, settings))
-        state = _ours(model, chosen, read_tensors(place), place)
+            model = cls(config)
+        state = _ours(model, chosen, tensors, place)
         model.load_state_dict({name: x.to(dtype or float32) for name, x in state.items()}, assign=True)
         model.compute_tables()
         return model.eval()
@@ -287,6 +289,13 @@ def _config(chosen: Format, settings: Settings) -> Any:
         return chosen.read(settings)
     except ArgumentError as error:
         raise FileError(f"{settings.where}: {error.cause}", "restore the file from a copy") from None
+
+
+def _expect_layers(config: Any, tensors: int, where: Any) -> None:
+    """Refuse more layers than there are tensors, before so many are built."""
+    for name, layers in vars(config).items():
+        if name.endswith("layers") and layers > tensors:
+            raise FileError(f"{where}: {layers:,} {name}, and {tensors} tensors are there", f"the {CONFIG} that belongs to them")
 
 
 def _parts(model: Pretrained, chosen: Format) -> Iterator[tuple[str, tuple[str, ...], bool]]:

@@ -89,7 +89,7 @@ def _read_llama(said: Settings) -> LlamaConfig:
         d_model=width,
         heads=heads,
         key_heads=said.whole("num_key_value_heads", heads),
-        head_dim=0 if (said.get("head_dim") or width // heads) * heads == width else said.whole("head_dim"),
+        head_dim=0 if said.whole("head_dim", 0) * heads in (0, width) else said.whole("head_dim"),
         layers=said.whole("num_hidden_layers"),
         feedforward=said.whole("intermediate_size"),
         norm_eps=said.number("rms_norm_eps", 1e-6),
