@@ -92,3 +92,11 @@ def test_badaks_own_names_have_a_docstring(dotted):
 
 def test_the_page_of_names_lists_exactly_what_is_there():
     assert api.PAGE.read_text(encoding="utf-8") == api.page(), "run python tools/api.py"
+
+
+@pytest.mark.parametrize("room", ["generate", "models", "data", "train"])
+def test_every_public_name_of_the_rooms_for_language_is_on_the_page(room):
+    module, page = importlib.import_module(f"badak.{room}"), api.PAGE.read_text(encoding="utf-8")
+    ours = {name for name, thing in vars(module).items() if getattr(thing, "__module__", "").startswith("badak")}
+    public = sorted(name for name in ours if name[0] != "_")
+    assert [name for name in public if not re.search(rf"`{name}[(`]", page)] == []

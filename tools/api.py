@@ -26,6 +26,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "data.padding": "BucketBatchSampler pad padding_mask",
     "data.tables": "Table table_files",
     "data.opinions": "",
+    "data": "BucketBatchSampler WorkerInfo pad padding_mask",
     "data.text": "",
     "data.pieces": "",
     "data.tokenizer": "Tokenizer",
