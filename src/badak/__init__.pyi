@@ -247,7 +247,6 @@ from badak.tensor.elementwise import exp as exp
 from badak.tensor.elementwise import exp2 as exp2
 from badak.tensor.elementwise import expm1 as expm1
 from badak.tensor.elementwise import fix as fix
-from badak.tensor.elementwise import floor as floor
 from badak.tensor.elementwise import frac as frac
 from badak.tensor.elementwise import hypot as hypot
 from badak.tensor.elementwise import log as log
@@ -604,6 +603,7 @@ from badak.nn.functional.native import max_pool1d_with_indices as max_pool1d_wit
 from badak.nn.functional.native import poisson_nll_loss as poisson_nll_loss
 from badak.nn.functional.native import rrelu as rrelu
 from badak.nn.functional.native import triplet_margin_loss as triplet_margin_loss
+from badak.insight.floor import floor as floor
 from badak.face import autocast as autocast
 from badak.face import get_autocast_dtype as get_autocast_dtype
 from badak.face import is_autocast_enabled as is_autocast_enabled
