@@ -603,7 +603,9 @@ from badak.nn.functional.native import max_pool1d_with_indices as max_pool1d_wit
 from badak.nn.functional.native import poisson_nll_loss as poisson_nll_loss
 from badak.nn.functional.native import rrelu as rrelu
 from badak.nn.functional.native import triplet_margin_loss as triplet_margin_loss
+from badak.insight.draw import draw as draw
 from badak.insight.floor import floor as floor
+from badak.insight.summary import summary as summary
 from badak.face import autocast as autocast
 from badak.face import get_autocast_dtype as get_autocast_dtype
 from badak.face import is_autocast_enabled as is_autocast_enabled

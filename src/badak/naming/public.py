@@ -262,7 +262,9 @@ TABLE = {
             "max_pool1d_with_indices poisson_nll_loss rrelu triplet_margin_loss"
         ),
     ),
+    "insight.draw": Names(functions="draw"),
     "insight.floor": Names(functions="floor"),
+    "insight.summary": Names(functions="summary"),
     "face": Names(
         functions=(
             "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "

@@ -22,6 +22,7 @@ from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.moving import Moving
+from badak.nn.notebook import html_of
 from badak.nn.parameter import Buffer, Parameter
 from badak.nn.state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  (a name that PyTorch has in this file)
 from badak.nn.state import State
@@ -304,6 +305,9 @@ class Module(Moving, State, Hooks):
     def __repr__(self) -> str:
         children = [f"({name}): {indent(repr(module))}" for name, module in self._modules.items()]
         return framed(self._get_name(), self.extra_repr(), children)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def indent(text: str) -> str:

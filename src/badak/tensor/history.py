@@ -270,10 +270,17 @@ def _hook_edge(edge, hook, owner) -> RemovableHandle:
     return RemovableHandle(node.hooks.setdefault(slot, {}), hook, owner=owner)
 
 
+def tensor_of(leaf: Leaf):
+    """The tensor whose gradient arrives at a leaf; None where it is gone."""
+    reference = getattr(leaf.accumulate, "reference", None)
+    return reference and reference()
+
+
 def _accumulator(reference):
     def accumulate(dy, owned: bool) -> None:
         tensor = reference()
         if tensor is not None:
             tensor._accumulate(dy, owned)
 
+    accumulate.reference = reference
     return accumulate

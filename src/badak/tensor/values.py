@@ -6,6 +6,7 @@ import numpy as np
 from badak.errors import GraphError, KindError, ShapeError
 from badak.graph import effects
 from badak.tensor.history import History
+from badak.tensor.notebook import html_of
 from badak.tensor.printing import format_tensor
 
 
@@ -115,3 +116,8 @@ class Values(History):
         if self._meta is None:
             self._read("str()")
         return format_tensor(self)
+
+    def _repr_html_(self) -> str:
+        if self._meta is None:
+            self._read("_repr_html_()")
+        return html_of(self)

@@ -1,0 +1,65 @@
+"""badak summary RUN|FOLDER|SCRIPT"""
+
+from pathlib import Path
+
+import click
+
+from badak.cli.options import PLACE
+from badak.errors import FileError
+from badak.insight.summary import Summary, summary
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--depth", type=click.IntRange(0), help="how many levels of modules to list; all unless given", metavar="N")
+@click.option("-m", "module", is_flag=True, help="TARGET is the name of a module, as in python -m.")
+@click.argument("target", metavar="RUN|FOLDER|SCRIPT", type=PLACE)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(depth: int | None, module: bool, target: str, arguments: tuple[str, ...]) -> None:
+    """Show what a model is made of and what it costs: modules, shapes, parameters, FLOPs, memory in training.
+
+    RUN is a folder of badak train, FOLDER one with a model of Hugging Face, SCRIPT a PyTorch program (ARGUMENTS are its own), which
+    runs unchanged, as under badak run, until its first model is called.
+    """
+    click.echo(found(target, list(arguments), module).table(depth))
+
+
+def found(target: str, arguments: list[str], module: bool) -> Summary:
+    """The summary of what the target leads to."""
+    path = Path(target)
+    if module or path.is_file() or (path / "__main__.py").is_file():
+        from badak.face.first_call import first_call
+
+        call = first_call(target, arguments, module)
+        return summary(call.model, *call.args, **call.kwargs)
+    if not path.is_dir():
+        raise FileError(f"{target}: no such file or folder", "badak summary RUN, or badak summary train.py")
+    from badak.train.run import CONFIG, Run
+
+    try:
+        Run.open(path)
+    except FileError:
+        if not (path / CONFIG).is_file() or not list(path.glob("*.safetensors*")):
+            raise
+        return of_pretrained(path)
+    return of_run(path)
+
+
+def of_run(folder: Path) -> Summary:
+    """Of a run: its model, with the next batch of its training."""
+    from badak.train.learner import Learner
+    from badak.train.session import resume
+
+    run, experiment = resume(folder)
+    learner = Learner(experiment, run.setup.train)
+    inputs, _ = experiment.prepare(learner.next_batch())
+    return summary(experiment.model, *inputs)
+
+
+def of_pretrained(folder: Path) -> Summary:
+    """Of a folder of Hugging Face: its model, with one text as long as it reads, of 128 tokens at most."""
+    import badak
+    from badak.models import from_pretrained
+
+    model = from_pretrained(str(folder))
+    length = min(128, getattr(model.config, "context", 128))
+    return summary(model, badak.ones(1, length, dtype=badak.long))
