@@ -17,7 +17,10 @@ def numberless(text: str) -> str:
     return re.sub(r"(\.(?:py|md)):\d+", r"\1:N", text).strip()
 
 
-@pytest.mark.parametrize("block", re.findall(r"```console\n\$ badak (.*?)```", TEXT, re.DOTALL), ids=lambda block: block.split("\n")[0])
+COMMANDS = re.findall(r"```console\n\$ badak (.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", COMMANDS, ids=lambda block: block.split("\n")[0])
 def test_a_command_prints_what_the_page_shows(block, capsys, monkeypatch):
     monkeypatch.chdir(PAGE.parents[1])
     command, _, shown = block.partition("\n")
