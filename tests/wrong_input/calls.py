@@ -35,7 +35,7 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "can_cast": [[badak.float32, badak.int64]], "promote_types": [[badak.float32, badak.int64]],
     "is_complex": [[X()]], "is_floating_point": [[X()]], "is_signed": [[X()]], "is_conj": [[X()]], "is_inference": [[X()]],
     "fft.fftfreq": [[4]], "fft.rfftfreq": [[4]], "linalg.matmul": [[X(), X().T]],
-    "get_device": [[X()]], "to": [[X(), badak.float64]],
+    "get_device": [[X()]], "draw": [[X().requires_grad_() * 2]], "summary": [[nn.Linear(3, 2), X()]], "to": [[X(), badak.float64]],
     "gcd_": [[I(), I()]], "lcm_": [[I(), I()]], "ldexp_": [[X(), I()[:, :1]]], "xlogy_": [[X(), X()]],
     **{f"nn.functional.lp_pool{n}d": [[badak.rand(1, 2, *[4] * n), 2, 2]] for n in (1, 2, 3)},
     **{f"{name}_window": [[8]] for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")},
