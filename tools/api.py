@@ -14,6 +14,7 @@ PAGE = ROOT / "docs" / "api.md"
 NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd"]
 NAMESPACES += ["distributions", "fft", "linalg", "utils.data"]
 OWN = {  # file or package of badak's own: its names, all of them where none is given
+    "nn.lora": "",
     "models": "",
     "generate": "",
     "generate.text": "",

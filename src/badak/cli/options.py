@@ -9,9 +9,9 @@ import click
 from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
-FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes"}  # the data says these, not the user
+FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes", "sha256"}  # the data says these, not the user
 PATHS = {"data", "test", "tokenizer"}  # options that name a file or folder
-NAMES = {"path": "data", "vocabulary": "vocab-size"}  # where the option is called differently from the field
+NAMES = {"path": "data", "vocabulary": "vocab-size", "folder": "from"}  # where the option is called differently from the field
 
 
 class Place(click.ParamType):

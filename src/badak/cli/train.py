@@ -1,5 +1,6 @@
 """badak train classify | gpt | bert | text"""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from badak.train.session import resume as resume_run
 from badak.train.session import start
 from badak.train.setups import PRESETS, Setup, change
 
-SECTIONS = {"data": "Data", "model": "Model", "train": "Training"}
+SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}
 ABOUT = {
     "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",
     "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
@@ -85,9 +86,18 @@ def default_preset(kind: str, has_data: bool) -> str:
 
 def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
     """A preset with the options given in place of its values."""
-    for section in SECTIONS:
+    if values.get("folder"):
+        sizes = [field.name for field in dataclasses.fields(setup.model) if field.name != "dropout" and values.get(field.name)]
+        if sizes:
+            raise ArgumentError(f"--from says how large the model is; got {flag(sizes[0])} too", "leave it out; --window is free")
+    for section in sections_of(setup):
         setup = change(setup, section, given(getattr(setup, section), values))
     return setup
+
+
+def sections_of(setup: Setup) -> list[str]:
+    """Those of SECTIONS that an experiment has."""
+    return [section for section in SECTIONS if hasattr(setup, section)]
 
 
 def free_folder(kind: str) -> Path:
@@ -108,8 +118,8 @@ def make_command(kind: str) -> click.Command:
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="go on with this run where it stopped; with --epochs or --steps beyond its end, at the rate of a longer run"),
     ]  # fmt: skip
-    for name, heading in SECTIONS.items():
-        options += options_of(getattr(presets[first], name), heading)
+    for name in sections_of(presets[first]):
+        options += options_of(getattr(presets[first], name), SECTIONS[name])
     return SectionedCommand(
         kind, params=options, callback=lambda **values: run_training(kind, **values), help=ABOUT[kind]
     )

@@ -150,7 +150,17 @@ class Pretrained(nn.Module):
 def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pretrained:
     """The model of a folder, of the class that its config.json asks for: see `Pretrained.from_pretrained`."""
     _expect_dtype("from_pretrained", dtype)
+    return _class_of(read_settings(found(folder))).from_pretrained(folder, dtype)
+
+
+def config_of(folder: str | os.PathLike) -> Any:
+    """The config of the model that `from_pretrained` would give, whose weights are not read."""
     settings = read_settings(found(folder))
+    formats = _class_of(settings).formats
+    return _config(next(one for one in formats if settings.get("model_type") in (one.kind, *one.also)), settings)
+
+
+def _class_of(settings: Settings) -> type[Pretrained]:
     asked = settings.get("architectures") or [None]
     kinds = [(one, cls) for cls in _classes(Pretrained) for one in cls.formats]
     fits = [(one, cls) for one, cls in kinds if settings.get("model_type") in (one.kind, *one.also)]
@@ -161,7 +171,7 @@ def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pr
             "transformers reads many more: badak run SCRIPT",
         )
     same = [cls for one, cls in fits if asked[0] == one.architecture]
-    return (same or [fits[0][1]])[0].from_pretrained(folder, dtype)
+    return (same or [fits[0][1]])[0]
 
 
 def _expect_dtype(where: str, dtype: Any) -> None:

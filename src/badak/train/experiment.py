@@ -56,6 +56,14 @@ class Experiment:
         loss, right, count = self.measure(self.model(*inputs), labels, smoothing)
         return loss, score_of(loss, right, count, self.seen(inputs))
 
+    def kept(self) -> Mapping[str, Tensor]:
+        """The weights that a run saves."""
+        return self.model.state_dict()
+
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        """Go back to what `kept` gave."""
+        self.model.load_state_dict(weights)
+
     def data(self) -> Iterable[bytes | memoryview]:
         """All that it learns from and is tested with."""
         raise AssertionError("a task says what its data is")

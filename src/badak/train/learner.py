@@ -108,7 +108,7 @@ class Learner:
         run.save(
             Checkpoint(
                 step=self.step,
-                model=self.experiment.model.state_dict(),
+                model=self.experiment.kept(),
                 optimizer=self.optimizer.state_dict(),
                 scheduler=self.schedule.state_dict(),
                 generator=get_rng_state(),
@@ -140,7 +140,7 @@ class Learner:
 
     def _take(self, saved: Checkpoint) -> None:
         made = self._settings()
-        self.experiment.model.load_state_dict(saved.model)
+        self.experiment.take(saved.model)
         self.optimizer.load_state_dict(saved.optimizer)
         self._check_moments(saved.step)
         if self._settings() != made:
@@ -193,7 +193,7 @@ def computing(config: TrainConfig) -> AbstractContextManager:
 
 def build_optimizer(model: Module, config: TrainConfig) -> Optimizer:
     """The optimizer that `config` names; biases and norms are not shrunk, only matrices are."""
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},

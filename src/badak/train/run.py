@@ -31,6 +31,7 @@ from badak.io.errors import line
 from badak.io.lock import locked
 from badak.io.sealed import seal, unseal
 from badak.nn import Module
+from badak.nn.lora import load_lora, lora_state_dict
 from badak.train.curves import draw_curves
 from badak.train.metrics import Row, cut, measure, read_rows, write_row
 from badak.train.setups import FOLDERS, SETUPS, Setup
@@ -153,7 +154,7 @@ class Run:
         weights, origin = checkpoint.load_model(self.folder)
         self._check_origin(origin)
         try:
-            model.load_state_dict(weights)
+            load_lora(model, weights) if lora_state_dict(model) else model.load_state_dict(weights)
         except StateError as error:  # whose lines name every key
             what = line(" ".join(error.cause.split()), 300)
             raise StateError(

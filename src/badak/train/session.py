@@ -12,23 +12,24 @@ from badak.generate.text import TextVocabulary
 from badak.io.checkpoint import read_step
 from badak.models.bert import BERT, TextClassifier
 from badak.models.classifier import build_classifier
-from badak.models.gpt import GPT
 from badak.nn import Module
 from badak.nn.answering import quantize
+from badak.nn.lora import merge_lora
 from badak.tensor.dtypes import bfloat16, float32, int8
 from badak.tensor.random import manual_seed
 from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
-from badak.train.memory import expect_memory, weights_of
+from badak.train.memory import expect_memory, saved_of
 from badak.train.pictures import Pictures
 from badak.train.reading import read_text_task
 from badak.train.run import CHANGING, CONFIG, Run
 from badak.train.setups import GPTSetup, Setup, TextSetup, change
+from badak.train.start import first_model, make_writer
 from badak.train.vocabulary import RESTORE
 from badak.train.writing import end_of_line, write_text
 
 TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing, "text": read_text_task}
-MODELS: dict[str, Callable[[Any], Module]] = {"classify": build_classifier, "gpt": GPT, "bert": BERT, "text": TextClassifier}
+MODELS: dict[str, Callable[..., Module]] = {"classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": TextClassifier}
 PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
 
 
@@ -68,7 +69,7 @@ def resume(
     step = read_step(run.folder)
     if step == 0:
         log(f"{folder}: nothing was saved yet, it starts from the beginning")
-    run.expect_weights(weights_of(setup))
+    run.expect_weights(saved_of(setup))
     vocabulary = run.vocabulary()
     experiment = build(setup, log, vocabulary if isinstance(vocabulary, Tokenizer) else None)
     if experiment.setup != setup:
@@ -121,10 +122,16 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
         )
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)
-    run.expect_weights(weights_of(run.setup))
+    run.expect_weights(saved_of(run.setup))
     kind = PRECISIONS[precision]
-    model = MODELS[experiment](run.setup.model).to(kind if kind.is_floating_point else float32)
-    run.load_weights(model)
+    whole = kind if kind.is_floating_point else float32
+    if isinstance(run.setup, GPTSetup) and run.setup.start.lora:
+        model: Module = first_model(run.setup)[0]
+        run.load_weights(model)
+        model = merge_lora(model).to(whole)
+    else:
+        model = MODELS[experiment](run.setup.model).to(whole)
+        run.load_weights(model)
     if kind is int8:
         quantize(model, int8)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines

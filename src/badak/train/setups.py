@@ -6,10 +6,12 @@
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from badak.errors import ArgumentError
 from badak.io.config import check, option
 from badak.models.bert import BERTConfig, TextConfig
 from badak.models.classifier import ClassifierConfig
 from badak.models.gpt import GPTConfig
+from badak.models.llama import LlamaConfig
 from badak.train.config import TrainConfig
 
 
@@ -51,6 +53,7 @@ class TextData:
     )
     vocabulary: int = option(4_000, "tokens of bpe and wordpiece", unit="tokens", at_least=1)
     tokenizer: str = option("", "tokenizer.json, vocab.json or vocab.txt, or their folder: its tokens instead of new ones")
+    window: int = option(0, "tokens of one example; 0: as many as the model sees at once", unit="tokens", at_least=0)
     lines: bool = option(False, "each line is one example, learned whole, instead of windows of the stream")
     held_out: float = option(
         0.1,
@@ -112,6 +115,27 @@ class ClassifySetup:
 
 
 @dataclass(frozen=True)
+class Start:
+    """What a training begins with, instead of first weights from the seed."""
+
+    folder: str = option(
+        "", "Hugging Face folder (GPT-2, Llama, Qwen, Mistral): its weights, sizes and tokenizer; --window says how much is read"
+    )
+    freeze: int = option(0, "lowest layers that do not learn, nor the tables of tokens and positions", unit="layers", at_least=0)
+    lora: int = option(0, "rank of the LoRA adapters, which alone learn and are kept; 0: all weights learn", at_least=0)
+    lora_alpha: float = option(16.0, "weight of the adapters, in units of 1 / rank", above=0)
+    sha256: str = ""  # of the folder's weights
+
+    def __post_init__(self):
+        check(self)
+        for name in ("freeze", "lora"):
+            if getattr(self, name) and not self.folder:
+                raise ArgumentError(f"--{name} is for a model that has learned something: there is no --from", "--from FOLDER")
+        if self.freeze and self.lora:
+            raise ArgumentError("--freeze and --lora: with LoRA nothing else learns anyway", "one of the two")
+
+
+@dataclass(frozen=True)
 class GPTSetup:
     """Text in, the next token out."""
 
@@ -119,9 +143,10 @@ class GPTSetup:
     counted: ClassVar = "tokens"
 
     experiment: Literal["gpt"] = "gpt"
-    model: GPTConfig = GPTConfig()
+    model: GPTConfig | LlamaConfig = GPTConfig()
     train: TrainConfig = TrainConfig()
     data: TextData = TextData()
+    start: Start = Start()
     vocabulary: tuple[str, ...] = ()
     tokenizer: str = ""  # SHA-256 of tokenizer.json, where the tokens are those of a Tokenizer
 

@@ -58,7 +58,10 @@ def read(folder: Path, setup: Any, config: Path) -> TextVocabulary | None:
             vocabulary = VOCABULARIES[getattr(setup.data, "tokens", "words")](setup.vocabulary)
         except BadakError as error:
             raise FileError(f"{config}: {error.cause}", RESTORE) from None
-    if len(vocabulary) != setup.model.vocab_size:
+    spare = range(len(vocabulary), setup.model.vocab_size)
+    if spare and isinstance(vocabulary, Tokenizer):  # a table that was rounded up: what has no text is never written
+        vocabulary.special = (*vocabulary.special, *spare)
+    elif len(vocabulary) != setup.model.vocab_size:
         raise FileError(
             f"{config}: {len(vocabulary)} tokens stand under vocabulary, but model.vocab_size is {setup.model.vocab_size}", RESTORE
         )

@@ -1,6 +1,6 @@
 """Task 2: what comes next? A GPT learns a text, as one stream or line by line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from badak.data.tokens import TokenWindows
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
 from badak.generate.text import TextVocabulary, write_on
-from badak.models.gpt import GPT
+from badak.nn.lora import load_lora, lora_state_dict
 from badak.tensor import Tensor
 from badak.tensor.random import Generator
 from badak.train.corpus import open_corpus
@@ -19,6 +19,7 @@ from badak.train.experiment import IGNORED, Experiment
 from badak.train.memory import expect_memory
 from badak.train.score import Score
 from badak.train.setups import GPTSetup
+from badak.train.start import first_model, sized
 from badak.train.vocabulary import noted
 
 TEST_BATCH = 64
@@ -45,13 +46,14 @@ class Writing(Experiment):
     eos: int | None = None
 
     def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
-        self.corpus = open_corpus(setup.data, tokenizer, log)
+        setup = sized(setup)
+        self.corpus = open_corpus(setup.data, tokenizer or own_tokenizer(setup), log)
         self.vocabulary = self.corpus.vocabulary
         data = replace(setup.data, tokens=self.corpus.kind)
-        model = replace(setup.model, vocab_size=len(self.vocabulary))
-        self.setup = noted(replace(setup, model=model, data=data), self.vocabulary)
-        expect_memory(self.setup)
-        self.model = GPT(model)
+        setup = replace(fitted(setup, self.vocabulary), data=data)
+        expect_memory(setup)
+        self.model, setup = first_model(setup)
+        self.setup = noted(setup, self.vocabulary)
         sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
         self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
         self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
@@ -59,7 +61,7 @@ class Writing(Experiment):
 
     def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
         """Windows of the first part to learn from, in an order, and those of the last part, side by side, to test with."""
-        context, ids = self.setup.model.context, self.corpus.ids()
+        context, ids = window_of(self.setup), self.corpus.ids()
         cut = len(ids) - int(len(ids) * self.setup.data.held_out)
         parts = {"text to learn": ids[:cut], "held-out text": ids[cut:] if cut < len(ids) else ids}
         for name, part in parts.items():
@@ -71,6 +73,15 @@ class Writing(Experiment):
         learned, tested = (TokenWindows(part, context) for part in parts.values())
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
         return sampler, Subset(tested, range(0, len(tested), context))
+
+    def kept(self) -> Mapping[str, Tensor]:
+        return lora_state_dict(self.model) or self.model.state_dict()
+
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        if self.setup.start.lora:
+            load_lora(self.model, weights)
+        else:
+            self.model.load_state_dict(weights)
 
     def data(self) -> Iterable[bytes | memoryview]:
         return self.corpus.data()
@@ -99,7 +110,7 @@ class WritingLines(Writing):
         self.eos = end_of_line(self.vocabulary)
         if self.eos is None:
             raise ArgumentError("the tokenizer has no token that ends a line", "leave out --lines, or another tokenizer")
-        context, lines = self.setup.model.context, [self.vocabulary.encode(line) for line in self.corpus.lines()]
+        context, lines = window_of(self.setup), [self.vocabulary.encode(line) for line in self.corpus.lines()]
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         if len(lines[longest]) > context:
             raise ArgumentError(
@@ -114,11 +125,38 @@ class WritingLines(Writing):
 
     def closing_words(self) -> list[str]:
         """What the model makes of the first two words of ten lines, always taking the likeliest word."""
-        config, said = SampleConfig(new_tokens=self.setup.model.context, temperature=0.0, top_k=0), []
+        config, said = SampleConfig(new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
         for line in self.corpus.lines()[:10]:
             prompt, *rest = write_on(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
             said.append(f"  {prompt} ...{''.join(rest)}")
         return said
+
+
+def fitted(setup: GPTSetup, vocabulary: TextVocabulary) -> GPTSetup:
+    """`setup` with a model for this vocabulary; one that has learned has a table already, which may have rows to spare."""
+    size = len(vocabulary)
+    if setup.start.folder and size > setup.model.vocab_size:
+        raise ArgumentError(
+            f"a vocabulary of {size:,} tokens for a model of {setup.model.vocab_size:,}, that of {setup.start.folder}",
+            "the tokenizer of that folder: leave out --tokenizer and --tokens",
+        )
+    model = setup.model if setup.start.folder else replace(setup.model, vocab_size=size)
+    return replace(setup, model=model)
+
+
+def own_tokenizer(setup: GPTSetup) -> Tokenizer | None:
+    """That of the folder that the training begins with, unless another one is asked for."""
+    return Tokenizer.load(setup.start.folder) if setup.start.folder and not setup.data.tokenizer else None
+
+
+def window_of(setup: GPTSetup) -> int:
+    """Tokens of one example."""
+    if setup.data.window > setup.model.context:
+        raise ArgumentError(
+            f"--window {setup.data.window} is more than the {setup.model.context} tokens that the model sees at once",
+            f"--window {setup.model.context}",
+        )
+    return setup.data.window or setup.model.context
 
 
 def write_text(setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> Writing:

@@ -1,0 +1,142 @@
+"""LoRA: what is added to a Linear, its gradients, and the same model after merging; PyTorch and peft are the judges."""
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak import nn
+from badak.errors import ArgumentError, StateError
+from badak.models.gpt import GPT, GPTConfig
+from badak.nn.lora import LoRALinear, add_lora, load_lora, lora_state_dict, merge_lora
+
+
+def small():
+    badak.manual_seed(0)
+    return nn.Sequential(nn.Linear(7, 12), nn.GELU(), nn.Linear(12, 5, bias=False))
+
+
+def learned(model):
+    """Adapters that have learned something: B is no longer zero."""
+    for name, p in model.named_parameters():
+        if name.endswith("lora_b"):
+            nn.init.normal_(p)
+    return model
+
+
+def torch_twin(model, scale):
+    """The same in PyTorch, by the formula y = W x + b + s B A x."""
+    values = {name: torch.tensor(x.detach().numpy(), requires_grad="lora" in name) for name, x in model.state_dict().items()}
+
+    def layer(name, x):
+        y = torch.nn.functional.linear(x, values[f"{name}.base.weight"], values.get(f"{name}.base.bias"))
+        return y + scale * (x @ values[f"{name}.lora_a"].T @ values[f"{name}.lora_b"].T)
+
+    return values, lambda x: layer("2", torch.nn.functional.gelu(layer("0", x)))
+
+
+def test_answers_and_gradients_are_those_of_the_formula():
+    model = small()
+    assert add_lora(model, rank=3, alpha=6) == ["0", "2"]
+    learned(model)
+    x = badak.randn(4, 7)
+    values, twin = torch_twin(model, 2.0)
+    y, expected = model(x), twin(torch.tensor(x.numpy()))
+    np.testing.assert_allclose(y.detach().numpy(), expected.detach().numpy(), rtol=1e-5, atol=1e-6)
+    (y**2).sum().backward()
+    (expected**2).sum().backward()
+    for name, p in model.named_parameters():
+        assert p.requires_grad == ("lora" in name)
+        if p.requires_grad:
+            np.testing.assert_allclose(p.grad.numpy(), values[name].grad.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_answers_and_gradients_are_those_of_peft():
+    peft = pytest.importorskip("peft", reason="peft is not installed: pip install peft")
+    theirs = torch.nn.Sequential(torch.nn.Linear(7, 12), torch.nn.GELU(), torch.nn.Linear(12, 5, bias=False))
+    wrapped = peft.get_peft_model(theirs, peft.LoraConfig(r=3, lora_alpha=6, target_modules=["0", "2"]))
+    model = small()
+    add_lora(model, rank=3, alpha=6)
+    learned(model)
+    names = {"base": "base_layer", "lora_a": "lora_A.default.weight", "lora_b": "lora_B.default.weight"}
+    state = {}
+    for name, value in model.state_dict().items():
+        number, part, *last = name.split(".")
+        state[".".join(["base_model.model", number, names[part], *last])] = torch.tensor(value.detach().numpy())
+    wrapped.load_state_dict(state)
+    x = badak.randn(4, 7)
+    y, expected = model(x), wrapped(torch.tensor(x.numpy()))
+    np.testing.assert_allclose(y.detach().numpy(), expected.detach().numpy(), rtol=1e-5, atol=1e-6)
+    (y**2).sum().backward()
+    (expected**2).sum().backward()
+    found = {name: p.grad for name, p in wrapped.named_parameters() if p.grad is not None}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            number, part = name.split(".")
+            other = found.pop(f"base_model.model.{number}.{names[part]}")
+            np.testing.assert_allclose(p.grad.numpy(), other.numpy(), rtol=1e-4, atol=1e-4)
+    assert not found
+    merged = wrapped.merge_and_unload()(torch.tensor(x.numpy())).detach().numpy()
+    np.testing.assert_allclose(merge_lora(model)(x).detach().numpy(), merged, rtol=1e-5, atol=1e-5)
+
+
+def test_a_model_begins_as_it_was_and_merging_changes_no_answer():
+    badak.manual_seed(0)
+    model = GPT(GPTConfig(vocab_size=11, context=8, d_model=16, heads=2, layers=2)).eval()
+    ids = badak.randint(0, 11, (2, 8))
+    before = model(ids)
+    names = add_lora(model, rank=4, targets=["qkv", "feed_forward.down"])
+    assert names == [f"blocks.{i}.{end}" for i in (0, 1) for end in ("attention.qkv", "feed_forward.down")]
+    assert (model(ids) == before).all()
+    learned(model)
+    apart = model(ids)
+    assert not badak.allclose(apart, before)
+    merge_lora(model)
+    assert not any(isinstance(part, LoRALinear) for part in model.modules()) and all(p.requires_grad for p in model.parameters())
+    assert badak.allclose(model(ids), apart, rtol=1e-4, atol=1e-5)
+
+
+def test_adapters_are_kept_alone_and_taken_back():
+    model = small()
+    add_lora(model, rank=2)
+    learned(model)
+    kept = {name: x.clone() for name, x in lora_state_dict(model).items()}
+    assert {name: tuple(x.shape) for name, x in kept.items()} == {
+        "0.lora_a": (2, 7), "0.lora_b": (12, 2), "2.lora_a": (2, 12), "2.lora_b": (5, 2)
+    }  # fmt: skip
+    other = small()
+    add_lora(other, rank=2)
+    load_lora(other, kept)
+    x = badak.randn(3, 7)
+    assert (other(x) == model(x)).all()
+    for wrong in ({}, {**kept, "0.lora_a": badak.zeros(3, 7)}, {**kept, "1.lora_a": badak.zeros(2, 7)}):
+        with pytest.raises(StateError, match=r"load_lora: not the adapters of this model: .*\nfix: add_lora with the rank"):
+            load_lora(other, wrong)
+    with pytest.raises(StateError, match="not the adapters of this model"):
+        load_lora(small(), kept)
+
+
+@pytest.mark.parametrize(
+    "call, cause",
+    [
+        (lambda: add_lora(small(), 0), "expected a rank of 1 or more; got 0"),
+        (lambda: add_lora(small(), 2, targets=["qkv"]), r"no Linear layer is called 'qkv'\nfix: one of 0, 2"),
+        (lambda: add_lora(nn.GELU(), 2), "the model has no Linear layer inside of it"),
+        (lambda: add_lora(nn.Linear(2, 2), 2), "the model has no Linear layer inside of it"),
+        (lambda: add_lora(nn.TransformerEncoderLayer(8, 2), 2, targets=["out_proj"]), "is read by MultiheadAttention itself"),
+    ],
+)
+def test_what_cannot_have_adapters_is_refused(call, cause):
+    with pytest.raises(ArgumentError, match=cause) as told:
+        call()
+    assert len(str(told.value).split("\n")) == 2
+
+
+def test_the_attention_of_an_encoder_is_left_as_it_is():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    x = badak.randn(2, 3, 8)
+    before = layer(x)
+    assert add_lora(layer, 2) == ["linear1", "linear2"]
+    assert (layer(x) == before).all()
+    learned(layer)
+    assert not badak.allclose(layer(x), before)
