@@ -5,6 +5,7 @@
 A row for each program and fault: found or not, in the right module or not; and for each program as it is, what is found in it.
 """
 
+import argparse
 import json
 import random
 import subprocess
@@ -93,18 +94,22 @@ def table(all_rows: list[dict]) -> str:
 
 
 def main(words: list[str]) -> None:
-    faults = [words.pop(i + 1) for i, w in list(enumerate(words)) if w == "--fault"]
-    seed = next((words.pop(i + 1) for i, w in enumerate(words) if w == "--seed"), "")
-    verbose = "-v" in words
-    asked = [w for w in words if not w.startswith("-")]
-    own = [make for make in OWN if make.__name__ in asked or "--own" in words]
-    others = [name for name in clients.NAMES if name in asked or "--clients" in words]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--own", action="store_true", help="all of badak's own")
+    parser.add_argument("--clients", action="store_true", help="all of others")
+    parser.add_argument("--fault", action="append", default=[], choices=list(PLANTS))
+    parser.add_argument("--seed", default="", help="a word that chooses other places")
+    parser.add_argument("-v", dest="verbose", action="store_true", help="print every report")
+    asked = parser.parse_args(words)
+    own = [make for make in OWN if make.__name__ in asked.programs or asked.own]
+    others = [name for name in clients.NAMES if name in asked.programs or asked.clients]
     if others and clients.why_absent():
         sys.exit(clients.why_absent())
-    found = [row for make in own for row in rows(make, make.__name__, faults, seed)]
+    found = [row for make in own for row in rows(make, make.__name__, asked.fault, asked.seed)]
     for name in others:
-        found += of_client(name, faults, seed)
-    if verbose:
+        found += of_client(name, asked.fault, asked.seed)
+    if asked.verbose:
         for row in found:
             print(f"--- {row['program']}: {row['fault'] or 'as it is'} {row.get('where', '')}\n{row['text']}")
     print(table(found))

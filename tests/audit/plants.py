@@ -79,7 +79,9 @@ class Map:
         full = mask.shape[-2] == mask.shape[-1] and mask.shape[-1] > 1
         if full and bool(mask[..., 0, -1].all()) and not bool(mask[..., -1, 0].all()):
             self.causal.append(name)
-        elif bool(mask.any()) and not bool(mask.all()):
+        elif (
+            name not in self.causal and bool(mask.any()) and not bool(mask.all())
+        ):  # behind a text nobody looks at its end
             self.padding.append(name)
         return mask
 

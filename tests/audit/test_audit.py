@@ -202,6 +202,22 @@ def test_a_loss_of_the_callers_is_differentiated():
     assert "gradients" in badak.audit(model, ids, loss=lambda h: model.head(h).logsumexp(-1).sum()).sound
 
 
+def test_a_model_of_which_nothing_can_be_differentiated_is_a_finding():
+    program = built(tagger)
+    plain = program.model.forward
+    program.model.forward = lambda ids: plain(ids).detach()
+    (finding,) = badak.audit(program.model, program.args[:1]).findings
+    assert (finding.probe, finding.module) == ("gradients", "head")
+
+
+def test_a_tied_table_whose_input_side_is_cut_is_a_finding():
+    program = built(gpt)
+    program.model.token.register_forward_hook(lambda module, args, y: y.detach())
+    (finding,) = badak.audit(program.model, program.args).findings
+    assert (finding.probe, finding.module) == ("gradients", "token")
+    assert "gets some from elsewhere" in finding.cause
+
+
 def test_batch_norm_is_by_design_and_is_noted():
     report = badak.audit(Restless(), badak.randint(V, (3, 5)))
     assert "batch" in report.sound

@@ -39,16 +39,16 @@ def begins(reference: list[Call], other: list[Call], clean: Clean) -> Begin:
     return Begin(path, f"{last.path} before it still gives what it should" if last is not None and last.path else "")
 
 
-def anywhere(reference: list[Call], other: list[Call], clean: Clean) -> list[Begin]:
-    """The first module whose inputs are clean and whose outputs are not, wherever it stands; nothing where there is none."""
+def anywhere(reference: list[Call], other: list[Call], clean: Clean) -> tuple[Call, Call] | None:
+    """The first call that ends with clean inputs and other outputs, with its twin; also where a norm behind it hides that."""
     matched = match(reference, other)
     for call in sorted(reference, key=lambda each: each.ended):
         twin = matched.get(call.index)
         if twin is None or judged(call.inputs, twin.inputs, clean) is False:
             continue
         if judged(call.outputs, twin.outputs, clean) is False:
-            return [Begin(call.path, "")]
-    return []
+            return call, twin
+    return None
 
 
 def judged(these: list[np.ndarray], those: list[np.ndarray], clean: Clean) -> bool | None:

@@ -23,19 +23,30 @@ class NoGradient:
             return [Finding("gradients", "", f"the backward fails: {error}", "loss.backward() by itself says more")]
         missing = {name: p for name, p in trainable.items() if p.grad is None or not np.any(p.grad._array)}
         missing = {name: p for name, p in missing.items() if p.grad is None or not _shifts(name, trainable)}
-        if not missing:
-            return []
         called = {call.path: call.index for call in subject.training.calls}
         reached = [name for name in missing if _owner(name) in called]
-        found = [finding(path, below(missing, path), trainable, "takes no part in the forward", UNUSED)
-                 for path in covering(subject, set(missing) - set(reached))]  # fmt: skip
-        if reached:
-            stop = max(
-                map(_owner, reached), key=called.__getitem__
-            )  # what is called last is where the backward stopped first
+        found = [
+            finding(path, below(missing, path), trainable, "takes no part in the forward", UNUSED)
+            for path in covering(subject, set(missing) - set(reached))
+        ]
+        if reached:  # what is called last is where the backward stopped first
+            stop = max(map(_owner, reached), key=called.__getitem__)
             why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
-        return found
+        return found or tied_but_cut(subject, trainable)
+
+
+def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
+    """Tables that learn as output matrices alone: what they gave of the text got no gradient."""
+    found = []
+    for look in subject.reference.lookups:
+        name, table = subject.text_of(look.indices), trainable.get(f"{look.path}.weight")
+        if name is None or table is None or table.shape != look.table.shape:
+            continue
+        if not any(subject.text_of(indices) == name for indices, _ in subject.tables):
+            cause = f"no gradient reaches what {look.path} gave of {name}, though its weight gets some from elsewhere"
+            found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
+    return found
 
 
 CUT = "use its output as it is, without .detach(), .data, item() or no_grad()"
@@ -76,7 +87,7 @@ def backward(subject: Subject) -> None:
         p.grad = None
     outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
     if not outputs:
-        raise Unasked("no output depends on a parameter with requires_grad")
+        return  # nothing can be differentiated, so nothing gets a gradient
     subject.backwards += 1
     with BackWatch() as back:
         try:

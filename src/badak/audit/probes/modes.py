@@ -1,7 +1,9 @@
 """Train mode without dropout, eval mode, and no_grad give the same numbers."""
 
+import numpy as np
+
 from badak.audit.compare import ROUNDING, change, near
-from badak.audit.descend import anywhere, begins
+from badak.audit.descend import anywhere
 from badak.audit.report import Finding
 from badak.audit.subject import Subject, Unasked
 from badak.audit.watch import Watch
@@ -21,25 +23,24 @@ class Modes:
         again = subject.forward(subject.batch, grad=True)
         by_mode = self.alike(subject.reference, again)
         other = watch if by_mode else again
-        begin = begins(subject.reference.calls, other.calls, near)
-        if not begin.path:
-            begin = anywhere(subject.reference.calls, other.calls, near)[0]
-        largest = max(change(a, b) for a, b in zip(subject.reference.outputs, other.outputs))
+        pair = anywhere(subject.reference.calls, other.calls, near)
+        assert pair is not None
+        inside = max((change(a, b) for a, b in zip(pair[0].outputs, pair[1].outputs)), default=np.inf)
+        largest = max((change(a, b) for a, b in zip(subject.reference.outputs, other.outputs)), default=0.0)
         what = "train mode (p = 0) and eval mode" if by_mode else "a forward with gradients and one under no_grad"
         return [
             Finding(
                 "modes",
-                begin.path,
-                f"{what} differ by up to {largest:.2g} of the output's size",
+                pair[0].path,
+                f"{what} differ: what it gives by up to {inside:.2g} of its size, the model's output by {largest:.2g}",
                 "use self.training for dropout only"
                 if by_mode
                 else "compute the same with and without is_grad_enabled()",
-                {"largest change": largest, "explained by rounding": ROUNDING},
-                begin.between,
+                {"largest change inside": inside, "largest change": largest, "explained by rounding": ROUNDING},
             )
         ]
 
     @staticmethod
     def alike(one: Watch, other: Watch) -> bool:
         """Whether all that modules gave is alike: a norm behind it can hide a difference."""
-        return not anywhere(one.calls, other.calls, near)
+        return anywhere(one.calls, other.calls, near) is None
