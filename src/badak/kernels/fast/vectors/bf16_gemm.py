@@ -21,6 +21,7 @@ from badak.kernels.fast.vectors.bf16_tiles import (
     pack_row,
     scratch,
     tile_block,
+    tile_block_after,
     tiles_off,
     tiles_on,
     turn_pairs,
@@ -35,6 +36,7 @@ AMX, AVX512, WIDE = 0, 1, 2  # ways; WIDE: as float32, nothing is rounded but th
 DEPTH = 1024  # of k, in one packing of both matrices
 _PANELS = 8  # of the right matrix packed at a time, so that rows are read in pieces of 512 bytes and more
 _ROW = 2 * TILE  # bytes of the two tiles at the same 32 of k
+_DEEP = 8  # tiles along k up to which a block is written before the next one is multiplied: 768 x 128 -> 512 lost a tenth
 _DOTS = 8  # rows of a block by AVX512_BF16
 
 
@@ -102,17 +104,43 @@ def _block(way, rows, columns, a, b, count, begin, out, out_row, soon, soon_row,
 
 
 @kernel
+def _finish(alpha, c_item, c_row, waiting):
+    """Write the block that waits, if there is one."""
+    rows, columns, sums, base, base_row, c = waiting
+    if c_item == 2:
+        finish(2, alpha, rows, columns, sums, 2 * LINE, base, base_row, c, c_row)
+    else:
+        finish(4, alpha, rows, columns, sums, 2 * LINE, base, base_row, c, c_row)
+
+
+@kernel
+def _block_after(alpha, c_item, a, b, count, begin, place, out, c_row, rows, waiting):
+    """A block of four tiles into `place`, and the one that waits. The lines of `out`, which is written next, are asked for."""
+    r, n, s, base, step, c = waiting
+    if c_item == 2:
+        tile_block_after(
+            2, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row
+        )
+    else:
+        tile_block_after(
+            4, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row
+        )
+
+
+@kernel
 def _product(
     way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
 ):
     sums = scratch()
-    zeros = sums + 4 * TILE
+    zeros = sums + 8 * TILE
     strips, panels = -(-m // (2 * SIDE)), -(-n // (2 * SIDE))
     deepest = -(-min(k, DEPTH) // K) * _ROW
     space = np.empty((strips + min(_PANELS, panels)) * deepest + LINE, np.uint8)
     left = -(-space.ctypes.data // LINE) * LINE
     right = left + strips * deepest
     in_place = c_item == 4 and alpha == 1 and base == 0  # whole blocks of sums are made where the result stands
+    waiting = 0, 0, 0, 0, 0, 0  # what was multiplied last: rows, columns, its sums, what is added to them, its step, and where to
+    other = sums + 4 * TILE
     partial = np.empty(strips * panels * 4 * TILE if k > DEPTH else 0, np.uint8)
     if way == AMX:
         tiles_on()
@@ -137,13 +165,17 @@ def _product(
                     place = sums
                     if k > DEPTH:
                         place = partial.ctypes.data + (panel * strips + strip) * 4 * TILE
-                    _block(way, rows, columns, y, x, tiles, begin, place, 2 * LINE, soon, c_row, rows)
+                    if way == AMX and tiles > _DEEP and rows > SIDE and columns > SIDE:
+                        _block_after(alpha, c_item, y, x, tiles, begin, place, out, c_row, rows, waiting)
+                    else:
+                        _finish(alpha, c_item, c_row, waiting)
+                        _block(way, rows, columns, y, x, tiles, begin, place, 2 * LINE, soon, c_row, rows)
+                    waiting = 0, 0, 0, 0, 0, 0
                     if last:
                         start, step = (zeros, 0) if base == 0 else (base + i * base_row + j * 4, base_row)
-                        if c_item == 2:
-                            finish(2, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
-                        else:
-                            finish(4, alpha, rows, columns, place, 2 * LINE, start, step, out, c_row)
+                        waiting = rows, columns, place, start, step, out
+                    sums, other = other, sums
+    _finish(alpha, c_item, c_row, waiting)
     if way == AMX:
         tiles_off()
     space[0], partial[:1] = 0, 0  # compiled code frees an array after its last mention, and an address is none

@@ -20,6 +20,7 @@ __all__ = [
     "pack_row",
     "scratch",
     "tile_block",
+    "tile_block_after",
     "tiles_off",
     "tiles_on",
     "turn_pairs",
@@ -115,30 +116,37 @@ def turn_pairs(typingctx, item, x, x_row, rows, count, y):
     return returns(None, [item], 5), codegen
 
 
+def _finisher(w, item, values):
+    """A function that emits what `finish` does to row i."""
+    alpha, columns, sums, sums_row, base, base_row, c, c_row = values
+    builder, factor = w.builder, w.splat(alpha)
+    masks = [w.first(builder.sub(columns, I64(SIDE * half)), SIDE) for half in (0, 1)]
+    whole = w.first(columns, 2 * SIDE)
+
+    def row(i):
+        places = ((sums, sums_row), (base, base_row), (c, c_row))
+        x, z, y = (w.at(start, builder.mul(i, step)) for start, step in places)
+        added = [w.load(w.floats, w.at(z, LINE * half), mask) for half, mask in enumerate(masks)]
+        made = [w.fma(w.load(w.floats, w.at(x, LINE * half)), factor, added[half]) for half in (0, 1)]
+        if item == 2:
+            w.store(w.rounded_two(*made), y, whole)
+        else:
+            for half, mask in enumerate(masks):
+                w.store(made[half], w.at(y, LINE * half), mask)
+        return []
+
+    return row
+
+
 @instruction
 def finish(typingctx, item, alpha, rows, columns, sums, sums_row, base, base_row, c, c_row):
     """c[i, j] = alpha sums[i, j] + base[i, j] for i < rows, j < columns <= 32: base and sums are float32, c may be rounded."""
 
     def codegen(context, builder, signature, values):
-        w, item = Wide(builder), signature.args[0].literal_value
-        _, alpha, rows, columns, sums, sums_row, base, base_row, c, c_row = values
-        factor = w.splat(alpha)
-        masks = [w.first(builder.sub(columns, I64(SIDE * half)), SIDE) for half in (0, 1)]
-        whole = w.first(columns, 2 * SIDE)
-
-        def row(i, _):
-            places = ((sums, sums_row), (base, base_row), (c, c_row))
-            x, z, y = (w.at(start, builder.mul(i, step)) for start, step in places)
-            added = [w.load(w.floats, w.at(z, LINE * half), mask) for half, mask in enumerate(masks)]
-            made = [w.fma(w.load(w.floats, w.at(x, LINE * half)), factor, added[half]) for half in (0, 1)]
-            if item == 2:
-                w.store(w.rounded_two(*made), y, whole)
-            else:
-                for half, mask in enumerate(masks):
-                    w.store(made[half], w.at(y, LINE * half), mask)
-            return []
-
-        w.repeat(rows, [], row)
+        w = Wide(builder)
+        _, alpha, rows, *others = values
+        row = _finisher(w, signature.args[0].literal_value, [alpha, *others])
+        w.repeat(rows, [], lambda i, _: row(i))
         return context.get_dummy_value()
 
     return returns(None, [item, alpha], 8), codegen
@@ -186,10 +194,39 @@ def tile_block(typingctx, down, across, a, b, count, begin, out, out_row, soon, 
     return returns(None, [down, across], 9), codegen
 
 
+@instruction
+def tile_block_after(
+    typingctx, item, alpha, a, b, count, begin, out, out_row, soon, soon_row, soon_rows,
+    rows, columns, sums, sums_row, base, base_row, c, c_row,
+):  # fmt: skip
+    """`tile_block` for 2 x 2 tiles; meanwhile `finish` for what was multiplied before, whose rows may be none.
+
+    Adding, rounding and writing take vector units and stores, which multiplying tiles leaves idle.
+    """
+
+    def codegen(context, builder, signature, values):
+        if has("amx-bf16"):
+            w, (_, alpha, *block), rows = Wide(builder), values[:11], values[11]
+            count = block[2]
+            row = _finisher(w, signature.args[0].literal_value, [alpha, *values[12:]])
+            share = builder.sdiv(builder.add(rows, builder.sub(count, I64(1))), count)
+
+            def meanwhile(done):
+                left = builder.sub(rows, done)
+                now = builder.select(builder.icmp_signed("<", left, share), left, share)
+                w.repeat(now, [], lambda i, _: row(builder.add(done, i)))
+                return builder.add(done, now)
+
+            _emit_tiles(builder, "tdpbf16ps", 2, 2, block, meanwhile)
+        return context.get_dummy_value()
+
+    return returns(None, [item, alpha], 17), codegen
+
+
 _ASKED = 4  # lines asked for at each step along k
 
 
-def _emit_tiles(builder, name, down, across, values):
+def _emit_tiles(builder, name, down, across, values, meanwhile=None):
     a, b, count, begin, out, out_row, soon, soon_row, soon_rows = values
     w, tiles = Wide(builder), Tiles(builder)
     end = builder.add(soon, builder.mul(soon_row, builder.sub(soon_rows, I64(1))))
@@ -205,7 +242,7 @@ def _emit_tiles(builder, name, down, across, values):
     line = I64(LINE)
 
     def step(i, carried):
-        left, right, place = carried
+        left, right, place, *done = carried
         for _ in range(_ASKED):
             w.ask(place)
             further = builder.add(place, soon_row)
@@ -216,9 +253,10 @@ def _emit_tiles(builder, name, down, across, values):
             tiles.load(4 + i, w.at(left, TILE * i), line)
             for j in range(across):
                 tiles.multiply(name, 2 * i + j, 4 + i, 6 + j)
-        return [w.at(left, 2 * TILE), w.at(right, 2 * TILE), place]
+        done = [meanwhile(each) for each in done]
+        return [w.at(left, 2 * TILE), w.at(right, 2 * TILE), place, *done]
 
-    w.repeat(count, [a, b, soon], step)
+    w.repeat(count, [a, b, soon, *([] if meanwhile is None else [I64(0)])], step)
     for tile, place in places:
         tiles.store(tile, place, out_row)
 
@@ -262,12 +300,12 @@ def _emit_dots(builder, rows, across, values):
 
 @instruction
 def scratch(typingctx):
-    """The address of room on the stack for 32 x 32 sums and a row of zeros behind them, aligned to lines."""
+    """The address of room on the stack for two times 32 x 32 sums and a row of zeros behind them, aligned to lines."""
 
     def codegen(context, builder, signature, values):
-        w, start = Wide(builder), stack(builder, 4 * TILE + 2 * LINE)
+        w, start = Wide(builder), stack(builder, 8 * TILE + 2 * LINE)
         for i in (0, 1):
-            w.store(w.nothing, w.at(start, 4 * TILE + LINE * i))
+            w.store(w.nothing, w.at(start, 8 * TILE + LINE * i))
         return start
 
     return returns(INT64, [], 0), codegen
