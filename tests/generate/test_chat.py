@@ -116,6 +116,16 @@ def test_the_oldest_turns_make_room_and_that_is_said_once():
     assert said == ["the model sees 20 tokens: what was said first is left out from now on"]
 
 
+def test_each_answer_has_draws_of_its_own_and_the_same_after_a_reset():
+    config = SampleConfig(new_tokens=12, temperature=1.0, top_k=0)
+    badak.manual_seed(0)
+    model = models.GPT(models.GPTConfig(vocab_size=len(LETTERS), context=8, d_model=8, layers=1))
+    conversation = Chat(Writer(model, LETTERS), config, tell=lambda sentence: None)
+    first = [say(conversation, "a" * 7) for _ in range(4)]  # whose history never fits
+    conversation.reset()
+    assert [say(conversation, "a" * 7) for _ in range(4)] == first and len(set(first)) > 1
+
+
 def test_beams_are_no_stream():
     with pytest.raises(ArgumentError, match="chat streams one text, beams are several\nfix: beams=1"):
         chat("a", SampleConfig(beams=2))

@@ -9,6 +9,7 @@ line.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class Chat:
         self.before = {"system": "", "user": text("Chat", you), "assistant": text("Chat", answer)}
         self.system: list[Turn] = [{"role": "system", "content": text("Chat", system)}] if system else []
         self.turns: list[Turn] = []
+        self.answers = 0  # since the history began: each has draws of its own
 
     def ask(self, question: str) -> Iterator[str]:
         """The answer as it comes. Whoever stops in between keeps what was written so far as the answer.
@@ -59,7 +61,9 @@ class Chat:
         writer, said = self.writer, []
         never = [token for token in writer.vocabulary.special if token not in writer.ends]
         eos = writer.ends[0] if len(writer.ends) == 1 else None
-        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], self.config, eos, never))
+        config = replace(self.config, seed=self.config.seed + self.answers)
+        self.answers += 1
+        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], config, eos, never))
         pieces = pieces_of(writer.vocabulary, noted(tokens, writer.ends))
         if writer.template is None:
             pieces = until(_begun(pieces), ["\n"])
@@ -72,7 +76,7 @@ class Chat:
 
     def reset(self) -> None:
         """Forget what was said."""
-        self.turns = []
+        self.turns, self.answers = [], 0
 
     def _fitting(self, turns: list[Turn]) -> np.ndarray:
         """The tokens of as many of the last turns as leave room for an answer; the older ones are dropped."""

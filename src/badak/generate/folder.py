@@ -7,7 +7,8 @@
 import datetime
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,32 +111,24 @@ class Template:
         room = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
         room.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
         room.globals |= {"raise_exception": _refuse, "strftime_now": lambda form: datetime.datetime.now().strftime(form)}
-        with self._refused():
+        with _refused(self.where):
             self.made = room.from_string(text)
 
     def __call__(self, turns: Sequence[Turn]) -> str:
         """The text of the turns, and the beginning of an answer."""
-        with self._refused():
+        with _refused(self.where):
             return self.made.render(messages=[dict(turn) for turn in turns], add_generation_prompt=True, **self.marks)
 
-    def _refused(self) -> "_Refused":
-        return _Refused(self.where)
 
-
-class _Refused:
+@contextmanager
+def _refused(where: Any) -> Iterator[None]:
     """Whatever Jinja and the template's own code raise, in two lines."""
-
-    def __init__(self, where: Any):
-        self.where = where
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, Exception):
-            raise FileError(
-                f"{self.where}: the chat template fails ({line(str(error), 200)})", "mend it, or --plain: turns as lines"
-            ) from None
+    try:
+        yield
+    except Exception as error:
+        raise FileError(
+            f"{where}: the chat template fails ({line(str(error), 200)})", "mend it, or --plain: turns as lines"
+        ) from None
 
 
 def _refuse(said: str) -> None:
