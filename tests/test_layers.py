@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
-OPTIONAL = {"numba", "llvmlite", "matplotlib", "huggingface_hub", "jinja2", "tokenizers", "pygments"}  # extras: where they are used
+# extras: imported where they are used
+OPTIONAL = {"numba", "llvmlite", "matplotlib", "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

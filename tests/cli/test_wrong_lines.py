@@ -23,6 +23,8 @@ QUICK = {
     "classify": {"--data": "digits", "--steps": "1", "--d-model": "8", "--heads": "1"},
     "text": {"--data": "labelled.csv", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1", "--context": "8",
              "--pieces": "300", "--batch-size": "8"},
+    "translate": {"--data": "pairs.tsv", "--steps": "1", "--d-model": "8", "--heads": "1", "--feedforward": "8", "--pieces": "300",
+                  "--held-out": "0.1"},
 }  # fmt: skip
 PLACES = ["none", "folder", "binary", "empty", "a\0b", "x" * 5000, "", os.devnull, "special", "zipped.gz", "text.txt"]
 FILES = ["none", "binary", "empty", os.devnull, "special", "zipped.gz", "text.txt"]  # which would be written to
@@ -55,6 +57,7 @@ def place(tmp_path_factory):
 def make_files(folder):
     (folder / "text.txt").write_text("the cat sat on the mat\n" * 40)
     (folder / "labelled.csv").write_text("text,label\n" + "the cat sat,good\nthe dog barked,bad\n" * 20)
+    (folder / "pairs.tsv").write_text("".join(f"the cat {n}\ta hat {n}\n" for n in range(40)))
     (folder / "binary").write_bytes(bytes(range(256)) * 20)
     (folder / "empty").write_bytes(b"")
     (folder / "special").write_text("[MASK]\n")
@@ -116,11 +119,11 @@ def test_every_option_has_a_kind_of_value_that_is_tried():
         assert {type_ for _, type_ in options_of(name)} <= {*WRONG, "boolean", "text"}, name
 
 
-@pytest.mark.parametrize("name", ["generate", "fill-mask", "predict", "profile"])
+@pytest.mark.parametrize("name", ["generate", "translate", "fill-mask", "predict", "profile"])
 def test_wrong_runs(place, capsys, name):
-    more = {"generate": [], "fill-mask": ["the [MASK]"], "predict": ["x.png"], "profile": []}[name]
+    more = {"generate": [], "translate": ["the cat"], "fill-mask": ["the [MASK]"], "predict": ["x.png"], "profile": []}[name]
     for run in [*PLACES, *QUICK]:
-        runs = {"generate": ["gpt"], "fill-mask": ["bert"], "predict": ["classify", "text"]}
+        runs = {"generate": ["gpt"], "translate": ["translate"], "fill-mask": ["bert"], "predict": ["classify", "text"]}
         mine = {**runs, "profile": [*QUICK, "empty", "special", os.devnull]}  # Python programs, all of these
         if run not in mine[name]:
             assert judge(capsys, [name, run, *more]) == 2
@@ -128,9 +131,10 @@ def test_wrong_runs(place, capsys, name):
 
 @pytest.mark.parametrize(
     "start",
-    [["generate", "gpt", "--prompt", "the"], ["fill-mask", "bert", "the [MASK]"], ["profile", "gpt"], ["bench"]],
+    [["generate", "gpt", "--prompt", "the"], ["translate", "translate", "the cat"],
+     ["fill-mask", "bert", "the [MASK]"], ["profile", "gpt"], ["bench"]],
     ids=lambda start: start[0],
-)
+)  # fmt: skip
 def test_wrong_values_of_other_commands(place, capsys, start, monkeypatch):
     monkeypatch.setattr(bench, "compete", fake(1e-6))
     quick = {"generate": {"--new-tokens": "3"}, "profile": {"--steps": "1", "--skip": "0"}}.get(start[0], {})

@@ -32,6 +32,10 @@ TINY["text"] = change(
     change(PRESETS["text"]["opinions"], "model", {"d_model": 16}), "train", {"steps": 29, "eval_every": 12, "batch_size": 32}
 )
 TINY["text, numbers"] = change(change(TINY["text"], "data", {"task": "numbers"}), "model", {"readout": "mean"})
+TINY["translate, weights averaged"] = change(
+    change(PRESETS["translate"]["phrases"], "model", {"d_model": 16, "heads": 2, "feedforward": 16, "dropout": 0.2}),
+    "train", {"epochs": 4, "batch_size": 9, "eval_every": 5, "average": 0.9},
+)  # fmt: skip
 TINY["gpt, batches accumulated"] = change(TINY["gpt"], "train", {"accumulate": 3})
 TINY["gpt in bf16"] = change(TINY["gpt"], "train", {"precision": "bf16"})
 

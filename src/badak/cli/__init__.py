@@ -15,6 +15,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "predict": ("predict", "Say which digit a picture shows, or of which class a text is."),
     "generate": ("generate", "Write on from a prompt."),
     "chat": ("chat", "Talk with a model: a prompt with history."),
+    "translate": ("translate", "Say sentences in another language."),
     "fill-mask": ("fill_mask", "Say which words could stand for [MASK]."),
     "embed": ("embed", "Turn texts into vectors, and find the nearest in meaning."),
     "tokenize": ("tokenize", "Turn texts of any size into a folder of tokens."),

@@ -9,7 +9,7 @@ import click
 from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
-FROM_DATA = {"vocab_size", "pad_id", "rows", "row_width", "classes", "sha256"}  # the data says these, not the user
+FROM_DATA = {"vocab_size", "pad_id", "sos_id", "eos_id", "rows", "row_width", "classes", "sha256"}  # the data says these
 PATHS = {"data", "test", "tokenizer"}  # options that name a file or folder
 NAMES = {"path": "data", "vocabulary": "vocab-size", "folder": "from"}  # where the option is called differently from the field
 

@@ -1,4 +1,4 @@
-"""badak train classify | gpt | bert | text"""
+"""badak train classify | gpt | bert | text | translate"""
 
 import dataclasses
 from pathlib import Path
@@ -24,9 +24,14 @@ ABOUT = {
     "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
     "bert": "Train a BERT to guess hidden words: in thirty proverbs, or in --data FILE, a sentence in each line.",
     "text": "Train a text classifier: on short opinions, or on the texts and labels, or numbers, of --data PLACE.",
+    "translate": "Train a Transformer to translate: fifty Korean phrases, or what is in --data DIR, from --src to --tgt.",
 }
-WITH_DATA = {"gpt": "characters", "text": "reviews"}  # the preset where --data is given and no other is named
-ASK = {"classify": "predict", "gpt": "generate", "bert": "fill-mask", "text": "predict"}  # the command that asks the trained model
+WITH_DATA = {  # the preset where --data is given and no other is named
+    "gpt": "characters", "text": "reviews", "translate": "captions",
+}  # fmt: skip
+ASK = {  # the command that asks the trained model
+    "classify": "predict", "gpt": "generate", "bert": "fill-mask", "text": "predict", "translate": "translate",
+}  # fmt: skip
 
 
 def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:

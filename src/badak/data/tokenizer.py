@@ -208,12 +208,13 @@ class Tokenizer:
 
     @classmethod
     def train_bpe(
-        cls, texts: Iterable[str], size: int, special: Sequence[str] = (GPT2_END,), least: int = 2, progress: bool = False
+        cls, texts: Iterable[str], size: int, special: Sequence[str] = (GPT2_END,), least: int = 2, progress: bool = False,
+        small: bool = False,
     ) -> "Tokenizer":
         """Byte-level BPE of `size` tokens: 256 bytes, the marks `special`, and the pairs that stand together most often.
 
-        least: how often a pair must stand in the texts to become a token; progress: bars on stderr. The same texts give the
-        same tokens.
+        least: how often a pair must stand in the texts to become a token; progress: bars on stderr; small: capital letters are
+        read as small ones. The same texts give the same tokens.
         """
         marks = [given.text("train_bpe", mark) for mark in given.several("train_bpe", special, "marks", "special=['<end>']")]
         expect_size("train_bpe", size, 256 + len(marks))
@@ -221,6 +222,8 @@ class Tokenizer:
         tokenizers = library()
         made = tokenizers.Tokenizer(tokenizers.models.BPE())
         _byte_level(made)
+        if small:
+            made.normalizer = tokenizers.normalizers.Lowercase()
         alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
         made.train_from_iterator(
             map(_whole, _texts("train_bpe", texts)),

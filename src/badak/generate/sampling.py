@@ -238,44 +238,69 @@ def beam_search(
     """
     expect_settings(model, config, eos, never)
     expect_prompt(ids)
-    config = replace(config, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
-    made = [_beams(model, one[None], config, eos, never) for one in ids]
+    made = search(Reader(model, ids.shape[1] + config.new_tokens - 1), ids, config, eos, never)
     longest = max(map(len, made))
     filled = [cat([one, one.new_full((longest - len(one),), eos or 0)]) for one in made]
     return stack(filled)
 
 
-def _beams(model: Module, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int]) -> Tensor:
-    """The best text of one prompt (1, T), as (T + new,)."""
-    k, prompt = config.beams, ids.shape[1]
-    reader = Reader(model, prompt + config.new_tokens - 1)
-    ended: list[tuple[float, Tensor]] = []
-    texts, scores = ids, tensor([0.0])  # (running, length), (running,)
-    with answering(model):
+class _Search:
+    """The beams of one prompt: the texts that are written, and those that have ended, the best first."""
+
+    def __init__(self, config: SampleConfig, eos: int | None, first: int):
+        self.config, self.eos = config, eos
+        self.rows, self.scores = [first], [0.0]  # of the texts that are written: where they stand, and their log-probabilities
+        self.ended: list[tuple[float, Tensor]] = []
+
+    def choose(self, best: list[list[float]], tokens: list[list[int]], texts: Tensor, step: int) -> list[tuple[float, int, int]]:
+        """Which texts (score, row, token) go on, of the best tokens of each row; those that end here are set aside."""
+        k, length = self.config.beams, step**self.config.length_penalty
+        found = sorted(
+            ((score, row, token) for row in self.rows for score, token in zip(best[row], tokens[row]) if score > -inf),
+            key=lambda one: -one[0],
+        )
+        going: list[tuple[float, int, int]] = []
+        for rank, (score, row, token) in enumerate(found[: 2 * k]):
+            if token != self.eos:
+                going += [(score, row, token)] if len(going) < k else []
+            elif rank < k:
+                self.ended.append((score / length, cat([texts[row], tensor([token])])))
+        self.ended = sorted(self.ended, key=lambda one: -one[0])[:k]
+        done = len(self.ended) == k and (not going or self.ended[-1][0] >= going[0][0] / length)
+        return [] if done else going
+
+    def best(self, nothing: Tensor) -> Tensor:
+        """The text with the best score."""
+        return max(self.ended, key=lambda one: one[0])[1] if self.ended else nothing
+
+
+def search(reader: Any, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int] = ()) -> list[Tensor]:
+    """The best text (T + new,) of each prompt of ids (B, T), see `beam_search`; all beams of all prompts are read at once.
+
+    reader: `read(texts)` gives the logits (R, V) after R texts of one length, `take(rows)` lets it go on with these of them, and
+    `model` is what is asked.
+    """
+    config = replace(config, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
+    searches = [_Search(config, eos, row) for row in range(len(ids))]
+    texts, running = ids, searches  # (R, length), those whose texts they are
+    with answering(reader.model):
         for step in range(1, config.new_tokens + 1):
+            scores = tensor([score for one in running for score in one.scores])
             chances = next_logits(reader, texts, eos, never).log_softmax(dim=-1)
-            chances = filter_logits(chances, texts, config) + scores[:, None]  # (running, V)
-            V = chances.shape[1]
-            best, places = chances.flatten().topk(min(2 * k, chances.numel()))
-            going: list[tuple[float, int, int]] = []  # (score, row, token)
-            for rank, (score, place) in enumerate(zip(best.tolist(), places.tolist())):
-                if score == -inf:
-                    break
-                row, token = divmod(place, V)
-                if token == eos:
-                    if rank < k:
-                        ended.append((score / step**config.length_penalty, cat([texts[row], tensor([token])])))
-                elif len(going) < k:
-                    going.append((score, row, token))
-            ended = sorted(ended, key=lambda one: -one[0])[:k]
-            if not going:
+            chances = filter_logits(chances, texts, config) + scores[:, None]  # (R, V)
+            best, tokens = (x.tolist() for x in chances.topk(min(2 * config.beams, chances.shape[1]), dim=-1))  # each (R, 2 k)
+            kept: list[tuple[float, int, int]] = []
+            for one in running:
+                going = one.choose(best, tokens, texts, step)
+                one.rows, one.scores = list(range(len(kept), len(kept) + len(going))), [score for score, _, _ in going]
+                kept += going
+            running = [one for one in running if one.rows]
+            if not running:
                 break
-            rows = tensor([row for _, row, _ in going])
-            texts = cat([texts[rows], tensor([[token] for _, _, token in going])], dim=1)
-            scores = tensor([score for score, _, _ in going])
+            rows = tensor([row for _, row, _ in kept])
+            texts = cat([texts[rows], tensor([[token] for _, _, token in kept])], dim=1)
             reader.take(rows)
-            if len(ended) == k and ended[-1][0] >= going[0][0] / step**config.length_penalty:
-                break
-        else:
-            ended += [(score / config.new_tokens**config.length_penalty, text) for score, text in zip(scores.tolist(), texts)]
-    return max(ended, key=lambda one: one[0])[1] if ended else ids[0]
+        length = max(config.new_tokens, 1) ** config.length_penalty
+        for one in running:
+            one.ended += [(score / length, texts[row]) for row, score in zip(one.rows, one.scores)]
+    return [one.best(prompt) for one, prompt in zip(searches, ids)]

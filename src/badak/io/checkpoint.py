@@ -36,6 +36,7 @@ class Checkpoint:
 
     step: int  # updates made so far
     model: Mapping[str, Tensor]  # a state_dict
+    trained: Any = None  # the weights that are being trained, by name, where the model's are an average of them
     optimizer: Any = None  # an optimizer's state_dict
     scheduler: Any = None  # a schedule's state_dict
     generator: Any = None  # the random generator's state

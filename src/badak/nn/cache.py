@@ -56,7 +56,7 @@ class KeyValueCache:
         self._ends = (0,) * layers  # up to which token each layer has kept them
         self._beside: list = [None] * layers  # keys and values of what stands beside the text, where there is something
         self.memory: Tensor | None = None  # of which they were made: a copy, with the rows that were taken
-        self._axis = 0  # where it has its batch
+        self._axis, self._origins = 0, np.zeros(0, np.int64)  # where it has its batch; which of its first rows each row is
         self._source: tuple[Callable[[], Tensor | None], int] = _nobody, 0  # what it is a copy of, and the version of that
         self.changes = 0  # how often the arrays became others
 
@@ -146,14 +146,18 @@ class KeyValueCache:
 
     @effects.state(alone=True)
     def _take(self, rows: Tensor) -> None:
-        for layer, (kept, beside) in enumerate(zip(self._kept, self._beside)):
+        for layer, kept in enumerate(self._kept):
             if kept is not None:
                 self._kept[layer] = tuple(self._taken(x, rows, self._ends[layer]) for x in kept)
-            if beside is not None:
-                self._beside[layer] = tuple(self._taken(x, rows, x.shape[2]) for x in beside)
-        if self.memory is not None:
-            self.memory = self.memory.index_select(self._axis, rows)
-            self._source = _nobody, 0
+        if self.memory is None:
+            return
+        origins = self._origins[rows._array]
+        if not np.array_equal(origins, self._origins):  # beams that change places within a text read the same
+            for layer, beside in enumerate(self._beside):
+                if beside is not None:
+                    self._beside[layer] = tuple(self._taken(x, rows, x.shape[2]) for x in beside)
+            self.memory, self._source = self.memory.index_select(self._axis, rows), (_nobody, 0)
+            self._origins = origins
 
     def _taken(self, x: Tensor, rows: Tensor, end: int) -> Tensor:
         """Rows of x (B, H, S, D), up to `end`: in the memory of x where there are as many."""
@@ -202,6 +206,7 @@ class KeyValueCache:
     def _keep_beside(self, layer: int, k: Tensor, v: Tensor, memory: Tensor, axis: int) -> None:
         """Keep a memory, its keys and values: in the arrays of those before where they fit."""
         self._beside[layer] = self._kept_in(self._beside[layer] or (None, None), (k, v))
+        self._origins = np.arange(len(k))
         if not self._is_source(memory):
             self.memory, self._axis = self._kept_in((self.memory,), (memory,))[0], axis
             self._source = weakref.ref(memory), memory._version

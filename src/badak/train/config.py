@@ -28,6 +28,9 @@ class TrainConfig:
     weight_decay: float = option(0.0, "shrinking of matrices, per step in units of lr (adamw)", at_least=0)
     clip: float = option(0.0, "largest norm of all gradients together; 0 is off", at_least=0)
     label_smoothing: float = option(0.0, "probability spread over all classes", at_least=0, below=1)
+    average: float = option(
+        0.0, "memory of a running mean of the weights, which is what is tested and kept; 0: none", at_least=0, below=1
+    )
     precision: Literal["float32", "bf16"] = option(
         "float32", "numbers of products and what lies between layers; with bf16 weights, sums, norms and losses stay float32"
     )

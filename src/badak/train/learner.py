@@ -1,8 +1,10 @@
 """All that changes while a model learns, and therefore all that a run has to save."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from badak.autograd import no_grad
 from badak.errors import ArgumentError, BadakError, StateError
 from badak.face.amp import autocast
 from badak.io.checkpoint import Checkpoint
@@ -43,6 +45,8 @@ class Learner:
         if experiment.compiled:  # from the fourth batch of a size on without most of its Python
             self.learn, self.add = Compiled(self._learn, told=False), Compiled(self._add, told=False)
         self._batches = iter(())
+        self.weights = {name: p for name, p in experiment.model.named_parameters() if p.requires_grad}
+        self.average = {name: p.detach().clone() for name, p in self.weights.items()} if config.average else {}
 
     def next_batch(self) -> Any:
         """The batch after the last one, over the ends of epochs."""
@@ -74,6 +78,7 @@ class Learner:
             self.optimizer.zero_grad(set_to_none=False)  # the same memory in each update: only so can `add` be replayed
             found = [self.add(inputs, labels, count / whole) for (inputs, labels), count in zip(asked, counts)]
             self._step()
+        self._follow()
         seen = [self.experiment.seen(inputs) for inputs, _ in asked]
         return sum((score_of(*one, number) for one, number in zip(found, seen)), Score())
 
@@ -103,12 +108,43 @@ class Learner:
             clip_grad_norm_(self.experiment.model.parameters(), self.config.clip)
         self.optimizer.step()
 
+    @no_grad()
+    def _follow(self) -> None:
+        """Let the average follow the weights: a += (1 - m) (w - a), with a shorter memory (1 + t) / (10 + t) in the beginning."""
+        memory = min(self.config.average, (2 + self.step) / (11 + self.step))
+        for name, mean in self.average.items():
+            mean.lerp_(self.weights[name], 1 - memory)
+
+    @contextmanager
+    def averaged(self) -> Iterator[dict[str, Tensor]]:
+        """Within the block the model has the average of its weights, if there is one; gives the weights that are trained."""
+        kept = {name: self.weights[name].detach().clone() for name in self.average}
+        self._give(self.average)
+        try:
+            yield kept
+        finally:
+            self._give(kept)
+
+    def settle(self) -> None:
+        """Leave the model with what it answers with: the average, if there is one. It learns no more."""
+        self._give(self.average)
+
+    @no_grad()
+    def _give(self, values: dict[str, Tensor]) -> None:
+        for name, value in values.items():
+            self.weights[name].copy_(value)
+
     def save(self, run: Run) -> None:
         """Write everything that decides what comes next."""
+        with self.averaged() as trained:
+            self._save(run, trained)
+
+    def _save(self, run: Run, trained: dict[str, Tensor]) -> None:
         run.save(
             Checkpoint(
                 step=self.step,
                 model=self.experiment.kept(),
+                trained=trained or None,
                 optimizer=self.optimizer.state_dict(),
                 scheduler=self.schedule.state_dict(),
                 generator=get_rng_state(),
@@ -141,6 +177,7 @@ class Learner:
     def _take(self, saved: Checkpoint) -> None:
         made = self._settings()
         self.experiment.take(saved.model)
+        self._take_average(saved.trained)
         self.optimizer.load_state_dict(saved.optimizer)
         self._check_moments(saved.step)
         if self._settings() != made:
@@ -152,6 +189,16 @@ class Learner:
         if self.batches_per_epoch and given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.accumulate:
             raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
         self._follow_schedule(saved.scheduler)
+
+    def _take_average(self, trained: Any) -> None:
+        """The model's weights are the average, if there is one, and `trained` those that are trained."""
+        if not self.average and trained is None:
+            return
+        shapes = {name: value.shape for name, value in self.average.items()}
+        if not isinstance(trained, dict) or {name: getattr(x, "shape", None) for name, x in trained.items()} != shapes:
+            raise StateError(f"the weights that are trained are {str(trained)[:80]}, with average={self.config.average}")
+        self.average = {name: p.detach().clone() for name, p in self.weights.items()}
+        self._give(trained)
 
     def _check_moments(self, step: int) -> None:
         """What the optimizer keeps of each parameter is there after the first step, and of the parameter's shape."""

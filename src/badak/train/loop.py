@@ -80,6 +80,7 @@ def train(
         early = learner.step < learner.last_step
         if run and early and (request.asked or ending.why):
             learner.save(run)
+        learner.settle()
         tell("on_end", place)
         return Outcome(learner.step, rows, (INTERRUPTED if request.asked else ending.why) if early else "")
 
@@ -113,7 +114,7 @@ def evaluate(learner: Learner, watch: Stopwatch) -> Row:
     experiment, trained = learner.experiment, learner.score
     per_second = watch.per_second
     experiment.model.eval()
-    with no_grad(), computing(learner.config):
+    with learner.averaged(), no_grad(), computing(learner.config):
         held_out = experiment.evaluate()
     learner.score = Score()
     return Row(

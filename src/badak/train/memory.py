@@ -6,6 +6,7 @@ from typing import Any
 from badak.errors import ArgumentError
 from badak.models.classifier import ClassifierConfig
 from badak.models.llama import LlamaConfig
+from badak.models.seq2seq import Seq2SeqConfig
 from badak.replay.memory import machine_memory
 from badak.train.setups import GPTSetup, Setup
 
@@ -46,7 +47,9 @@ def answers_of(setup: Setup) -> int:
 def layers_of(setup: Setup) -> int:
     """Layers of the model, those of a decoder included."""
     model = setup.model
-    return model.encoder_layers + model.decoder_layers if isinstance(model, ClassifierConfig) else model.layers
+    if isinstance(model, (ClassifierConfig, Seq2SeqConfig)):
+        return model.encoder_layers + model.decoder_layers
+    return model.layers
 
 
 def weights_of(setup: Setup) -> int:
@@ -75,6 +78,8 @@ def _layer(model: Any) -> int:
     """Numbers in one layer."""
     if isinstance(model, LlamaConfig):
         return sum(rows * columns for rows, columns in _shapes(model))
+    if isinstance(model, Seq2SeqConfig):
+        return (4 * model.d_model + 2 * model.feedforward) * model.d_model
     return (4 + 2 * model.feedforward_ratio) * model.d_model**2
 
 
@@ -83,6 +88,8 @@ def _tables(model: Any) -> int:
     C = model.d_model
     if isinstance(model, ClassifierConfig):
         return model.decoder_layers * 4 * C * C + model.row_width * C
+    if isinstance(model, Seq2SeqConfig):
+        return model.decoder_layers * 4 * C * C + model.vocab_size * C
     if isinstance(model, LlamaConfig):
         return model.vocab_size * C * (1 if model.tied else 2)
     return (model.vocab_size + model.context) * C

@@ -12,6 +12,7 @@ from badak.generate.text import TextVocabulary
 from badak.io.checkpoint import read_step
 from badak.models.bert import BERT, TextClassifier
 from badak.models.classifier import build_classifier
+from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
 from badak.nn.answering import quantize
 from badak.nn.lora import merge_lora
@@ -25,11 +26,16 @@ from badak.train.reading import read_text_task
 from badak.train.run import CHANGING, CONFIG, Run
 from badak.train.setups import GPTSetup, Setup, TextSetup, change
 from badak.train.start import first_model, make_writer
+from badak.train.translating import Translating
 from badak.train.vocabulary import RESTORE
 from badak.train.writing import end_of_line, write_text
 
-TASKS: dict[str, Callable[..., Experiment]] = {"classify": Pictures, "gpt": write_text, "bert": Guessing, "text": read_text_task}
-MODELS: dict[str, Callable[..., Module]] = {"classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": TextClassifier}
+TASKS: dict[str, Callable[..., Experiment]] = {
+    "classify": Pictures, "gpt": write_text, "bert": Guessing, "text": read_text_task, "translate": Translating,
+}  # fmt: skip
+MODELS: dict[str, Callable[..., Module]] = {
+    "classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": TextClassifier, "translate": Seq2Seq,
+}  # fmt: skip
 PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
 
 

@@ -12,6 +12,7 @@ from badak.models.bert import BERTConfig, TextConfig
 from badak.models.classifier import ClassifierConfig
 from badak.models.gpt import GPTConfig
 from badak.models.llama import LlamaConfig
+from badak.models.seq2seq import Seq2SeqConfig
 from badak.train.config import TrainConfig
 
 
@@ -96,6 +97,30 @@ class LabelledData:
     examples: int = option(0, "texts to learn from, the first ones; 0: all", unit="texts", at_least=0)
     test_examples: int = option(0, "texts to test with, the first ones; 0: all", unit="texts", at_least=0)
     held_out: float = option(0.1, "part of a single file, drawn by the seed, that is only tested with", above=0.0, below=1.0)
+
+    def __post_init__(self):
+        check(self)
+
+
+@dataclass(frozen=True)
+class TranslateData:
+    """Sentences and their translations."""
+
+    path: str = option(
+        "", "folder with train.SRC, train.TGT, val.*, test*.* (.gz or not), or a file of pairs; without it fifty phrases"
+    )
+    src: str = option("ko", "language to translate from: the end of the names of its files")
+    tgt: str = option("en", "language to translate into")
+    source_column: int = option(1, "where the source stands in a file of pairs, tabs between the columns", at_least=1)
+    target_column: int = option(2, "where the target stands in a file of pairs", at_least=1)
+    held_out: float = option(
+        0.05, "part of a file of pairs to test with, and as much again to translate at the end", above=0, below=0.5
+    )
+    pieces: int = option(400, "tokens of the vocabulary of both languages (byte-level BPE)", unit="tokens", at_least=260)
+    lowercase: bool = option(False, "read and write small letters only")
+    batch_tokens: int = option(
+        0, "tokens of a batch in each language, with their padding; 0: batch-size pairs", unit="tokens", at_least=0
+    )
 
     def __post_init__(self):
         check(self)
@@ -215,8 +240,25 @@ class OwnSetup:
     data: OwnData = OwnData()
 
 
-Setup = ClassifySetup | GPTSetup | BERTSetup | TextSetup
-SETUPS: dict[str, type[Setup]] = {"classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup, "text": TextSetup}
+@dataclass(frozen=True)
+class TranslateSetup:
+    """Sentences of one language in, of another one out."""
+
+    metric: ClassVar = "perplexity"
+    counted: ClassVar = "tokens"
+
+    experiment: Literal["translate"] = "translate"
+    model: Seq2SeqConfig = Seq2SeqConfig()
+    train: TrainConfig = TrainConfig()
+    data: TranslateData = TranslateData()
+    vocabulary: tuple[str, ...] = ()
+    tokenizer: str = ""  # SHA-256 of tokenizer.json
+
+
+Setup = ClassifySetup | GPTSetup | BERTSetup | TextSetup | TranslateSetup
+SETUPS: dict[str, type[Setup]] = {
+    "classify": ClassifySetup, "gpt": GPTSetup, "bert": BERTSetup, "text": TextSetup, "translate": TranslateSetup,
+}  # fmt: skip
 FOLDERS: dict[str, Any] = {**SETUPS, "own": OwnSetup}  # what a run folder can hold
 
 PLAIN: dict[str, Any] = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
@@ -263,6 +305,23 @@ PRESETS: dict[str, dict[str, Setup]] = {
         "reviews": TextSetup(  # what --data begins with
             model=TextConfig(context=128, heads=4, dropout=0.2),
             train=TrainConfig(epochs=3, warmup_steps=200, final_lr=0.0, weight_decay=0.1, clip=1.0),
+        ),
+    },
+    "translate": {
+        "phrases": TranslateSetup(  # fifty of them, by heart
+            model=Seq2SeqConfig(d_model=64, encoder_layers=2, decoder_layers=2, feedforward=128, dropout=0.0),
+            train=TrainConfig(epochs=60, batch_size=10, lr=2e-3, eval_every=50, warmup_steps=50, final_lr=0.0),
+        ),
+        "pairs": TranslateSetup(  # some thousand short pairs
+            model=Seq2SeqConfig(d_model=128, encoder_layers=2, decoder_layers=2, feedforward=256),
+            train=TrainConfig(epochs=60, lr=2e-3, beta2=0.98, label_smoothing=0.1, warmup_steps=200, final_lr=0.0, average=0.99),
+            data=TranslateData(pieces=3_000, lowercase=True, batch_tokens=1_024),
+        ),
+        "captions": TranslateSetup(  # 29,000 captions of photos, German and English, or what is like them
+            model=Seq2SeqConfig(encoder_layers=3, decoder_layers=3),
+            train=TrainConfig(epochs=26, lr=1.5e-3, optimizer="adam", beta2=0.98, label_smoothing=0.1, warmup_steps=1_000,
+                              schedule="inverse_sqrt", average=0.998),
+            data=TranslateData(src="de", tgt="en", pieces=10_000, lowercase=True, batch_tokens=4_096),
         ),
     },
 }

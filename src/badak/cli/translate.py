@@ -1,0 +1,85 @@
+"""badak translate RUN TEXT..."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from badak.cli.options import PLACE, SectionedCommand, given, options_of
+from badak.data.parallel import read_lines
+from badak.errors import ArgumentError
+from badak.generate.translate import TranslateConfig, bleu, translate
+from badak.models.seq2seq import Seq2Seq
+from badak.train.session import PRECISIONS, open_model
+from badak.train.setups import TranslateSetup
+
+DEFAULTS = TranslateConfig()
+
+
+def run_translate(
+    run: str, texts: tuple[str, ...], file: str | None, reference: str | None, show: str | None, precision: str, **values: Any
+) -> None:
+    """Print the translation of each sentence in a line; with a reference, the BLEU of them all."""
+    sentences, config = sentences_of(texts, file), TranslateConfig(**given(DEFAULTS, values))
+    references = None if reference is None else read_lines(Path(reference))
+    if references is not None and len(references) != len(sentences):
+        raise ArgumentError(
+            f"{reference} has {len(references):,} lines for {len(sentences):,} sentences", "a translation in each line, in order"
+        )
+    if show is not None and len(sentences) != 1:
+        raise ArgumentError(f"--show draws one sentence; got {len(sentences):,}", "badak translate RUN 'a sentence' --show")
+    trained = open_model(run, "translate", precision)
+    model, setup = cast(Seq2Seq, trained.model), cast(TranslateSetup, trained.setup)
+    if show is not None:
+        from badak.generate.attention_picture import draw_translation
+
+        click.echo(draw_translation(model, trained.vocabulary, sentences[0], show, config, partial(click.echo, err=True)))
+        click.echo(f"attention in {show}", err=True)
+        return
+    made = translate(model, trained.vocabulary, sentences, config)
+    for line in made:
+        click.echo(line)
+    if references is not None:
+        score, signature = bleu(made, references, setup.data.lowercase)
+        click.echo(f"BLEU {score:.2f}   {signature}", err=True)
+
+
+def sentences_of(texts: tuple[str, ...], file: str | None) -> list[str]:
+    """The sentences of the command line, or the lines of a file, or of what is piped in."""
+    if texts and file is not None:
+        raise ArgumentError("sentences are given twice, on the command line and by --in", "leave out the one or the other")
+    if texts:
+        return list(texts)
+    if file is not None:
+        return read_lines(Path(file))
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ArgumentError("no sentence", "badak translate RUN 'a sentence', --in FILE, or lines through a pipe")
+    try:
+        return [line.strip() for line in sys.stdin.buffer.read().decode().removesuffix("\n").split("\n")]
+    except UnicodeDecodeError as error:
+        where = f"byte {error.start} is {error.object[error.start]:#04x}"
+        raise ArgumentError(f"what is piped in is not UTF-8 text: {where}", "iconv -t utf-8 before the pipe") from None
+
+
+command = SectionedCommand(
+    "translate",
+    params=[
+        click.Argument(["run"], type=PLACE),
+        click.Argument(["texts"], nargs=-1, metavar="[TEXT]..."),
+        click.Option(["--in", "file"], type=PLACE, metavar="FILE", help="translate the lines of this file; without both, of stdin"),
+        click.Option(["--reference"], type=PLACE, metavar="FILE", help="count the BLEU against the lines of this file (sacrebleu)"),
+        click.Option(
+            ["--show"], type=PLACE, is_flag=False, flag_value="attention.png", metavar="[PNG]",
+            help="draw which words each word was made of  [attention.png]",
+        ),
+        click.Option(
+            ["--precision"], type=click.Choice(list(PRECISIONS)), default="float32", show_default=True,
+            help="numbers of the weights",
+        ),
+        *options_of(DEFAULTS, "Search"),
+    ],
+    callback=run_translate,
+    help="Translate each TEXT with the model of the folder RUN (from badak train translate).",
+)  # fmt: skip
