@@ -62,3 +62,9 @@ def test_without_filters_logits_pass_as_they_are():
 def test_sampling_refuses_values_without_meaning(values):
     with pytest.raises(ArgumentError, match=f"SampleConfig: expected {next(iter(values))}"):
         SampleConfig(**values)
+
+
+@pytest.mark.parametrize("temperature", [1e-300, 1e-38, 1e-20])
+def test_the_coldest_draw_is_the_greedy_one(temperature):
+    logits, config = badak.tensor([[1000.0, 1000.001, -5.0]]), SampleConfig(temperature=temperature, top_k=2, top_p=0.9)
+    assert filter_logits(logits, badak.tensor([[0]]), config).softmax(dim=-1).tolist() == [[0, 1, 0]]

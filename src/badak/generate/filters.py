@@ -10,6 +10,8 @@ from badak.errors import ArgumentError, ShapeError
 from badak.io.config import check, option
 from badak.tensor import Tensor, full_like, tensor, where
 
+COLDEST = 1e-20  # of two logits of 32 bits the larger one wins for sure; a colder one would make both infinite
+
 
 @dataclass(frozen=True)
 class SampleConfig:
@@ -41,7 +43,7 @@ def forbid(logits: Tensor, never: Sequence[int]) -> Tensor:
 
 def scale_temperature(logits: Tensor, temperature: float) -> Tensor:
     """logits / temperature: below 1 the likely become likelier, above 1 all become alike."""
-    return logits / temperature
+    return logits / max(temperature, COLDEST)
 
 
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
