@@ -180,6 +180,31 @@ def test_with_a_cache_each_part_is_as_in_the_whole(chunks):
             assert_close(badak.cat(parts, dim=2).numpy(), whole.numpy(), units=64)
 
 
+@pytest.mark.filterwarnings("ignore:.*no visible key")
+@pytest.mark.parametrize("chunks", [[7], [1] * 7, [3, 2, 2]])
+def test_a_decoder_with_a_cache_takes_masks_in_both_places(chunks):
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16, 0.0, batch_first=True), 2).eval()
+    x, memory, pads = badak.randn(2, 7, 8), badak.randn(2, 5, 8), Mask.padding(badak.tensor([[1, 1, 1, 0, 0], [1] * 5]))
+    ids = badak.tensor([[0, 0, 1, 1, 1, 1, 1], [1] * 7])
+    ways = {
+        "the whole mask": lambda n: (Mask.causal() & Mask.window(3) & Mask.padding(ids[:, :n]), None),
+        "a Mask beside": lambda n: (Mask.causal() & Mask.window(3), Mask.padding(ids[:, :n])),
+        "a tensor beside": lambda n: (Mask.causal() & Mask.window(3), ids[:, :n] == 0),
+        "padding alone": lambda n: (None, Mask.padding(ids[:, :n])),
+    }
+    with badak.no_grad():
+        for name, way in ways.items():
+            mask, padding = way(7)
+            whole = decoder(x, memory, Mask.causal() if mask is None else mask, None, padding, pads)
+            cache, read, parts = nn.KeyValueCache(2, room=7), 0, []
+            for part in x.split(chunks, dim=1):
+                read += part.shape[1]
+                mask, padding = way(read)
+                parts.append(decoder(part, memory, mask, None, padding, pads, cache=cache))
+            assert_close(badak.cat(parts, dim=1)[1:].numpy(), whole[1:].numpy(), units=512, size=4.0, what=name)
+            assert_close(badak.cat(parts, dim=1)[0, 2:].numpy(), whole[0, 2:].numpy(), units=512, size=4.0, what=name)
+
+
 def test_causal_goes_the_fast_way_without_a_table(monkeypatch):
     called = []
     module = kernels.of(np.zeros(1, np.float32))

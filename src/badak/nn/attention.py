@@ -18,7 +18,7 @@ from badak.nn.cache import KeyValueCache
 from badak.nn.functional.heads import add_keys, attend, cut_heads, join_heads, visible
 from badak.nn.functional.linear import linear
 from badak.nn.linear import NonDynamicallyQuantizableLinear
-from badak.nn.mask import AnyMask
+from badak.nn.mask import AnyMask, Mask
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.nn.sdp_backend import SDPBackend as SDPBackend  # PyTorch keeps these two here
@@ -145,7 +145,10 @@ class MultiheadAttention(Module):
         p = self.dropout if self.training else 0.0
         if query is key and key is value:
             q, k, v = (cut_heads(x, self.num_heads, batch_first) for x in self._project(query, key, value))
-            return cache.attend(layer, q, k, v, p, mask if padding is None else ~padding[:, None, None])
+            if padding is not None:
+                pads = padding if isinstance(padding, Mask) else Mask.of(hide=padding[:, None])
+                mask = (Mask.causal() if mask is None else mask) & pads
+            return cache.attend(layer, q, k, v, p, mask)
 
         def project() -> tuple[Tensor, Tensor]:
             k, v = self._project_some((key, value), (1, 2))

@@ -144,8 +144,7 @@ def check_cached(attention, query, key, value, padding, mask, need_weights: bool
         "need_weights=True" if need_weights
         else "key and value are two tensors" if key is not value
         else "an attn_mask, but each token sees those before it" if own and isinstance(mask, Tensor)
-        else "a padding mask that is no tensor of bools" if own and not (padding is None or _is_bool(padding))
-        else "a Mask, and a padding mask besides" if own and mask is not None and padding is not None
+        else "a padding mask that is no tensor of bools" if own and isinstance(padding, Tensor) and padding.dtype != bool_
         else "is_causal=True in attention to another text" if is_causal and not own
         else "bias_k, bias_v or a key of zeros" if attention.bias_k is not None or attention.add_zero_attn
         else ""
@@ -156,7 +155,7 @@ def check_cached(attention, query, key, value, padding, mask, need_weights: bool
     _check_channels(attention, query, key, value)
     if not own:
         check_inputs(attention, query, key, value, padding, mask)
-    elif padding is not None:
+    elif isinstance(padding, Tensor):
         axis = 0 if attention.batch_first else 1
         wanted = (query.shape[axis], cache.length + query.shape[1 - axis])
         if query.dim() != 3 or tuple(padding.shape) != wanted:
@@ -164,7 +163,3 @@ def check_cached(attention, query, key, value, padding, mask, need_weights: bool
                 f"key_padding_mask {tuple(padding.shape)}: with a cache of {cache.length} tokens expected {wanted}",
                 "(batch, tokens read and new)",
             )
-
-
-def _is_bool(mask) -> bool:
-    return isinstance(mask, Tensor) and mask.dtype == bool_
