@@ -148,8 +148,6 @@ def open_judge(folder: str | Path) -> TextJudge:
     """The model of a run of `badak train text`, with what its classes are called, or its numbers measured in."""
     trained = open_model(folder, "text")
     setup = cast(TextSetup, trained.setup)
-    if len(setup.labels) != (setup.model.classes if setup.data.task == "classes" else 0):
-        raise FileError(f"{Path(folder) / CONFIG}: {len(setup.labels)} labels, and model.classes is {setup.model.classes}", RESTORE)
     return TextJudge(cast(TextClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation)
 
 
