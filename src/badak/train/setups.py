@@ -314,7 +314,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
         "pairs": TranslateSetup(  # some thousand short pairs
             model=Seq2SeqConfig(d_model=128, encoder_layers=2, decoder_layers=2, feedforward=256),
-            train=TrainConfig(epochs=60, lr=2e-3, beta2=0.98, label_smoothing=0.1, warmup_steps=200, final_lr=0.0, average=0.99),
+            train=TrainConfig(epochs=30, lr=2e-3, beta2=0.98, label_smoothing=0.1, warmup_steps=200, final_lr=0.0, average=0.99),
             data=TranslateData(pieces=3_000, lowercase=True, batch_tokens=1_024),
         ),
         "captions": TranslateSetup(  # 29,000 captions of photos, German and English, or what is like them
