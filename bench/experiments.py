@@ -106,6 +106,17 @@ def reviews(**sections: dict) -> Setup:
     return setup
 
 
+def larger(path: str, **sections: dict) -> Setup:
+    """nanoGPT's larger setting, made smaller for two cores: half the width and context, batches of 32, bfloat16."""
+    sizes = {"layers": 6, "heads": 6, "d_model": 192, "context": 128, "dropout": 0.2}
+    settings = {"batch_size": 32, "lr": 1e-3, "precision": "bf16", "eval_every": 500}
+    setup = change(PRESETS["gpt"]["characters"], "data", {"path": str(DATA / path)})
+    for section, values in {"model": sizes, "train": settings, **sections}.items():
+        before = {"model": sizes, "train": settings}.get(section, {})
+        setup = change(setup, section, {**before, **values})
+    return setup
+
+
 READOUTS = ("flatten", "mean", "cls")
 CASES = {
     "gpt-sentences": Case("GPT, ten sentences, `--preset sentences`, 50 epochs", PRESETS["gpt"]["sentences"],
@@ -117,6 +128,11 @@ CASES = {
     "gpt-shakespeare": Case("GPT, tinyshakespeare by characters, 2,000 steps",
                             change(PRESETS["gpt"]["characters"], "data", {"path": str(DATA / "tinyshakespeare/input.txt")}),
                             "held out ≤ 1.90 nats", held_out_loss),
+    "gpt-shakespeare-large": Case("GPT, tinyshakespeare by characters, 6 layers, width 192, context 128, bfloat16, 3,000 steps",
+                                  larger("tinyshakespeare/input.txt", train={"steps": 3_000}), "-", held_out_loss),
+    "gpt-war-and-peace": Case("GPT, War and Peace, BPE of 4,000 tokens, the same model, dropout 0.1, 1,800 steps",
+                              larger("prose", model={"dropout": 0.1}, train={"steps": 1_800},
+                                     data={"tokens": "bpe", "vocabulary": 4_000}), "-", held_out_loss),
     "mnist-a-32": Case("MNIST A: 5,000 / 1,000, hidden 32, post-norm, Adam 1e-3, 10 epochs", digits("small"),
                        "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
     "mnist-a-256-best": Case("MNIST A, hidden 256, pre-norm, warm-up, cosine, batch 32, pictures shifted by a pixel, 10 epochs",
