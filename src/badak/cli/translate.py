@@ -57,7 +57,8 @@ def sentences_of(texts: tuple[str, ...], file: str | None) -> list[str]:
     if sys.stdin is None or sys.stdin.isatty():
         raise ArgumentError("no sentence", "badak translate RUN 'a sentence', --in FILE, or lines through a pipe")
     try:
-        return [line.strip() for line in sys.stdin.buffer.read().decode().removesuffix("\n").split("\n")]
+        text = sys.stdin.buffer.read().decode()
+        return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
     except UnicodeDecodeError as error:
         where = f"byte {error.start} is {error.object[error.start]:#04x}"
         raise ArgumentError(f"what is piped in is not UTF-8 text: {where}", "iconv -t utf-8 before the pipe") from None

@@ -1,0 +1,45 @@
+"""badak translate: where its sentences come from, and what it refuses before it opens a run."""
+
+import io
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from badak.cli import main
+from badak.cli.translate import sentences_of
+from badak.errors import ArgumentError
+
+
+def pipe(monkeypatch, data, terminal=False):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data), isatty=lambda: terminal))
+
+
+def test_sentences_come_from_the_line_a_file_or_a_pipe(monkeypatch, tmp_path):
+    (tmp_path / "some.txt").write_text("eins\n\n zwei \n")
+    assert sentences_of(("eins", "zwei"), None) == ["eins", "zwei"]
+    assert sentences_of((), str(tmp_path / "some.txt")) == ["eins", "", "zwei"]
+    pipe(monkeypatch, "하나\n둘".encode())
+    assert sentences_of((), None) == ["하나", "둘"]
+    pipe(monkeypatch, b"")
+    assert sentences_of((), None) == []
+
+
+def test_no_sentence_two_sources_and_bytes_that_are_no_text_are_refused(monkeypatch):
+    pipe(monkeypatch, b"", terminal=True)
+    with pytest.raises(ArgumentError, match="no sentence\nfix: badak translate RUN 'a sentence', --in FILE, or lines"):
+        sentences_of((), None)
+    with pytest.raises(ArgumentError, match="sentences are given twice, on the command line and by --in\nfix: leave out"):
+        sentences_of(("eins",), "file")
+    pipe(monkeypatch, b"a \xff b")
+    with pytest.raises(ArgumentError, match="what is piped in is not UTF-8 text: byte 2 is 0xff\nfix: iconv -t utf-8"):
+        sentences_of((), None)
+
+
+def test_pictures_of_several_and_references_that_do_not_fit_are_refused(tmp_path, capsys):
+    (tmp_path / "reference").write_text("one\ntwo\n")
+    assert main(["translate", "none", "eins", "zwei", "--show"]) == 2
+    assert capsys.readouterr().err == "error: --show draws one sentence; got 2\nfix: badak translate RUN 'a sentence' --show\n"
+    assert main(["translate", "none", "eins", "--reference", str(tmp_path / "reference")]) == 2
+    said = capsys.readouterr().err
+    assert said == f"error: {tmp_path / 'reference'} has 2 lines for 1 sentences\nfix: a translation in each line, in order\n"
