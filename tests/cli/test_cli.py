@@ -15,7 +15,7 @@ from PIL import Image
 
 import badak
 from badak.cli import COMMANDS, commands, main
-from badak.cli.options import NAMES
+from badak.cli.options import FROM_DATA, NAMES
 from badak.io.safetensors import load_file
 from badak.io.sealed import seal, unseal
 from badak.train.session import open_model, start
@@ -98,7 +98,7 @@ def test_every_setting_is_an_option_with_its_default(kind):
     setup = next(iter(PRESETS[kind].values()))
     for section in (setup.model, setup.train, setup.data):
         for name, value in vars(section).items():
-            if name not in ("vocab_size", "pad_id", "rows", "row_width", "classes", "path"):
+            if name not in FROM_DATA:
                 assert f"--{NAMES.get(name, name).replace('_', '-')}" in output
                 assert isinstance(value, bool | str) or f"default {value:g}" in output
     assert "steps in which the rate rises from 0 to lr [>= 0; default" in output

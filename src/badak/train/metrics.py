@@ -59,7 +59,7 @@ def write_row(path: Path, row: Row) -> None:
     values.update({f"valid_{name}": value for name, value in values.pop("figures").items()})
     text = io.StringIO()
     writer = csv.DictWriter(text, list(values))
-    before = _read(path).partition(b"\n")[0]
+    before = _read(path).partition(b"\n")[0] if path.is_file() else b""
     if not before:
         writer.writeheader()
     elif before.decode(errors="replace").strip().split(",") != list(values):
