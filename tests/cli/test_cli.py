@@ -374,7 +374,7 @@ def test_a_run_of_another_kind_is_refused(capsys):
         (lambda config: b"{", "config.json: damaged, or not written by badak: it does not end with its checksum"),
         (lambda config: json.dumps(config).encode(), "config.json: damaged, or not written by badak"),
         (lambda config: seal(config).replace(b"0.3", b"0.4"), "config.json: damaged or edited: its SHA-256 differs"),
-        (lambda config: seal({"model": {}}), "config.json: expected experiment to be one of classify, gpt, bert, text, translate; got 'None'"),
+        (lambda config: seal({"model": {}}), "to be one of classify, gpt, bert, text, translate, own; got 'None'"),
         (lambda config: seal({**config, "experiment": "gtp"}), "got 'gtp'"),
         (lambda config: seal({**config, "experiment": []}), "got '[]'"),
         (lambda config: seal({**config, "modle": {}}), "config.json: unknown key 'modle'"),

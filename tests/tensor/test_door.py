@@ -9,6 +9,8 @@ ROOT = Path(badak.__file__).parent
 WITHIN = {  # called by functions behind the door only, or where nobody may watch
     ("tensor/getset.py", "_replace"): "the write of _assign, which is behind the door",
     ("tensor/history.py", "_take_gradient"): "what the door itself does with a gradient where nobody watches",
+    ("nn/cache.py", "_taken"): "the write of take(), which is behind the door",
+    ("nn/cache.py", "_kept_in"): "the write of the memory's keys, whose caller is behind the door",
     ("optim/lbfgs.py", "at"): "the way back within step(), which is behind the door",
     ("optim/lbfgs.py", "moved"): "the write of step(), which is behind the door",
     ("optim/lr_scheduler/base.py", "set_lrs"): "the write of step(), which is behind the door",

@@ -51,9 +51,9 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, re
         judge.judge(texts), [("bad", "지루해요"), ("good", "훌륭해요"), ("bad", "엉망이에요")], strict=True
     ):
         assert verdict.label == label and verdict.value > 0.9
-        assert verdict.words[0].text == word
         drops[label] = verdict.value - verdict.words[0].without
-    assert max(drops.values()) > 0.5  # of two classes, one is what the model says of a text that says nothing
+        assert verdict.words[0].text == word or drops[label] < 0.01
+    assert max(drops.values()) > 0.5  # of two classes, one is what the model says of a text that says nothing: no word decides it
 
 
 @pytest.mark.parametrize("readout, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])

@@ -129,7 +129,8 @@ def of_models(place: Place) -> dict[str, Call]:
         "ClsClassifier": (models.ClsClassifier, [models.ClassifierConfig()], {}),
         "Classifier()": (place.digits, [badak.rand(2, 28, 28)], {}),
     }
-    for name in ("GPTConfig", "LlamaConfig", "BERTConfig", "TextConfig", "SentenceConfig", "ClassifierConfig", "RotaryScaling"):
+    settings = "GPTConfig LlamaConfig BERTConfig TextConfig SentenceConfig ClassifierConfig RotaryScaling Seq2SeqConfig"
+    for name in settings.split():
         kind = getattr(models, name)
         found[name] = (kind, [getattr(kind(), field) for field in inspect.signature(kind).parameters], {})
     for name in ("GPT", "Llama", "BERT", "BERTEncoder", "TextClassifier", "SentenceEncoder"):
@@ -137,6 +138,9 @@ def of_models(place: Place) -> dict[str, Call]:
         found[name] = (type(model), [model.config], {})
         more = {"cache": None, "starts": T([0, 1])} if name in ("GPT", "Llama") else {"segments": None}
         found[f"{name}()"] = (model, [T([[1, 2], [3, 4]])], more)
+    translator = models.Seq2Seq(models.Seq2SeqConfig(vocab_size=9, context=8, d_model=8, heads=2, feedforward=8)).eval()
+    found["Seq2Seq"] = (models.Seq2Seq, [translator.config], {})
+    found["Seq2Seq()"] = (translator, [T([[3, 4, 2]]), T([[1, 5]])], {})
     return found
 
 

@@ -3,7 +3,7 @@
 report = badak.audit(model, batch)
 report.ok, report.findings, print(report), report.to_html()
 
-audit.py      the order of the questions; `probes/` has one file for each
+questions.py  the order of the questions; `probes/` has one file for each; audit.py is the door
 batch.py      what the model is called with: texts, masks, pictures, which axis is what
 kind.py       whether the model is causal, bidirectional, an encoder and decoder, or reads pictures
 watch.py      every submodule's inputs and outputs during one forward, and who sees whom in its attentions

@@ -24,8 +24,8 @@ class SampleConfig:
     min_p: float = option(0.0, "draw only from those with this share of the likeliest's probability", at_least=0, below=1)
     repetition_penalty: float = option(1.0, "divide the odds of what was written already; 1 is off", at_least=1)
     no_repeat: int = option(0, "write no run of so many tokens twice; 0 is off", unit="tokens", at_least=0)
-    beams: int = option(1, "texts that are written side by side, of which the likeliest is kept", at_least=1)
-    length_penalty: float = option(1.0, "beams: above 0 favours long texts, below 0 short ones")
+    beams: int = option(1, "texts that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000)
+    length_penalty: float = option(1.0, "beams: above 0 favours long texts, below 0 short ones", at_least=-10, at_most=10)
     seed: int = option(0, "seed of the draws", at_least=0)
 
     def __post_init__(self):

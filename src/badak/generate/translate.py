@@ -22,14 +22,15 @@ from badak.tensor import Tensor, full, stack
 
 MARKS = ("<pad>", "<s>", "</s>")  # filling, start and end
 LONGER, MORE = 2, 10  # a translation has at most 2 S + 10 tokens
+MOST_BEAMS = 2_000  # texts that go through the decoder at once: fewer sentences where each has many beams
 
 
 @dataclass(frozen=True)
 class TranslateConfig:
     """How a translation is looked for."""
 
-    beams: int = option(5, "translations that are written side by side, of which the likeliest is kept", at_least=1)
-    length_penalty: float = option(1.0, "above 0 favours long translations, below 0 short ones")
+    beams: int = option(5, "translations that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000)
+    length_penalty: float = option(1.0, "above 0 favours long translations, below 0 short ones", at_least=-10, at_most=10)
     together: int = option(64, "sentences that go through the model at once", unit="sentences", at_least=1)
 
     def __post_init__(self):
@@ -67,8 +68,9 @@ def translations(model: Seq2Seq, rows: Sequence[np.ndarray], config: TranslateCo
             )
     order = sorted((i for i, row in enumerate(rows) if len(row) > 1), key=lambda i: (len(rows[i]), i))
     made: dict[int, np.ndarray] = {}
-    for begin in range(0, len(order), config.together):
-        some = order[begin : begin + config.together]
+    together = min(config.together, max(1, MOST_BEAMS // config.beams))
+    for begin in range(0, len(order), together):
+        some = order[begin : begin + together]
         source = pad([rows[i] for i in some], model.config.pad_id)
         for i, text in zip(some, translate_ids(model, source, config)):
             end = np.flatnonzero(text == eos)
