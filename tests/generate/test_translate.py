@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import badak
 from badak import models
@@ -18,7 +19,6 @@ V, PAD, EOS = 61, 0, 2
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
     """A model of transformers and ours from its folder; starts are pads there, as Marian has it."""
-    transformers = pytest.importorskip("transformers", reason="pip install transformers")
     torch.manual_seed(0)
     model = transformers.MarianMTModel(transformers.MarianConfig(
         vocab_size=V, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
@@ -117,7 +117,6 @@ def test_pieces_are_put_together_to_words(speaker):
 def test_a_picture_is_drawn(speaker, tmp_path):
     from PIL import Image
 
-    pytest.importorskip("matplotlib", reason="pip install matplotlib")
     model, tokenizer = speaker
     said = []
     text = draw_translation(model, tokenizer, "ein hund rennt.", tmp_path / "a.png", TranslateConfig(beams=2), said.append)
@@ -131,7 +130,8 @@ def test_a_picture_is_drawn(speaker, tmp_path):
 
 
 def test_characters_that_no_font_has_are_named(monkeypatch):
-    fonts = pytest.importorskip("matplotlib.font_manager", reason="pip install matplotlib")
+    from matplotlib import font_manager as fonts
+
     monkeypatch.setattr(fonts.fontManager, "ttflist", [])
     monkeypatch.setattr(attention_picture, "_packed_fonts", list)
     said = []
@@ -144,7 +144,6 @@ def test_characters_that_no_font_has_are_named(monkeypatch):
 
 
 def test_bleu_is_sacrebleus_and_says_how_it_was_counted():
-    pytest.importorskip("sacrebleu", reason="pip install sacrebleu")
     truth, heard = ["The cat sat on the mat .", "A dog runs fast ."], ["the cat sat on the mat .", "A dog walks fast ."]
     score, signature = bleu(heard, truth)
     lower, small = bleu(heard, truth, lowercase=True)
