@@ -56,6 +56,7 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, re
     assert max(drops.values()) > 0.5  # of two classes, one is what the model says of a text that says nothing: no word decides it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("readout, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])
 def test_numbers_are_told(tmp_path, readout, least, error):
     """Who knows the class and not how much reaches 0.88; from a token without a word that is what is learned first."""

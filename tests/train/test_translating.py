@@ -19,6 +19,7 @@ TINY = change(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_fifty_phrases_are_learned_by_heart(tmp_path):
     setup = PRESETS["translate"]["phrases"]
     run, experiment = start(tmp_path / "r", setup)
