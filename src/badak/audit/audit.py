@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from badak.audit.report import Audit
+from badak.naming.table import reach
 from badak.nn import Module
 from badak.optim import Optimizer
 
@@ -36,6 +37,5 @@ def audit(
     Raises KindError for what is no module and no batch, ArgumentError for a model without parameters, for one that does not
     take the batch, and for one that is random in eval mode. PyTorch has no such function. docs/audit.md says what each probe asks.
     """
-    from badak.audit.questions import ask_all
-
+    ask_all = reach("badak.audit.questions.ask_all")
     return ask_all(model, batch, kind, pad, optimizer, loss, forwards)
