@@ -219,6 +219,13 @@ def test_a_malformed_state_is_refused_and_changes_nothing(change, text):
     assert flat(optimizer.state_dict()) == before
 
 
+def test_a_number_that_no_float_holds_is_refused():
+    optimizer = trained("ASGD")
+    with pytest.raises(StateError) as caught:
+        optimizer.load_state_dict(of_first(optimizer.state_dict(), eta=10**400))
+    two_lines(caught, "'eta' in the state of a parameter of shape (2, 3) should be a number below 2**63")
+
+
 @pytest.mark.parametrize("source", RULES)
 @pytest.mark.parametrize("target", RULES)
 def test_a_state_of_another_optimizer_is_refused_or_goes_on(source, target):

@@ -125,6 +125,8 @@ def check_number(owner: str, what: str, value: Any) -> None:
     real = isinstance(value, int | float) and not isinstance(value, bool)
     if not (real or (isinstance(value, Tensor) and value.shape == () and value._array.dtype.kind == "f")):
         refuse(owner, f"{what} should be a number; got {type(value).__name__}")
+    if isinstance(value, int) and abs(value) >= 2**63:
+        refuse(owner, f"{what} should be a number below 2**63; got a larger one")
 
 
 def check_slot(owner: str, what: str, value: Any, p: Tensor, shape: tuple[int, ...]) -> None:
