@@ -10,19 +10,9 @@ import transformers
 import badak
 from badak import models, nn
 from badak.generate import SampleConfig, generate
+from tests.generate.test_sampling import Uncached
 
 V = 23
-
-
-class Uncached(nn.Module):
-    """The same model, asked with the whole text each time."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model, self.config = model, model.config
-
-    def forward(self, ids):
-        return self.model(ids)
 
 
 class Compiled(nn.Module):

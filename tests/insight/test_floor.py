@@ -45,6 +45,7 @@ def floors() -> dict[str, Floor]:
     return {place: floor_of(place) for place in PLACES}
 
 
+@pytest.mark.slow
 def test_every_public_name_has_a_face_and_something_below_it_or_a_word(floors):
     assert len(floors) > 1500
     for place, found in floors.items():
@@ -144,7 +145,7 @@ def test_what_an_operation_asks_of_the_kernels_is_what_was_read(monkeypatch):
 
 
 def test_a_fast_kernel_is_told_where_there_is_one():
-    fast = pytest.importorskip("badak.kernels.fast")
+    fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
     for name, kernel in vars(plain).items():
         if callable(kernel) and name[0] != "_":
             assert bool(fast_places(name)) == (getattr(fast, name) is not kernel), name
