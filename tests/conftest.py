@@ -2,8 +2,12 @@
 
 import os
 
-os.environ.setdefault("NUMBA_NUM_THREADS", "4")  # before Numba is imported: 1 == 2 == 4 threads can be compared anywhere
-os.environ.setdefault("BADAK_COMPILE_CHECK", "2")  # before badak is: every second replay is also run as it is, and compared
+os.environ.setdefault(
+    "NUMBA_NUM_THREADS", "4"
+)  # before Numba is imported: 1 == 2 == 4 threads can be compared anywhere
+os.environ.setdefault(
+    "BADAK_COMPILE_CHECK", "2"
+)  # before badak is: every second replay is also run as it is, and compared
 
 import signal
 from collections import Counter
@@ -24,13 +28,12 @@ if hasattr(signal, "SIGHUP"):  # not on Windows
 
 @pytest.hookimpl(tryfirst=True)  # before -m "not slow" is looked at
 def pytest_collection_modifyitems(items):
-    """Of the cases of a test marked `many`, the first and every eighth after it stay in `make check`."""
-    seen = Counter()
-    for item in items:
-        if item.get_closest_marker("many") is None:
-            continue
-        test = item.nodeid.partition("[")[0]
-        if seen[test] % 8:
+    """`make check` runs some of a test's cases: every eighth where it is marked `many`; else at least 16, at most every one."""
+    tests = [item.nodeid.partition("[")[0] for item in items]
+    count, seen = Counter(tests), Counter()
+    for item, test in zip(items, tests):
+        step = 8 if item.get_closest_marker("many") else min(8, max(1, count[test] // 16))
+        if seen[test] % step:
             item.add_marker("slow")
         seen[test] += 1
 

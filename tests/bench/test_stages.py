@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = performance_page.PRODUCTS.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (7, 5, 3), (9, 401, 50), (13, 65, 129), (33, 131, 260)], ids=str)
 def test_every_stage_is_right_where_sides_are_no_multiple_of_anything(stage, shape):
@@ -66,6 +67,7 @@ def test_the_command_measures_and_draws(tmp_path):
         assert (tmp_path / f"product-{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_wrong():
     for more, text in (["--size", "0"], "at least 1; got 0"), (["--draw", "--out", "nowhere.json"], "nowhere.json: no such file"):
         command = [sys.executable, "-m", "bench.stages", *more]

@@ -42,6 +42,7 @@ def test_a_run_that_does_not_count_says_so():
     assert "computing during: BERT." in said and "every program was shrunk" in said
 
 
+@pytest.mark.slow
 def test_what_is_installed_counts_the_packages_that_the_library_needs():
     torch, badak = world_setup.installed("torch"), world_setup.installed("badak")
     assert {"torch", "sympy", "numpy", "transformers", "tokenizers"} <= torch["parts"].keys()

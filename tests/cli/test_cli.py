@@ -238,6 +238,7 @@ def test_train_classify_reads_idx_files_and_predict_ranks_the_classes(capsys, tm
 TEXT = ["train", "text", "--epochs", "5"]
 
 
+@pytest.mark.slow
 def test_predict_says_the_class_of_texts_and_the_words_that_mattered(capsys, tmp_path, monkeypatch):
     output = say(capsys, *TEXT)
     assert "next: badak predict runs/text '" in output

@@ -121,6 +121,7 @@ print(load_state_dict_from_url, later())
     assert done.out == "not there\nown No module named 'torch.utils.tensorboard'\n", done.err
 
 
+@pytest.mark.slow
 def test_a_typing_mistake_in_an_import_is_pythons_own_error(python):
     done = python("-c", "import badak.as_torch\nimport torch.nnn")
     assert "No module named 'torch.nnn'" in done.err

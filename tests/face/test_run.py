@@ -93,6 +93,7 @@ if __name__ == "__main__":
     assert done.out == "[2.0, 4.0]\n[[0, 1], [4, 9]]\n", done.err
 
 
+@pytest.mark.slow
 def test_pythons_that_the_program_starts_have_it_too(badak_run, program):
     child = (
         "import importlib.util as u; print(u.find_spec('torch') is not None); import torch.nn.functional as F, torch; "

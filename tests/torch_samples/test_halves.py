@@ -81,6 +81,7 @@ def test_functions_on_sixteen_bits(part):
     assert agreed > 800
 
 
+@pytest.mark.slow
 def test_what_transformers_are_made_of_on_sixteen_bits():
     problems, agreed = [], 0
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -24,6 +24,7 @@ def run(source):
     return said.getvalue()
 
 
+@pytest.mark.slow
 def test_the_program_learns_stops_and_goes_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Run, "draw", lambda run, log: None)

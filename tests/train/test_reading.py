@@ -37,6 +37,7 @@ def said_by(setup):
     return build(setup, lines.append), lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("readout", ["cls", "mean"])
 def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, readout):
     setup = change(change(OPINIONS, "model", {"readout": readout}), "train", {"epochs": 5})

@@ -111,6 +111,7 @@ def test_adapters_go_on_bit_for_bit(folder):
         assert (whole.folder / name).read_bytes() == (parts.folder / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_adapters_of_other_weights_are_refused(folder):
     run, _ = trained(folder, lora=2)
     model = from_pretrained(folder)
@@ -150,6 +151,7 @@ def test_contradictions_are_refused(folder, tmp_path):
             setup_from(folder, **begin)
 
 
+@pytest.mark.slow
 def test_the_commands_train_further_and_write(folder, tmp_path, capsys):
     run, quick = str(tmp_path / "r"), ["--steps", "2", "--batch-size", "2", "--window", "8"]
     line = ["train", "gpt", "--from", str(folder), "--data", str(tmp_path / "text.txt"), "--run", run, *quick]

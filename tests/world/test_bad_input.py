@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.world.test_models import needs_transformers
 
 PROGRAM = Path(__file__).resolve().parent / "bad_input.py"
@@ -45,6 +47,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 @needs_transformers
 def test_each_bad_input_is_told_in_two_lines():
     done = run()
@@ -53,11 +56,14 @@ def test_each_bad_input_is_told_in_two_lines():
     assert {each["input"]: each["told"] for each in found} == TOLD
 
 
+@pytest.mark.slow
 @needs_transformers
 def test_the_traceback_shows_the_program_alone():
     done = run("missing_shard")
     trace = done.stderr[done.stderr.index("Traceback") :].splitlines()
     assert done.returncode == 1 and "transformers" not in "".join(line for line in trace if line.startswith("  File"))
     assert [line.strip() for line in trace if line.startswith("    ")][-1] == "Llama.from_pretrained(folder)"
-    assert trace[-2].startswith("badak.errors.FileError: from_pretrained: model-00002-of-00006.safetensors is missing in ")
+    assert trace[-2].startswith(
+        "badak.errors.FileError: from_pretrained: model-00002-of-00006.safetensors is missing in "
+    )
     assert trace[-1] == "fix: copy it from where the others came, or save the model again"

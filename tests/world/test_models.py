@@ -39,6 +39,7 @@ def told(found):
     return {name: words for name, kept in found.items() if (words := differences(expected[name], kept))}
 
 
+@pytest.mark.slow
 @needs_transformers
 def test_a_few_models_do_what_they_do_with_pytorch():
     found = recorded(SHORT)
