@@ -310,6 +310,24 @@ def test_the_page_shows_names_as_they_are():
 # What it refuses, in two lines
 
 
+@pytest.mark.parametrize("shape", [(4, 8), (8, 4), (6, 6)])
+def test_positions_that_count_the_rows_of_the_batch_are_no_positions(shape):
+    class Reader(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(20, 16)
+            self.position = nn.PositionalEncoding(16)  # batch_first forgotten
+            self.layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+            self.answer = nn.Linear(16, 2)
+
+        def forward(self, ids):
+            return self.answer(self.layer(self.position(self.embedding(ids))).mean(dim=1))
+
+    badak.manual_seed(0)
+    report = badak.audit(Reader(), badak.randint(20, shape))
+    assert [(finding.probe, finding.module) for finding in report.findings] == [("order", "position")], report
+
+
 def test_no_module_is_refused():
     text = refused(lambda: badak.audit(lambda x: x, badak.ones(1)), KindError)
     assert text.startswith("audit: model is function, not a badak.nn.Module")

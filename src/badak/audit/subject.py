@@ -207,16 +207,19 @@ class Subject:
         return new
 
     def _batch_axis(self) -> int:
-        """1 where a layer with batch_first=False is given what has the axes of the text."""
+        """1 where layers with batch_first=False, and none with True, are given what has the axes of the text.
+
+        Where both are, the text is (B, T), and the others count along the wrong axis: the probes find what comes of it.
+        """
         texts = texts_of(self.batch)
         if not texts:
             return 0
         shape = self.batch.leaves[texts[0]].array.shape
+        said = set()
         for call in self.reference.calls:
-            if getattr(call.module, "batch_first", True) is False and call.inputs and shape[0] != shape[1]:
-                if call.inputs[0].ndim == 3 and call.inputs[0].shape[:2] == shape:
-                    return 1
-        return 0
+            if call.inputs and call.inputs[0].ndim == 3 and call.inputs[0].shape[:2] == shape and shape[0] != shape[1]:
+                said.add(getattr(call.module, "batch_first", None))
+        return int(False in said and True not in said)
 
     def _fill_up(self, pad: int | None) -> bool:
         """Make padding where the model knows what that is and the batch has none; whether it was made."""

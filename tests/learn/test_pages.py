@@ -1,0 +1,61 @@
+"""docs/learn: every program of the guide runs and prints what its page shows, in both languages alike."""
+
+import re
+
+import pytest
+
+from tools import learn
+
+PAGES = [page for language in learn.LANGUAGES for page in learn.pages(language)]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
+
+
+@each_page
+def test_the_programs_of_a_page_print_what_it_shows(page):
+    shown = [block.text for block in learn.blocks(page)]
+    now = learn.printed(page)
+    wrong = [f"shown:\n{a}\nprinted:\n{b}" for a, b in zip(shown, now, strict=True) if not learn.same(a, b)]
+    assert not wrong, "run python tools/learn.py\n\n" + "\n".join(wrong)
+
+
+def test_both_languages_have_the_same_chapters():
+    english, korean = ([page.name for page in learn.pages(language)] for language in learn.LANGUAGES)
+    assert english == korean and english
+
+
+@pytest.mark.parametrize("page", learn.pages("en"), ids=lambda page: page.stem)
+def test_both_languages_show_the_same_programs(page):
+    english, korean = (learn.blocks(learn.GUIDE / language / page.name) for language in learn.LANGUAGES)
+    assert [block.meaning() for block in english] == [block.meaning() for block in korean]
+
+
+@each_page
+def test_a_program_fits_on_one_screen(page):
+    programs = [block.code.splitlines() for block in learn.blocks(page)]
+    assert max(map(len, programs)) <= 45, "a program of more than 45 lines"
+    assert not [line for lines in programs for line in lines if len(line) > 110]
+
+
+@each_page
+def test_a_page_leads_to_its_neighbours_and_to_its_other_language(page):
+    text, chapters = page.read_text(encoding="utf-8"), learn.pages(page.parent.name)
+    place = chapters.index(page)
+    beside = [chapters[i].name for i in (place - 1, place + 1) if 0 <= i < len(chapters)]
+    other = "ko" if page.parent.name == "en" else "en"
+    wanted = {*beside, f"../{other}/{page.name}", "../README.md"}
+    assert wanted <= set(re.findall(r"\]\(([^)#]+)\)", text))
+
+
+@pytest.mark.parametrize(
+    "shown, now, equal",
+    [
+        ("loss 1.234", "loss 1.235", True),
+        ("loss 1.234", "loss 1.236", False),
+        ("3 of 4", "3 of 5", False),
+        ("2 rows, 1.44 s", "2 rows, 0.90 s", True),
+        ("a  b", "a b", True),
+        ("-0.50", "0.50", False),
+    ],
+)
+def test_outputs_are_compared_by_their_words_and_numbers(shown, now, equal):
+    assert learn.same(shown, now) is equal
