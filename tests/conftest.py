@@ -9,6 +9,8 @@ os.environ.setdefault(
     "BADAK_COMPILE_CHECK", "2"
 )  # before badak is: every second replay is also run as it is, and compared
 
+os.environ["BADAK_LANG"] = "en"  # texts are compared
+
 import signal
 from collections import Counter
 from contextlib import contextmanager

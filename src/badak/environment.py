@@ -6,6 +6,7 @@
     BADAK_DEBUG=1               errors name the lines of a program  (graph/modes.py)
     BADAK_COMPILE_CHECK=n       every n-th replay is checked        (replay/check.py)
     BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
+    BADAK_LANG=ko|en            the language of messages, help and reports, else the locale's  (language/)
     BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
 """
 
@@ -15,7 +16,7 @@ import sys
 
 from badak.errors import ArgumentError
 
-NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "RUN_PROGRAM")
+NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM")
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 

@@ -11,6 +11,8 @@ import sys
 import warnings
 from types import FrameType
 
+from badak.language import say
+
 _OWN_NAME = re.compile(r"\bbadak\.(?=[A-Za-z_])")
 
 
@@ -20,13 +22,19 @@ def package() -> str:
 
 
 class BadakError(Exception):
-    """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one)."""
+    """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one).
+
+    Shown, it speaks the person's language (BADAK_LANG=ko|en, else the locale); `cause`, `fix` and `args` are English.
+    """
 
     def __init__(self, cause: str, fix: str | None = None):
         if package() == "torch":  # the names that the program uses
             cause, fix = _OWN_NAME.sub("torch.", cause), fix and _OWN_NAME.sub("torch.", fix)
         self.cause, self.fix = cause, fix
         super().__init__(cause if fix is None else f"{cause}\nfix: {fix}")
+
+    def __str__(self) -> str:
+        return say(super().__str__())
 
     def mend(self, fix: str) -> None:
         """Give it a fix, as somebody further up knows one."""
@@ -84,6 +92,9 @@ class DeviceError(MissingError, AssertionError):
 
 class BadakWarning(UserWarning):
     """Something that runs, and probably not as meant."""
+
+    def __str__(self) -> str:
+        return say(super().__str__())
 
 
 _warned: set[object] = set()

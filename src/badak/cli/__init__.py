@@ -7,8 +7,10 @@ from contextlib import nullcontext
 
 import click
 
+from badak.cli.help import Context
 from badak.cli.output import any_text
 from badak.errors import BadakError, BadakWarning
+from badak.language import say
 
 COMMANDS = {  # name: module below badak.cli, what it does
     "train": ("train", "Train a model on a task and keep it in a run folder."),
@@ -35,6 +37,8 @@ LINE = 600  # characters of a complaint: what somebody typed may be longer
 class Chooser(click.Group):
     """A group that shows its help where no command was named; code 2, for nothing was done."""
 
+    context_class = Context
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
             click.echo(ctx.get_help(), err=True)
@@ -51,7 +55,9 @@ class Table(Chooser):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"badak.cli.{COMMANDS[name][0]}").command
+        found = importlib.import_module(f"badak.cli.{COMMANDS[name][0]}").command
+        found.context_class = Context
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):  # from the table: help need not import a command
@@ -106,14 +112,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def complain(cause: str, fix: str | None, code: int = 2) -> int:
     """Say what is wrong and what helps, on stderr, a line each."""
-    for word, text in (("error", cause), ("fix", fix)):
+    for label, text in (("error:", cause), ("fix:", fix)):
         if text:
-            line = "; ".join(text.splitlines())
-            click.echo(f"{word}: {line if len(line) < LINE else f'{line[: LINE // 2]} ... {line[-LINE // 4 :]}'}", err=True)
+            line = "; ".join(say(text).splitlines())
+            click.echo(f"{say(label)} {line if len(line) < LINE else f'{line[: LINE // 2]} ... {line[-LINE // 4 :]}'}", err=True)
     return code
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
     """Warnings of badak without the place in the source: at the command line nobody can change it there."""
-    name = "warning" if issubclass(category, BadakWarning) else category.__name__
-    click.echo(f"{name}: {message}", err=True)
+    name = say("warning:") if issubclass(category, BadakWarning) else f"{category.__name__}:"
+    click.echo(f"{name} {message}", err=True)
