@@ -41,9 +41,9 @@ class Batch:
     batch_axis: int = 0
 
     @classmethod
-    def of(cls, model: Module, given: Any) -> "Batch":
+    def of(cls, model: Module, given: Any, where: str = "audit") -> "Batch":
         """From a tensor, a tuple of arguments, a dict of named ones, or the pair of both."""
-        args, kwargs = arguments(given)
+        args, kwargs = arguments(given, where)
         names = _names(model, args)
         leaves: dict[str, Leaf] = {}
         for name, path, x in [*_walk(args, names), *_walk(kwargs, None)]:
@@ -51,7 +51,7 @@ class Batch:
         batch = cls(args, kwargs, leaves)
         if not leaves:
             raise KindError(
-                "audit: the batch holds no tensor", "the arguments of the model: a tensor, a tuple, or a dict by name"
+                f"{where}: the batch holds no tensor", "the arguments of the model: a tensor, a tuple, or a dict by name"
             )
         return batch
 
@@ -68,7 +68,7 @@ class Batch:
         return self.with_({name: leaf.array.copy() for name, leaf in self.leaves.items()})
 
 
-def arguments(given: Any) -> tuple[tuple, dict]:
+def arguments(given: Any, where: str = "audit") -> tuple[tuple, dict]:
     """(args, kwargs) of what a caller gave as batch."""
     if isinstance(given, Tensor):
         return (given,), {}
@@ -79,7 +79,7 @@ def arguments(given: Any) -> tuple[tuple, dict]:
             return tuple(given[0]), dict(given[1])
         return tuple(given), {}
     raise KindError(
-        f"audit: batch is {type(given).__name__}, not what a model can be called with",
+        f"{where}: batch is {type(given).__name__}, not what a model can be called with",
         "a tensor, a tuple of the model's arguments, or a dict of them by name",
     )
 

@@ -234,6 +234,7 @@ TABLE = {
         in_place="tril_ triu_",
     ),
     "audit": Names(functions="audit"),
+    "look": Names(functions="look"),
     "kernels": Names(
         functions="info",
     ),

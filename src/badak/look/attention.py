@@ -1,0 +1,223 @@
+"""Attention as the record has it: the matrix of every head, and what the head mostly does.
+
+An attention is an `Attention`, or a softmax over keys that a product with values reads. Its weights are those of the run. An
+`Attention` never holds them: the same kernel computes them again from the queries and keys that it was given.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from badak import kernels
+from badak.look.numbers import fixed_point, floats, short
+from badak.look.trace import Ran, Trace, readers, through
+from badak.ops.attention import Attention
+from badak.ops.einsum import Contract
+from badak.ops.linear import AddMM, Linear
+from badak.ops.matmul import MatMul
+from badak.ops.softmax import Softmax
+
+MOSTLY = 0.4  # the least share that gives a head its name
+BROAD = 0.8  # of the most possible entropy
+ROOM = 1_000_000  # characters of base64 that all matrices may take
+
+
+@dataclass(eq=False)
+class Attended:
+    """One attention of the run: weights (H, T, S)."""
+
+    run: Ran
+    weights: np.ndarray
+    scale: float | None
+    causal: bool
+    kind: str  # "self" or "cross"
+
+
+def attentions_of(trace: Trace) -> list[Attended]:
+    """Every attention of the first row of the batch, in order."""
+    consumers, found = trace.consumers(), []
+    for run in trace.runs:
+        if issubclass(run.op, Attention):
+            q, k, _, keep, bias, drop = run.inputs
+            assert q is not None and k is not None
+            scale = run.attributes.get("scale")
+            weights = _weights(run.inputs, run.attributes)
+            found.append(
+                Attended(
+                    run, weights, q.shape[-1] ** -0.5 if scale is None else scale, _lower(weights), _kind(run, 0, 1)
+                )
+            )
+        elif run.op is Softmax and _is_attention(run, consumers):
+            weights = _rows(run.output)
+            found.append(Attended(run, weights, None, _lower(weights), _kind_of_scores(run)))
+    return found
+
+
+def _weights(inputs: list, attributes: dict[str, Any]) -> np.ndarray:
+    q, k, v, keep, bias, drop = (
+        None if x is None else x[:1] if i < 3 or x.ndim == 4 else x for i, x in enumerate(inputs)
+    )
+    made = kernels.of(q).attention(
+        q, k, v, keep, bias, attributes.get("causal"), attributes.get("scale"), None, 0.0, True
+    )
+    return floats(made[2][0])
+
+
+def _rows(weights: np.ndarray) -> np.ndarray:
+    """(..., T, S) of one row of the batch as (H, T, S)."""
+    return floats(weights.reshape(-1, *weights.shape[-2:]))
+
+
+def _is_attention(run: Ran, consumers: dict[int, list[Ran]]) -> bool:
+    x = run.output
+    if x.ndim < 2 or run.attributes.get("dim", -1) not in (-1, x.ndim - 1) or not run.live:
+        return False
+    return any(_multiplies(each, run, consumers) for each in readers(run, consumers))
+
+
+def _multiplies(reader: Ran, run: Ran, consumers: dict[int, list[Ran]], depth: int = 3) -> bool:
+    """Whether values are added up under these weights: at once, or after a mask or a dropout of them."""
+    if reader.op in (MatMul, Contract):
+        return True
+    same = reader.output.shape == run.output.shape and reader.op is not Softmax
+    return bool(
+        same and depth and any(_multiplies(each, run, consumers, depth - 1) for each in readers(reader, consumers))
+    )
+
+
+def _lower(weights: np.ndarray) -> bool:
+    """Whether no query sees what follows it."""
+    _, T, S = weights.shape
+    return S >= T > 1 and not weights[:, ~np.tri(T, S, S - T, dtype=bool)].any()
+
+
+_PRODUCTS = (Linear, AddMM, MatMul, Contract)
+
+
+def _read_from(run: Ran | None) -> set[int]:
+    """What queries, or keys, were projected from: the activations that the nearest products below read."""
+    found: set[int] = set()
+    pending, seen = [run], set()
+    while pending:
+        each = through(pending.pop())
+        if each is None or each.number in seen:
+            continue
+        seen.add(each.number)
+        if each.op in _PRODUCTS:
+            found |= {source.number for source in map(through, each.sources) if source is not None and source.live}
+        else:
+            pending += [source for source in each.sources if source is not None and source.live]
+    return found
+
+
+def _kind(run: Ran, query: int, key: int) -> str:
+    q, k = run.inputs[query], run.inputs[key]
+    assert q is not None and k is not None
+    a, b = (_read_from(run.sources[i]) for i in (query, key))
+    return "self" if a == b or (not (a and b) and q.shape[-2] == k.shape[-2]) else "cross"
+
+
+def _kind_of_scores(run: Ran) -> str:
+    """The same for an attention that was written by hand: the product that made the scores has both sides."""
+    for below in reversed(run.inside()):
+        if (
+            below.op in (MatMul, Contract)
+            and below.output.size == run.output.size
+            and all(s is not None for s in below.sources[:2])
+        ):
+            a, b = (_read_from(below.sources[i]) for i in (0, 1))
+            return "self" if a == b else "cross"
+    return "self"
+
+
+# ---------------------------------------------------------------- what a head does
+
+
+def does(weights: np.ndarray, kind: str, ids: list[int] | None) -> dict[str, Any]:
+    """The name of what a head (T, S) mostly does, the shares that say so, and its mean entropy in nats."""
+    T, S = weights.shape
+    rows = weights.sum(axis=-1) > 0
+    i = np.arange(T)
+    at = (
+        i + (S - T) if kind == "self" else np.round(i * (S - 1) / max(T - 1, 1)).astype(int)
+    )  # the key of each query's own place
+    scores: dict[str, float] = {}
+
+    def note(name: str, columns: np.ndarray, asked: np.ndarray) -> None:
+        asked = asked & rows & (columns >= 0) & (columns < S)
+        if asked.any():
+            scores[name] = float(weights[i[asked], columns[asked]].mean())
+
+    note("first", np.zeros(T, int), (at > 0) | (kind == "cross"))
+    note("last", np.full(T, S - 1), (at < S - 1) | (kind == "cross"))
+    if kind == "self":
+        note("previous", at - 1, at > 1)  # of the second, the previous is the first
+        note("next", at + 1, at < S - 2)
+        note("itself", at, np.ones(T, bool))
+        same = _same(weights, ids, rows) if ids is not None and len(ids) == T == S else None
+        scores |= {} if same is None else {"same": same}
+    elif rows.any():
+        near = np.abs(np.arange(S) - at[:, None]) <= 1
+        scores["aligned"] = float((weights * near).sum(axis=-1)[rows].mean())
+    if not _sees(weights, at):
+        scores.pop("next", None)
+        scores.pop("last", None)
+    logs = np.log(np.where(weights > 0, weights, 1.0))
+    entropies = -(weights * logs).sum(axis=-1)
+    entropy = float(entropies[rows].mean()) if rows.any() else 0.0
+    most = float(np.log(np.maximum((weights > 0).sum(axis=-1), 1))[rows].mean()) if rows.any() else 0.0
+    best = max(scores, key=lambda name: scores[name], default="")
+    name = best if best and scores[best] >= MOSTLY else "broad" if most > 0 and entropy > BROAD * most else "mixed"
+    return {"does": name, "scores": {key: short(value) for key, value in scores.items()}, "entropy": short(entropy)}
+
+
+def _sees(weights: np.ndarray, at: np.ndarray) -> bool:
+    """Whether any query looks at what follows it."""
+    T, S = weights.shape
+    return bool(weights[np.arange(S) > at[:, None]].any())
+
+
+def _same(weights: np.ndarray, ids: list[int], rows: np.ndarray) -> float | None:
+    """The share at other places with the same token, over the queries that see one."""
+    known = np.asarray(ids)
+    others = (known[:, None] == known) & ~np.eye(len(ids), dtype=bool)
+    asked = rows & (others & (weights > 0)).any(axis=-1)
+    return float((weights * others).sum(axis=-1)[asked].mean()) if asked.any() else None
+
+
+# ---------------------------------------------------------------- as the record has it
+
+
+def matrices(found: list[Attended], most: int) -> tuple[str, int]:
+    """(code, how many attentions fit) so that all matrices stay within their room."""
+    sizes = []
+    for each in found:
+        H, T, S = each.weights.shape
+        T, S = min(T, most), min(S, most)
+        sizes.append(H * (int(np.tri(T, S, S - T).sum()) if each.causal and S >= T else T * S))
+    if sum(sizes) * 2 * 4 / 3 <= ROOM:
+        return "linear16", len(found)
+    room, fit = ROOM * 3 / 4, 0
+    for size in sizes:
+        room -= size
+        if room < 0:
+            break
+        fit += 1
+    return "root8", fit
+
+
+def heads(each: Attended, code: str, most: int, ids: list[int] | None) -> list[dict[str, Any]]:
+    """The heads of one attention, cut to the first `most` places."""
+    T, S = each.weights.shape[1:]
+    shown = each.weights[:, : min(T, most), : min(S, most)]
+    packed = lower(each, most)
+    return [
+        {"data": fixed_point(p, code, packed), **does(whole, each.kind, ids)} for p, whole in zip(shown, each.weights)
+    ]
+
+
+def lower(each: Attended, most: int) -> bool:
+    """Whether only the lower triangle is written."""
+    T, S = each.weights.shape[1:]
+    return each.causal and (T == S or max(T, S) <= most)

@@ -1,0 +1,173 @@
+"""The boxes of the page: each operation that computed something, with its shapes, a row of its numbers, and its backward."""
+
+from typing import Any
+
+import numpy as np
+
+from badak.look.floors import role_of
+from badak.look.layers import Layers
+from badak.look.numbers import first, floats, short
+from badak.look.sequences import Sequence, reads
+from badak.look.steps import Row, backward_steps, forward_steps, names_of
+from badak.look.stream import Stream
+from badak.look.trace import Ran, Trace, norm_of, through
+
+MOST = 320  # boxes of a page
+
+
+class Boxes:
+    """Which runs are boxes (`number` of one, None for what is left out), and all of them as the record has them."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        ends: list[Ran],
+        sequences: list[Sequence],
+        streams: list[Stream],
+        layers: Layers,
+        place: int,
+    ):
+        """ends: what the run was made for, its answer and its loss; place: the token whose numbers are shown."""
+        self._sequences, self._layers, self._place = sequences, layers, place
+        needed = {run.number for end in ends for run in end.inside()}
+        every = [
+            run
+            for run in trace.runs
+            if run.number in needed and run.live and not run.moves and run.output.dtype.kind in "fV"
+        ]
+        self.runs = _fitting(every, layers)
+        self.left_out = len(every) - len(self.runs)
+        self._numbers = {run.number: i for i, run in enumerate(self.runs)}
+        self._parts, self._residual = _parts(streams)
+        self._last = max((state.made.number for stream in streams for state in stream.states), default=-1)
+        self._first = min((stream.states[0].made.number for stream in streams), default=-1)
+        self._losses = {run.number for run in every if role_of(run.op) == "loss"}
+
+    def number(self, run: Ran | None) -> int | None:
+        """The box that computed what a run gave."""
+        made = through(run)
+        return None if made is None else self._numbers.get(made.number)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The boxes, in the order in which they ran."""
+        order = {
+            run.number: i for i, run in enumerate(sorted((r for r in self.runs if r.order >= 0), key=lambda r: r.order))
+        }
+        return [self._record(run, order.get(run.number)) for run in self.runs]
+
+    def _record(self, run: Ran, order: int | None) -> dict[str, Any]:
+        sequence = reads(run, self._sequences)
+        length = self._sequences[sequence].length if sequence is not None and self._sequences else 0
+        place = min(self._place, length - 1) if length else 0
+        names = names_of(run)
+        dx = [None if dx is None or dx.array is None else row_at(dx.array, place, length) for dx in run.dxs]
+        dy = run.dys[0] if run.dys is not None else None
+        y = row_at(run.output, place, length)
+        x = [_row_of(x, name, place, length) for x, name in zip(run.inputs, run.parameters)]
+        row = Row(run, x, np.zeros(0) if y is None else y, None if dy is None else row_at(dy, place, length), dx, place)
+        known = y is not None
+        inputs = [
+            self._input(name, run, i, row)
+            for i, name in enumerate(names)
+            if i < len(run.inputs) and run.inputs[i] is not None
+        ]
+        return {
+            "kind": run.op.__name__,
+            "path": run.path,
+            "layer": self._layers.of(run),
+            "part": self._part(run),
+            "role": "residual" if run.number in self._residual else role_of(run.op),
+            "sequence": sequence if known else None,
+            "place": place if known else None,
+            "inputs": inputs,
+            "output": {"shape": list(run.output.shape), "row": first(row.y), "norm": short(norm_of(run.output))},
+            "settings": {name: v for name, v in run.attributes.items() if type(v) in (str, bool, int, float)},
+            "sums": "",
+            "steps": forward_steps(row) if known else [],
+            "back": None if order is None else self._back(run, row, names, order, dy),
+        }
+
+    def _input(self, name: str, run: Ran, i: int, row: Row) -> dict[str, Any]:
+        x, shown = run.inputs[i], row.x[i]
+        assert x is not None
+        return {
+            "name": name, "box": self.number(run.sources[i]), "parameter": run.parameters[i] or None, "shape": list(x.shape),
+            "row": [] if shown is None else first(shown), "norm": short(norm_of(x)) if x.dtype.kind in "fV" else None,
+        }  # fmt: skip
+
+    def _back(self, run: Ran, row: Row, names: list[str], order: int, dy: np.ndarray | None) -> dict[str, Any]:
+        goes = []
+        for i, (name, dx) in enumerate(zip(names, run.dxs)):
+            if dx is None:
+                continue
+            at = row.dx[i]
+            shown = first(dx.start) if run.parameters[i] else [] if at is None else first(at)
+            goes.append(
+                {
+                    "to": name,
+                    "box": self.number(run.sources[i]),
+                    "parameter": run.parameters[i] or None,
+                    "row": shown,
+                    "norm": short(dx.norm),
+                }
+            )
+        came = {"row": [] if row.dy is None else first(row.dy), "norm": None if dy is None else short(norm_of(dy))}
+        return {"order": order, "came": came, "steps": backward_steps(row), "goes": goes}
+
+    def _part(self, run: Ran) -> str:
+        if run.number in self._losses:
+            return "loss"
+        found = self._parts.get(run.number)
+        if found is not None:
+            return found
+        if not self._parts:
+            return "embedding" if role_of(run.op) == "embedding" else "other"
+        return "embedding" if run.number <= self._first else "output" if run.number > self._last else "other"
+
+
+def _fitting(runs: list[Ran], layers: Layers) -> list[Ran]:
+    """As many as a page takes: of a deep model the first layers and the last, and what stands around them."""
+    if len(runs) <= MOST:
+        return runs
+    numbers = [layers.of(run) for run in runs]
+    count = len(layers.list)
+    for kept in range(count, -1, -1):
+        middle = range((kept + 1) // 2, count - kept // 2)
+        found = [run for run, layer in zip(runs, numbers) if layer is None or layer not in middle]
+        if len(found) <= MOST:
+            return found
+    return [*found[: MOST // 2], *found[-MOST // 2 :]]
+
+
+def _parts(streams: list[Stream]) -> tuple[dict[int, str], set[int]]:
+    """(run -> which part of a layer it belongs to, the residual sums)."""
+    parts: dict[int, str] = {}
+    sums: set[int] = set()
+    for stream in streams:
+        for state in stream.states[1:]:
+            parts |= {number: parts.get(number, state.part) for number in state.cone}
+            parts[state.made.number] = state.part
+            sums |= {state.sum.number} if state.sum is not None else set()
+    return parts, sums
+
+
+def _row_of(x: np.ndarray | None, name: str | None, place: int, length: int) -> np.ndarray | None:
+    if x is None or x.dtype.kind not in "fV":
+        return None
+    if name:
+        return floats(x.reshape(-1, x.shape[-1])[0]) if x.ndim and x.size else floats(x.reshape(-1))
+    return row_at(x, place, length)
+
+
+def row_at(x: np.ndarray, place: int, length: int) -> np.ndarray | None:
+    """The row of one token in an activation of one row of a batch; of heads the first; None where it has none."""
+    if x.size == x.shape[-1] if x.ndim else True:
+        return floats(x.reshape(-1))
+    if not x.size:
+        return None
+    lead = [n for n in x.shape[:-1] if n != 1]
+    if len(lead) == 1 and lead[0] in (length, length - 1):
+        return floats(x.reshape(lead[0], x.shape[-1])[place]) if place < lead[0] else None
+    if x.shape[-2] == length:
+        return floats(x.reshape(-1, length, x.shape[-1])[0, place])
+    return None
