@@ -1,7 +1,7 @@
 // The floor under a box: formula, shapes, the forward of one row, the backward step by step, the lines of badak, the derivation.
 
 import { tag } from "./dom.js";
-import { boxes, layers, record, token } from "./record.js";
+import { boxes, number, record, token } from "./record.js";
 import { flat, largest, short } from "./numbers.js";
 import { boxName } from "./layers.js";
 import { markdown } from "./markdown.js";
@@ -54,7 +54,7 @@ const section = (word, content, holes) => (content ? tag("section", { class: wor
 const formulas = (list) => (list?.length ? tag("pre", { class: "math" }, list.join("\n")) : null);
 
 function head(box, index, kind) {
-  const where = box.layer === null ? "" : `${say("layer")} ${layers[box.layer].number + 1} · `;
+  const where = box.layer === null ? "" : `${say("layer_n", { n: number(box.layer) })} · `;
   const go = (to, sign, word) => tag("button", { disabled: !boxes[to], "aria-label": say(word), title: say(word), onclick: () => openFloor(to) }, sign);
   return tag("header", {},
     tag("div", {}, tag("h2", {}, boxName(box)),
@@ -83,16 +83,10 @@ function shapes(box, kind) {
 }
 
 function forward(box) {
-  const inputs = box.inputs.filter(({ row }) => row?.length);
-  if (!inputs.length && !box.steps?.length) return null;
-  return [inputs.map((one) => value(one.name, one.row, cut(one))), (box.steps ?? []).map((step) => value(equation(step), flat(step.values), step.of > flat(step.values).length, "formula"))];
-}
-
-/** Whether a row is longer than what is shown of it. */
-const cut = ({ row, shape }) => (shape?.at(-1) ?? 0) > row.length;
-
-function value(name, row, more, style = "") {
-  return tag("div", { class: `value ${style}` }, tag("code", {}, name), cells(row, more));
+  if (!box.steps?.length) return null;
+  return box.steps.map((step) => tag("div", { class: step.formula ? "value formula" : "value" },
+    tag("div", { class: "what" }, tag("code", {}, equation(step)), tag("span", { class: "why" }, reason(step))),
+    cells(step.values, step.of > flat(step.values).length)));
 }
 
 /** Numbers as coloured cells: blue above 0, orange below, the stronger the larger. */
@@ -109,8 +103,8 @@ function backwardOf(box, kind) {
   }
   const { came, steps: middle, goes } = box.back;
   const cards = [
-    stepCard("above", "dy", say("came"), came.row, came.norm),
-    ...middle.map((step) => stepCard("step", equation(step), step.why ?? "", step.values, undefined, step.of)),
+    stepCard("above", "dy", [say("came"), senders(boxes.indexOf(box))], came.row, came.norm),
+    ...middle.filter(({ formula }) => formula).map((step) => stepCard("step", equation(step), reason(step), step.values, undefined, step.of)),
     ...goes.map((one) => stepCard("down", `d${one.to}`, [say("goes_on"), " ", link(one)], one.row, one.norm)),
   ];
   const button = (id, sign, word, act) => tag("button", { id, title: say(word), "aria-label": say(word), onclick: act }, sign);
@@ -123,16 +117,26 @@ function backwardOf(box, kind) {
   return [player, cards, controls];
 }
 
+/** The boxes whose gradient came to this one, at most three of them. */
+const senders = (index) => boxes.map((one, i) => ({ one, i })).filter(({ one }) => one.back?.goes.some((to) => to.box === index)).slice(0, 3)
+  .map(({ i }) => [" ", link({ box: i })]);
+
 /** g = w dy */
 const equation = ({ name, formula }) => [name, formula].filter(Boolean).join(" = ");
+
+/** Why a step is made, in the language of the page. */
+const reason = ({ why }) => (known(why) ? say(why) : why ?? "");
 
 function stepCard(kind, formula, why, row, norm, of) {
   return tag("li", { class: kind, "data-makes": made(formula) }, tag("div", { class: "what" }, tag("code", {}, formula), tag("span", { class: "why" }, why)),
     cells(row, of > flat(row).length), norm === undefined ? null : tag("span", { class: "size" }, say("norm_is", { norm: short(norm) })));
 }
 
-/** The name that a formula gives a value to: "g" of "g = w dy". */
-const made = (formula) => formula.split(/[\s[=(]/)[0];
+/** The name that a formula gives a value to: "g" of "g = w dy", "mean(g)" of "mean(g) = ...". */
+const made = (formula) => formula.split(" = ")[0];
+
+/** Whether a formula names a value, not only a part of a longer name. */
+const names = (formula, value) => new RegExp(`(?<![\\w(])${value.replace(/[^\w ]/g, "\\$&")}(?!\\w)`).test(formula.replace(/\(/g, "( "));
 
 /** Show as many cards as were played; the last one is the present one, and those that its formula names are marked. */
 function played(cards, controls) {
@@ -142,9 +146,8 @@ function played(cards, controls) {
     one.classList.toggle("now", i === view.step - 1);
     one.classList.remove("used");
   });
-  const formula = cards[view.step - 1]?.querySelector("code").textContent.split("=").slice(1).join("=") ?? "";
-  const names = new Set(formula.match(/[A-Za-z_]\w*/g));
-  cards.slice(0, Math.max(0, view.step - 1)).forEach((one) => one.classList.toggle("used", names.has(one.dataset.makes)));
+  const formula = cards[view.step - 1]?.querySelector("code").textContent.split(" = ").slice(1).join(" = ") ?? "";
+  cards.slice(0, Math.max(0, view.step - 1)).forEach((one) => one.classList.toggle("used", names(formula, one.dataset.makes)));
   controls.count.textContent = say("step_of", { step: view.step, of: cards.length });
   controls.play.textContent = view.playing ? "⏸" : "▶";
   controls.play.setAttribute("aria-label", say(view.playing ? "stop" : "play"));

@@ -1,7 +1,7 @@
 // The model from below to above: what each part adds to the residual stream, and every box, behind which its floor stands.
 
 import { tag } from "./dom.js";
-import { boxes, layers, output, record, token } from "./record.js";
+import { boxes, layers, number, output, record, token } from "./record.js";
 import { largest, mean, short } from "./numbers.js";
 import { openFloor, startBackward } from "./player.js";
 import { placeOf } from "./answers.js";
@@ -61,8 +61,8 @@ function row(group, columns) {
 }
 
 function partName({ layer, part }) {
-  const where = layer === null ? "" : layers[layer].stack ? `${say(layers[layer].stack)} ${layers[layer].number + 1}` : `${layers[layer].number + 1}`;
-  return [where ? tag("b", {}, where) : null, " ", known(`part_${part}`) ? say(`part_${part}`) : part];
+  const where = layer === null ? [] : [layers[layer].stack ? say(layers[layer].stack) : null, say("layer_n", { n: number(layer) })];
+  return [tag("b", {}, where.filter(Boolean).join(" ")), " ", known(`part_${part}`) ? say(`part_${part}`) : part];
 }
 
 function chip(index) {

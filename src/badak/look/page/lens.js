@@ -19,7 +19,7 @@ export function lens() {
   const table = tag("table", { class: "lens" },
     tag("thead", {}, tag("tr", {}, tag("th", {}, say("after")), heads)),
     tag("tbody", {}, all.layers.map((layer, row) => tag("tr", {},
-      tag("th", { scope: "row", title: layer.name }, layer.name), cells[row].map((button) => tag("td", {}, button))))));
+      tag("th", { scope: "row", title: layer.name }, stateName(layer)), cells[row].map((button) => tag("td", {}, button))))));
   roving(table, cells.flat(), places.length, cells.flat().length - 1);
   const scroll = tag("div", { class: "scroll" }, table);
   watch(["sequence", "place"], () => requestAnimationFrame(() => {
@@ -40,7 +40,7 @@ function cell(layer, row, place, all) {
   const [id, share] = layer.top[place]?.[0] ?? [null, 0];
   const others = (layer.top[place] ?? []).map(([one, p]) => `${visible(answer(one))} ${percent(p)}`).join("\n");
   return tag("button", { style: `--p:${share ?? 0}`, title: others, "data-row": row, "data-place": place,
-    "aria-label": `${layer.name}: ${visible(answer(id))} ${percent(share)}`,
+    "aria-label": `${stateName(layer)}: ${visible(answer(id))} ${percent(share)}`,
     onclick: () => all.places === "each" && pin(all.sequence, place),
     onpointerenter: () => all.places === "each" && change({ over: { sequence: all.sequence, place } }),
     onpointerleave: () => change({ over: null }) }, brief(answer(id), 8));
@@ -49,7 +49,7 @@ function cell(layer, row, place, all) {
 /** How the probability of the final answer, and of the label, grows from layer to layer at one place. */
 function course(all, at) {
   const rows = all.layers.map((layer) => tag("tr", {},
-    tag("th", { scope: "row" }, layer.name),
+    tag("th", { scope: "row" }, stateName(layer)),
     tag("td", { class: "text" }, (layer.top[at] ?? []).slice(0, 3).map(([id, p]) => `${visible(answer(id))} ${percent(p)}`).join("  ")),
     tag("td", { class: "bar" }, tag("i", { style: `width:${100 * (layer.answer?.[at] ?? 0)}%` })),
     tag("td", { class: "number" }, percent(layer.answer?.[at])),
@@ -58,5 +58,8 @@ function course(all, at) {
     tag("th", { colspan: 2 }, say("its_answer")), all.layers[0].wanted ? tag("th", { class: "number" }, say("its_label")) : null)),
   tag("tbody", {}, rows));
 }
+
+/** The name of the state that is read; what stands before all layers is the embedding. */
+const stateName = ({ name }) => name || say("part_embedding");
 
 const through = (all) => (all.through?.length ? tag("p", { class: "small" }, say("read_through", { boxes: all.through.join(", ") })) : null);

@@ -1,8 +1,8 @@
 // The page, from above to below.
 
 import { tag } from "./dom.js";
-import { attentions, output, record, sequences } from "./record.js";
-import { grouped, short } from "./numbers.js";
+import { answer, attentions, output, record, sequences } from "./record.js";
+import { grouped, percent, short } from "./numbers.js";
 import { answers } from "./answers.js";
 import { floor } from "./floor.js";
 import { gradients } from "./gradients.js";
@@ -15,7 +15,7 @@ import { model } from "./layers.js";
 import { picture } from "./picture.js";
 import { strip } from "./strip.js";
 import { change, forget, view, watch } from "./view.js";
-import { known, say } from "./words.js";
+import { known, say, visible } from "./words.js";
 
 function build() {
   forget();
@@ -55,11 +55,17 @@ function input() {
   const pictures = sequences.map((one, index) => (one.picture ? picture(index) : null)).filter(Boolean);
   const loss = record.loss ? tag("p", { class: "the-loss" }, say(`loss_${record.loss.of}`, { loss: short(record.loss.value) })) : null;
   const notes = (record.words ?? []).map(({ code, text, values }) =>
-    tag("li", {}, known(`note_${code}`) ? say(`note_${code}`, values ?? {}) : text));
+    tag("li", {}, known(`note_${code}`) ? say(`note_${code}`, readable(values ?? {})) : text));
   return tag("section", { class: "input" }, tag("div", { class: "in" },
     tag("h2", {}, say("went_in")), sequences.map((_, index) => strip(index)), pictures, loss,
     notes.length ? tag("ul", { class: "notes" }, notes) : null),
   record.predictions ? tag("div", { class: "out" }, tag("h2", {}, say("came_out")), answers()) : null);
+}
+
+/** The values of a note as a person reads them. */
+function readable({ name, token, place, probability, ...rest }) {
+  return { ...rest, name: known(`sequence_${name}`) ? say(`sequence_${name}`) : name, token: visible(answer(token)),
+    place: (place ?? 0) + 1, probability: percent(probability) };
 }
 
 function attention() {
@@ -73,4 +79,8 @@ const part = (word, content) => (content
 change({ sequence: record.row?.sequence ?? output, place: record.row?.place ?? 0 });
 listen();
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view.theme === "auto" && build());
+
+let onScreen = view.theme; // on paper it is light, whatever it was on the screen
+window.addEventListener("beforeprint", () => { onScreen = view.theme; change({ theme: "light" }); });
+window.addEventListener("afterprint", () => change({ theme: onScreen }));
 build();
