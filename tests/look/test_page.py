@@ -72,7 +72,10 @@ def test_twelve_layers_of_twelve_heads_on_64_tokens_stay_below_two_megabytes():
     assert len(page(record([f" word{i}" for i in range(64)], layers=12, heads=12)).encode()) < 2_000_000
 
 
-def test_the_page_opens_in_the_language_of_the_record_or_the_one_that_was_asked_for():
+def test_the_page_opens_in_the_language_that_is_asked_for_or_of_the_record_or_of_the_person(monkeypatch):
+    monkeypatch.setenv("BADAK_LANG", "ko")
+    assert '<html lang="ko">' in page(record(["a"]))
+    monkeypatch.setenv("BADAK_LANG", "en")
     made = record(["a"])
     assert '<html lang="en">' in page(made)
     assert '<html lang="ko">' in page(made | {"language": "ko"})

@@ -14,17 +14,22 @@ from string import Template
 from typing import Any
 
 from badak.errors import ArgumentError, expect
+from badak.language import LANGUAGES
+from badak.language import language as spoken
 
 HERE = Path(__file__).parent
 STYLES = ("style.css", "pictures.css", "floor.css", "narrow.css")
-LANGUAGES = ("en", "ko")
 HALVES = re.compile("[\ud800-\udfff]")  # halves of a letter, which no file can hold: a token may end in one
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 
 
 def page(record: dict[str, Any], language: str | None = None) -> str:
-    """One look as the text of an HTML file; `record` is what `badak.look` knows of a run, `language` "en" or "ko"."""
-    language = language or record.get("language") or "en"
+    """One look as the text of an HTML file.
+
+    record     what `badak.look` knows of a run
+    language   "en" or "ko"; the record's own, or the person's, where it is None
+    """
+    language = language or record.get("language") or spoken()
     expect(language in LANGUAGES, "look", 'language "en" or "ko"', 'language="en"', ArgumentError, language=language)
     return Template((HERE / "template.html").read_text(encoding="utf-8")).substitute(
         language=language,
