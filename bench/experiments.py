@@ -2,8 +2,8 @@
 
 Each one is trained on badak, and where a comparison is asked for also in PyTorch from the same seed over the same
 batches. Results go to bench/results/experiments.json, curves to docs/img/, and both into the table of docs/experiments.md,
-experiment by experiment: what was run before stays. NAME=RUN takes the figures from a run that `badak train` made with the same
-settings, its seconds from metrics.csv.
+experiment by experiment: what was run before stays. What a run said, test by test, is kept in bench/results/logs/. NAME=RUN takes
+the figures from a run that `badak train` made with the same settings, its seconds from metrics.csv.
 """
 
 import json
@@ -11,7 +11,6 @@ import platform
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,10 +26,12 @@ from badak.train.loop import train
 from badak.train.run import Run
 from badak.train.session import build, start
 from badak.train.setups import PRESETS, Setup, change
+from bench.conditions import conditions
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
-RESULTS, PAGE, PICTURES = ROOT / "bench/results/experiments.json", ROOT / "docs/experiments.md", ROOT / "docs/img"
+RESULTS, LOGS = ROOT / "bench/results/experiments.json", ROOT / "bench/results/logs"
+PAGE, PICTURES = ROOT / "docs/experiments.md", ROOT / "docs/img"
 BEGIN, END = "<!-- results: written by bench/experiments.py -->", "<!-- end of results -->"
 MASKED = "Great minds [MASK] alike, but they also think differently"
 
@@ -140,6 +141,8 @@ CASES = {
                              "≥ 0.96, median of three", accuracy, seeds=(0, 1, 2), summary=median),
     "mnist-b": Case("MNIST B: 60,000 / 10,000, `badak train classify` (hidden 64, pre-norm, 6 epochs)", digits("digits"),
                     "≥ 0.98", accuracy),
+    **{f"mnist-b-{readout}": Case(f"the same, `--readout {readout}`", digits("digits", model={"readout": readout}), "-", accuracy)
+       for readout in ("mean", "cls")},
     "mnist-a-256": Case("MNIST A, hidden 256, post-norm, Adam 1e-3, 10 epochs", digits("small", model={"d_model": 256}),
                         "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
     **{f"mnist-{readout}": Case(f"MNIST, 10,000 / 10,000, `--train-images 10000 --epochs 3 --readout {readout}`",
@@ -147,21 +150,21 @@ CASES = {
                                 "-", accuracy, seeds=(0, 1, 2), summary=median) for readout in READOUTS},
     **{f"nsmc-{readout}": Case(f"Korean film reviews, `badak train text --readout {readout} --precision bf16`, 3 epochs",
                                reviews(model={"readout": readout}), "≥ 0.84", accuracy) for readout in READOUTS[1:]},
-    **{f"nsmc-numbers-{readout}": Case(f"the same, `--task numbers --readout {readout}`, 1 epoch",
-                                       reviews(model={"readout": readout}, data={"task": "numbers"}, train={"epochs": 1}), "-",
-                                       numbers) for readout in READOUTS[1:]},
+    **{f"nsmc-numbers-{readout}": Case(f"the same, `--task numbers --readout {readout}`, 3 epochs",
+                                       reviews(model={"readout": readout}, data={"task": "numbers"}), "-", numbers)
+       for readout in READOUTS[1:]},
 }  # fmt: skip
 
 
-def trained(setup: Setup, folder: Path) -> tuple[Run, Experiment, float]:
-    """A new run, and how long it took."""
-    run, experiment = start(folder, setup, log=print)
-    began = time.perf_counter()
-    train(experiment, setup.train, run, lambda progress: progress.row and print(f"  {progress.row}", flush=True))
-    return run, experiment, time.perf_counter() - began
+def trained(setup: Setup, folder: Path, say: Callable[[str], None]) -> tuple[Run, Experiment, dict]:
+    """A new run, and what it took."""
+    run, experiment = start(folder, setup, log=say)
+    with conditions() as taken:
+        train(experiment, setup.train, run, lambda progress: progress.row and say(f"  {progress.row}"))
+    return run, experiment, taken
 
 
-def finished(setup: Setup, folder: Path) -> tuple[Run, Experiment, float]:
+def finished(setup: Setup, folder: Path) -> tuple[Run, Experiment, dict]:
     """A run that was made before, with the same settings; tested once more."""
     run = Run.open(folder)
     experiment = build(change(run.setup, "data", {"path": setup.data.path}), tokenizer=run.vocabulary())
@@ -173,17 +176,23 @@ def finished(setup: Setup, folder: Path) -> tuple[Run, Experiment, float]:
     run.load_weights(experiment.model)
     with badak.no_grad(), computing(setup.train):
         experiment.evaluate()
-    return run, experiment, run.rows()[-1].seconds
+    return run, experiment, {"seconds": round(run.rows()[-1].seconds, 1)}
 
 
 def run_case(name: str, case: Case, folders: list[Path]) -> dict[str, Any]:
     """Train every seed, or take the runs in `folders`; measure, draw the first one's curves."""
-    runs, twins = [], []
+    runs, twins, said = [], [], []
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+        said.append(line)
+
     for place, seed in enumerate(case.seeds):
         setup = change(case.setup, "train", {"seed": seed})
         with tempfile.TemporaryDirectory() as folder:
-            run, experiment, seconds = finished(setup, folders[place]) if folders else trained(setup, Path(folder) / "run")
-            runs.append({"seed": seed, **case.measure(run, experiment), "seconds": round(seconds, 1)})
+            run, experiment, taken = finished(setup, folders[place]) if folders else trained(setup, Path(folder) / "run", say)
+            runs.append({"seed": seed, **case.measure(run, experiment), **taken})
+            say(f"seed {seed}: {runs[-1]['result']}, {', '.join(f'{name} {value}' for name, value in taken.items())}")
             if seed == case.seeds[0]:
                 PICTURES.mkdir(parents=True, exist_ok=True)
                 draw_curves(run.rows(), setup.metric, PICTURES / f"{name}.png", case.title.replace("`", ""), print)
@@ -192,6 +201,9 @@ def run_case(name: str, case: Case, folders: list[Path]) -> dict[str, Any]:
 
             twins.append(accuracy_after_training(setup, build(setup)))
         print(name, runs[-1]["result"], twins, flush=True)
+    if not folders:
+        LOGS.mkdir(parents=True, exist_ok=True)
+        (LOGS / f"{name}.log").write_text("\n".join(said) + "\n", encoding="utf-8")
     beside = ", ".join(f"{value:.4g}" for value in twins)
     facts = {name: fact for name, fact in badak.info().items() if name != "cache"}  # a folder of this machine says nothing
     where = {"python": platform.python_version(), "badak": badak.__version__, **facts}

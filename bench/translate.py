@@ -1,7 +1,7 @@
 """Train a translator on German and English captions and count its BLEU: `python -m bench.translate DIR`.
 
 DIR is a folder of Multi30k (train, val and test_2016_flickr, each with .de and .en, .gz or not). Two commands do it, which this
-file only times and writes down, in bench/results/translate.json:
+file only times and writes down, in bench/results/translate.json and bench/results/logs/translate.log:
 
     badak train translate --data DIR --precision bf16 --run RUN            26 epochs
     badak translate RUN --in test_2016_flickr.de --reference test_2016_flickr.en
@@ -15,12 +15,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from badak.data.parallel import read_lines
 from badak.measure.machine import processor
 from badak.train.run import Run
+from bench.conditions import conditions
 
 RESULTS = Path(__file__).resolve().parent / "results" / "translate.json"
 TESTS = ("test_2016_flickr", "test_2017_flickr")
@@ -42,10 +42,10 @@ def count(run: Path, data: Path, test: str, source: str = "de", target: str = "e
             packed = next(path for path in (data / f"{test}.{end}", data / f"{test}.{end}.gz") if path.exists())
             plain[end] = Path(folder) / f"{test}.{end}"
             plain[end].write_text("\n".join(read_lines(packed)) + "\n", encoding="utf-8")
-        begun = time.perf_counter()
-        said = badak("translate", str(run), "--in", str(plain[source]), "--reference", str(plain[target]))
+        with conditions() as taken:
+            said = badak("translate", str(run), "--in", str(plain[source]), "--reference", str(plain[target]))
         score, signature = re.search(r"BLEU ([\d.]+)   (\S+)", said).groups()
-    return {"bleu": float(score), "signature": signature, "seconds": round(time.perf_counter() - begun, 1)}
+    return {"bleu": float(score), "signature": signature, **taken}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -55,19 +55,26 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--run", type=Path, default=Path("runs/translate"))
     parser.add_argument("--count-only", action="store_true", help="the run is there already")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--log", type=Path, default=RESULTS.parent / "logs" / "translate.log")
     given = parser.parse_args(arguments)
+    taken = {}
     if not given.count_only:
-        badak("train", "translate", "--data", str(given.data), "--precision", "bf16", "--run", str(given.run))
+        with conditions() as taken:
+            said = badak("train", "translate", "--data", str(given.data), "--precision", "bf16", "--run", str(given.run))
+        given.log.parent.mkdir(parents=True, exist_ok=True)
+        lines = [line for line in said.splitlines() if not line.startswith(("  ", "next"))]  # without sentences of the data
+        given.log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     rows = Run.open(given.run).rows()
     columns = ("step", "epoch", "train_loss", "valid_loss", "valid_perplexity", "per_second")
     there = [test for test in TESTS if any(given.data.glob(f"{test}.*"))]
     found = {
         "machine": processor(),
+        "training": taken,
         "tests": {test: count(given.run, given.data, test) for test in there},
         "rows": [{name: round(float(getattr(row, name)), 4) for name in columns} for row in rows],
     }
     given.out.write_text(json.dumps(found, indent=1) + "\n")
-    print(json.dumps(found["tests"], indent=1))
+    print(json.dumps({"training": taken, **found["tests"]}, indent=1))
 
 
 if __name__ == "__main__":
