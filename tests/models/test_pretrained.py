@@ -231,7 +231,7 @@ def test_a_folder_that_is_not_there_says_what_to_put_where(tmp_path, monkeypatch
         models.from_pretrained("gpt2")
     assert str(caught.value) == (
         "gpt2: there is no such folder, and huggingface_hub, which could fetch it, is not installed\n"
-        "fix: pip install huggingface_hub, or put config.json and model.safetensors of gpt2 into a folder of that name"
+        "fix: pip install huggingface_hub, or put its config.json, model.safetensors and tokenizer.json into a folder gpt2"
     )
     with pytest.raises(FileError, match="there is no such folder\nfix: the folder that holds config.json"):
         models.from_pretrained(tmp_path / "a b")

@@ -78,5 +78,5 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Choice of the next token"),
     ],
     callback=run_chat,
-    help=f"Talk with the model of RUN: a run of badak train gpt, or a folder of Hugging Face. {HELP}.",
+    help=f"Talk with the model of RUN: a run of badak train gpt, a folder of Hugging Face, or a name on its Hub. {HELP}.",
 )

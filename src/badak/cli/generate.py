@@ -67,5 +67,5 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Choice of the next token"),
     ],
     callback=run_generate,
-    help="Write on from PROMPT with the model of the folder RUN: of badak train gpt, or of Hugging Face.",
+    help="Write on from PROMPT with the model of RUN: a run of badak train gpt, a folder of Hugging Face, or a name on its Hub.",
 )

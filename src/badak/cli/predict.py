@@ -10,8 +10,7 @@ from badak.data.files import read_text
 from badak.errors import ArgumentError, FileError
 from badak.generate.classify import TextJudge, Verdict
 from badak.generate.picture import rank_classes, read_picture
-from badak.train.run import Run
-from badak.train.session import open_judge, open_model
+from badak.train.opening import open_reader
 
 MARGIN = 12  # columns that a class may take before its numbers
 
@@ -27,19 +26,20 @@ def command(run: str, what: tuple[str, ...], file: str | None, words: int) -> No
 
     A picture (RUN is from badak train classify) may have any size and colours; dark ink on a bright ground is turned round.
 
-    Of a text (RUN is from badak train text) also the words that mattered: each word is left out once, the text is read again, and
-    the change of the answer is how much the word mattered. Of several texts, of a file, and of what comes in at a pipe,
-    there is a line each: class, probability, text, and the words that spoke for the class, with tabs between.
+    Of a text (RUN is from badak train text, or a text classifier of Hugging Face: a folder, or a name on its Hub) also the words
+    that mattered: each word is left out once, the text is read again, and the change of the answer is how much the word mattered.
+    Of several texts, of a file, and of what comes in at a pipe, there is a line each: class, probability, text, and the words that
+    spoke for the class, with tabs between.
     """
-    if Run.open(run).setup.experiment == "text":
+    reader = open_reader(run)
+    if isinstance(reader, TextJudge):
         texts, one = texts_of(what, file)
-        show_texts(open_judge(run), texts, words, one)
+        show_texts(reader, texts, words, one)
         return
-    model = open_model(run, "classify").model
     if file is not None or not what:
         raise ArgumentError(f"{run} is a run of badak train classify: it reads pictures", f"badak predict {run} PICTURE.png")
     for picture in what:
-        ranking = rank_classes(model, read_picture(picture))
+        ranking = rank_classes(reader.model, read_picture(picture))
         click.echo(f"{picture}: {ranking[0][0]}\n")
         show_ranking([(str(digit), chance) for digit, chance in ranking])
 

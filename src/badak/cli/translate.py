@@ -3,7 +3,7 @@
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -11,9 +11,8 @@ from badak.cli.options import PLACE, SectionedCommand, given, options_of
 from badak.data.parallel import read_lines
 from badak.errors import ArgumentError
 from badak.generate.translate import TranslateConfig, bleu, translate
-from badak.models.seq2seq import Seq2Seq
-from badak.train.session import PRECISIONS, open_model
-from badak.train.setups import TranslateSetup
+from badak.train.opening import open_translator
+from badak.train.session import PRECISIONS
 
 DEFAULTS = TranslateConfig()
 
@@ -30,19 +29,19 @@ def run_translate(
         )
     if show is not None and len(sentences) != 1:
         raise ArgumentError(f"--show draws one sentence; got {len(sentences):,}", "badak translate RUN 'a sentence' --show")
-    trained = open_model(run, "translate", precision)
-    model, setup = cast(Seq2Seq, trained.model), cast(TranslateSetup, trained.setup)
+    translator = open_translator(run, precision)
+    model, vocabulary = translator.model, translator.vocabulary
     if show is not None:
         from badak.generate.attention_picture import draw_translation
 
-        click.echo(draw_translation(model, trained.vocabulary, sentences[0], show, config, partial(click.echo, err=True)))
+        click.echo(draw_translation(model, vocabulary, sentences[0], show, config, partial(click.echo, err=True)))
         click.echo(f"attention in {show}", err=True)
         return
-    made = translate(model, trained.vocabulary, sentences, config)
+    made = translate(model, vocabulary, sentences, config)
     for line in made:
         click.echo(line)
     if references is not None:
-        score, signature = bleu(made, references, setup.data.lowercase)
+        score, signature = bleu(made, references, translator.lowercase)
         click.echo(f"BLEU {score:.2f}   {signature}", err=True)
 
 
@@ -82,5 +81,5 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Search"),
     ],
     callback=run_translate,
-    help="Translate each TEXT with the model of the folder RUN (from badak train translate).",
+    help="Translate each TEXT with the model of RUN: a run of badak train translate, a folder of Marian, or a name on the Hub.",
 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.data.marian import SPACE, MarianTokens
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, MissingError
 from badak.generate.translate import TranslateConfig, cross_attention, framed, translations
@@ -26,7 +27,7 @@ END = "(end)"  # how the mark of a sentence's end is called
 
 def draw_translation(
     model: Seq2Seq,
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | MarianTokens,
     sentence: str,
     path: str | os.PathLike,
     config: TranslateConfig | None = None,
@@ -55,16 +56,22 @@ def draw_translation(
     return tokenizer.decode(target, skip_special=True).strip()
 
 
-def words(tokenizer: Tokenizer, ids: np.ndarray) -> list[tuple[int, str]]:
+def words(tokenizer: Tokenizer | MarianTokens, ids: np.ndarray) -> list[tuple[int, str]]:
     """The words of a sentence and the place where each begins: pieces without a space before them go on with a word."""
     found: list[tuple[int, str]] = []
     begins = [0]
     for i in range(1, len(ids)):
-        if ids[i] == tokenizer.eos or tokenizer.decode(ids[i : i + 1]).startswith(" "):
+        if ids[i] == tokenizer.eos or _starts_word(tokenizer, int(ids[i])):
             begins.append(i)
     for begin, end in zip(begins, [*begins[1:], len(ids)]):
         found.append((begin, END if ids[begin] == tokenizer.eos else line(tokenizer.decode(ids[begin:end]).strip(), 40)))
     return found
+
+
+def _starts_word(tokenizer: Tokenizer | MarianTokens, number: int) -> bool:
+    if isinstance(tokenizer, MarianTokens):
+        return tokenizer.tokens.get(number, "").startswith(SPACE)
+    return tokenizer.decode([number]).startswith(" ")
 
 
 def _draw(figure_class: Any, weights: np.ndarray, across: Sequence[str], down: Sequence[str], path: Path, log: Callable) -> None:

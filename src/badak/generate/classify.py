@@ -60,6 +60,8 @@ class TextJudge:
                 f"TextJudge: {len(tokenizer)} tokens and {len(self.labels)} classes; the model has {model.config.vocab_size} and "
                 f"{model.config.classes}", "the tokenizer and the labels that the model was trained with",
             )  # fmt: skip
+        if not {BERT_MARKS[2], BERT_MARKS[3]} <= set(tokenizer.ids):
+            raise ArgumentError(f"TextJudge: the tokenizer has no {BERT_MARKS[2]} and {BERT_MARKS[3]}", "a tokenizer as BERT's")
 
     def judge(self, texts: Sequence[str], words: bool = True) -> Iterator[Verdict]:
         """A verdict on each text, in order; without `words` they are not looked for, which takes a pass for each word."""

@@ -19,7 +19,7 @@ from badak.errors import ArgumentError, BadakError, FileError, MissingError
 from badak.io.atomic import as_path
 from badak.io.config import read_json
 from badak.io.errors import line
-from badak.models.pretrained import CONFIG, found, from_pretrained
+from badak.models.pretrained import CONFIG, found, from_pretrained, is_hub_name
 from badak.nn import Module
 
 TEMPLATE, ABOUT_TOKENS = "chat_template.jinja", "tokenizer_config.json"
@@ -35,6 +35,11 @@ class Writer:
     ends: tuple[int, ...] = ()
     template: Callable[[Sequence[Turn]], str] | None = None
     alone: bool = False  # each text stands alone: the model never saw one line after another
+
+
+def place_of(name: str | os.PathLike) -> Path:
+    """The folder of this name; where there is none and the name could be one of the Hub's, where its files lie once fetched."""
+    return found(name) if is_hub_name(name) else as_path(name)
 
 
 def is_published(folder: str | os.PathLike) -> bool:
@@ -79,6 +84,16 @@ def _table(path: Path) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise FileError(f"{path}: expected a table; got {type(said).__name__}", "restore the file from a copy")
     return said
+
+
+def read_labels(place: Path) -> tuple[str, ...]:
+    """What the classes of a text classifier are called, by number; () for one that tells a number."""
+    said = _table(place / CONFIG).get("id2label")
+    names = said if isinstance(said, dict) else {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' own, where none are given
+    known = [names.get(str(at)) for at in range(len(names))]
+    if not all(isinstance(name, str) for name in known):
+        raise FileError(f"{place / CONFIG}: id2label does not name the classes 0 to {len(names) - 1}", "restore the file")
+    return tuple(map(str, known)) if len(known) > 1 else ()
 
 
 def read_template(place: Path) -> Callable[[Sequence[Turn]], str] | None:

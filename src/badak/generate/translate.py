@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from badak.data.marian import MarianTokens
 from badak.data.padding import pad
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, MissingError
@@ -42,14 +43,14 @@ def spaced(sentences: Iterable[str]) -> list[str]:
     return [f" {words}" if (words := sentence.strip()) else "" for sentence in sentences]
 
 
-def framed(tokenizer: Tokenizer, sentences: Iterable[str]) -> list[np.ndarray]:
+def framed(tokenizer: Tokenizer | MarianTokens, sentences: Iterable[str]) -> list[np.ndarray]:
     """The tokens of each sentence and the mark of its end."""
     end = tokenizer.ids[MARKS[2]]
     return [np.append(ids, end) for ids in tokenizer.encode_all(spaced(sentences))]
 
 
 def translate(
-    model: Seq2Seq, tokenizer: Tokenizer, sentences: Sequence[str], config: TranslateConfig | None = None
+    model: Seq2Seq, tokenizer: Tokenizer | MarianTokens, sentences: Sequence[str], config: TranslateConfig | None = None
 ) -> list[str]:
     """The translation of each sentence, "" for one that is empty. ArgumentError for one that is longer than the model reads."""
     made: list[str] = [""] * len(sentences)

@@ -25,6 +25,7 @@ from badak.tensor.dtypes import float32
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 OLD_WEIGHTS, OLD_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
+BESIDE = ("*.json", "*.txt", "*.jinja", "*.spm")  # settings, tokenizers, chat templates
 SHARD = 5_000_000_000  # bytes of a file at most
 NAMED = 5  # tensors that one message names
 
@@ -197,9 +198,16 @@ def found(folder: str | os.PathLike) -> Path:
         return place
     if place.exists():
         raise FileError(f"{place}: is a file", "the folder that holds config.json and model.safetensors")
-    if not isinstance(folder, str) or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", folder):
+    if not is_hub_name(folder):
         raise FileError(f"{place}: there is no such folder", "the folder that holds config.json and model.safetensors")
-    return _fetched(folder)
+    return _fetched(str(folder))
+
+
+def is_hub_name(name: str | os.PathLike) -> bool:
+    """Whether this is no path here, and could be a model on the Hub: "gpt2", or "owner/name" where no folder is called owner."""
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name) or as_path(name).exists():
+        return False
+    return "/" not in name or not as_path(name.partition("/")[0]).exists()
 
 
 def _fetched(name: str) -> Path:
@@ -208,16 +216,19 @@ def _fetched(name: str) -> Path:
     except ImportError:
         raise FileError(
             f"{name}: there is no such folder, and huggingface_hub, which could fetch it, is not installed",
-            f"pip install huggingface_hub, or put config.json and model.safetensors of {name} into a folder of that name",
+            f"pip install huggingface_hub, or put its config.json, model.safetensors and tokenizer.json into a folder {name}",
         ) from None
     try:
-        wanted = ["*.json", "*.safetensors", "*.bin", "*.txt"]
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted))
+        for weights in ("*.safetensors", "*.bin"):  # the older form only where the newer one is not there
+            place = Path(huggingface_hub.snapshot_download(name, allow_patterns=[*BESIDE, weights]))
+            if any(place.glob(weights)):
+                break
     except Exception as error:  # of the network, of the Hub, of its cache: all end here
         raise FileError(
             f"{name}: there is no such folder, and the Hub does not give it ({line(str(error).splitlines()[0])})",
-            f"look at the name and the network, or put config.json and model.safetensors of {name} into a folder of that name",
+            f"look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {name}",
         ) from error
+    return place
 
 
 def read_settings(place: Path) -> Settings:

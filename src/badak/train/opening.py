@@ -1,22 +1,75 @@
-"""What writes text, wherever it comes from: a run of badak train gpt, or a folder of Hugging Face."""
+"""What writes or judges text, wherever it comes from: a run of badak train, a folder of Hugging Face, or a name of its Hub."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
-from badak.generate.folder import Writer, is_published, open_folder
+from badak.data.marian import MarianTokens
+from badak.data.tokenizer import Tokenizer
+from badak.errors import ArgumentError
+from badak.generate.classify import TextJudge
+from badak.generate.folder import Writer, is_published, open_folder, place_of, read_labels
+from badak.models.bert import TextClassifier
+from badak.models.seq2seq import Seq2Seq
+from badak.nn import Module
 from badak.nn.answering import quantize
 from badak.tensor.dtypes import int8
-from badak.train.session import PRECISIONS, open_model
-from badak.train.setups import GPTSetup
+from badak.train.run import Run
+from badak.train.session import PRECISIONS, Trained, open_judge, open_model
+from badak.train.setups import GPTSetup, TranslateSetup
 
 
 def open_writer(folder: str | Path, precision: str = "float32") -> Writer:
-    """The model of a folder, with weights of "float32", "bf16" or "int8"."""
+    """The model of a folder or a name of the Hub, with weights of "float32", "bf16" or "int8"."""
+    folder = place_of(folder)
     if not is_published(folder):
         trained = open_model(folder, "gpt", precision)
         by_lines = isinstance(trained.setup, GPTSetup) and trained.setup.data.lines
         return Writer(trained.model, trained.vocabulary, () if trained.eos is None else (trained.eos,), alone=by_lines)
-    kind = PRECISIONS[precision]
-    writer = open_folder(folder, kind if kind.is_floating_point else None)
-    if kind is int8:
-        quantize(writer.model, int8)
+    writer = open_folder(folder, _whole(precision))
+    _narrow(writer.model, precision)
     return writer
+
+
+def _whole(precision: str) -> Any:
+    """The dtype in which a folder's weights are read."""
+    kind = PRECISIONS[precision]
+    return kind if kind.is_floating_point else None
+
+
+def _narrow(model: Module, precision: str) -> None:
+    if PRECISIONS[precision] is int8:
+        quantize(model, int8)
+
+
+def open_reader(folder: str | Path) -> TextJudge | Trained:
+    """What tells texts, of a run of badak train text or a folder of Hugging Face, or else the run of badak train classify."""
+    place = place_of(folder)
+    if is_published(place):
+        return TextJudge(TextClassifier.from_pretrained(place), Tokenizer.load(place), read_labels(place))
+    return open_judge(place) if Run.open(place).setup.experiment == "text" else open_model(place, "classify")
+
+
+@dataclass(frozen=True)
+class Translator:
+    """What translates: a model, its tokens, and whether it knows small letters only."""
+
+    model: Seq2Seq
+    vocabulary: Any
+    lowercase: bool = False
+
+
+def open_translator(folder: str | Path, precision: str = "float32") -> Translator:
+    """The model of a run of badak train translate, of a folder of Marian, or of its name on the Hub."""
+    place = place_of(folder)
+    if not is_published(place):
+        trained = open_model(place, "translate", precision)
+        return Translator(cast(Seq2Seq, trained.model), trained.vocabulary, cast(TranslateSetup, trained.setup).data.lowercase)
+    model, tokens = Seq2Seq.from_pretrained(place, _whole(precision)), MarianTokens.load(place)
+    if len(tokens) > model.config.vocab_size:
+        raise ArgumentError(
+            f"{folder}: {len(tokens)} tokens in vocab.json, a model of {model.config.vocab_size}",
+            "the files that belong to the model",
+        )
+    _narrow(model, precision)
+    return Translator(model, tokens)
