@@ -23,6 +23,7 @@ from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
+from badak.nn.mask import AnyMask, Mask, StartsMask
 from badak.tensor import Tensor, arange, int64
 
 
@@ -54,7 +55,7 @@ class Attention(nn.Module):
         self.drop = nn.Dropout(config.dropout)
 
     def forward(
-        self, x: Tensor, keep: Tensor | None = None, cache: KeyValueCache | None = None, layer: int = 0
+        self, x: Tensor, keep: AnyMask | None = None, cache: KeyValueCache | None = None, layer: int = 0
     ) -> Tensor:
         B, T, C = x.shape
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
@@ -101,6 +102,7 @@ class GPT(Pretrained):
 
     starts: where the text of each row begins, int64 (B,), for texts of different lengths that end together. What stands before
     is seen by nobody, and positions are counted from there; below 0 it began before these tokens, and all are seen.
+    mask: a badak.Mask; of what stands before, only what it shows is seen. It says so of all S keys, those of a cache included.
 
     Raises RangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another number
     of layers, ShapeError for one of another batch.
@@ -120,29 +122,37 @@ class GPT(Pretrained):
             for last in (block.attention.out, block.feed_forward.down):
                 nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
 
-    def forward(self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None) -> Tensor:
-        begin = 0 if cache is None else self._length_of(cache)
-        end = begin + ids.shape[1]
-        if end > self.config.context:
-            raise too_long(end, self.config.context, cache)
-        keep, position = None, self.position.weight[begin:end]  # (T, C)
-        if starts is not None:
-            keep = since(starts, begin, end, len(ids))
-            position = self.position((arange(begin, end) - starts.clamp(min=0)[:, None]).clamp(min=0))  # (B, T, C)
-        h = self.drop(self.token(ids) + position)  # (B, T, C)
+    def forward(
+        self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
+    ) -> Tensor:
+        T = ids.shape[1]
+        self._expect_fits(T, cache)
+        keep = seen(T, len(ids), cache, starts, mask)
+        h = self.drop(self.token(ids) + self._positions(T, cache, starts))  # (B, T, C)
         for layer, block in enumerate(self.blocks):
             h = block(h) if keep is None and cache is None else block(h, keep, cache, layer)
         if cache is not None:
-            cache.advance(ids.shape[1])
+            cache.advance(T)
         return F.linear(self.norm(h), self.token.weight)  # (B, T, V)
 
-    def _length_of(self, cache: KeyValueCache) -> int:
+    def _positions(self, T: int, cache: KeyValueCache | None, starts: Tensor | None) -> Tensor:
+        """The vectors of the places where T tokens stand, (T, C), or (B, T, C) where texts begin at different places."""
+        if starts is None:
+            return self.position.weight[:T] if cache is None else cache.rows(self.position.weight, T)
+        places = arange(T) if cache is None else cache.places(T)
+        return self.position((places - starts.clamp(min=0)[:, None]).clamp(min=0))
+
+    def _expect_fits(self, T: int, cache: KeyValueCache | None) -> None:
+        if cache is None:
+            if T > self.config.context:
+                raise too_long(T, self.config.context, None)
+            return
         if len(cache) != len(self.blocks):
             raise ArgumentError(
                 f"GPT: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
                 fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
             )
-        return cache.length
+        cache.expect_within(self.config.context, T, too_long)
 
     @property
     def takes_cache(self) -> bool:
@@ -157,14 +167,19 @@ class GPT(Pretrained):
         return self.takes_cache
 
 
-def since(starts: Tensor, begin: int, end: int, batch: int) -> Tensor:
-    """Which keys 0 .. end - 1 the queries begin .. end - 1 see, (B, 1, T, S): none after themselves, none before the text.
+def seen(T: int, batch: int, cache: KeyValueCache | None, starts: Tensor | None, mask: Mask | None) -> AnyMask | None:
+    """Which keys T new tokens see: none after themselves, none before the text of their row, and only what `mask` shows.
 
-    What stands before the text sees itself, so that no query is blind; nobody asks for its answer.
+    None where causal order says all. What stands before a text sees itself, so that no query is blind; nobody asks for its answer.
     """
+    if mask is not None and not isinstance(mask, Mask):
+        raise KindError(f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen")
+    if starts is None:
+        return None if mask is None else Mask.causal() & mask
     expect_starts(starts, batch)
-    i, j = arange(begin, end)[:, None], arange(end)  # (T, 1), (S,)
-    return ((j <= i) & (j >= starts[:, None, None]) | (j == i))[:, None]
+    if mask is not None:
+        return StartsMask(starts) & mask
+    return StartsMask(starts).keep(T) if cache is None else cache.seen(starts, T)
 
 
 def expect_starts(starts: Any, batch: int) -> None:
@@ -178,13 +193,14 @@ def expect_starts(starts: Any, batch: int) -> None:
 
 
 def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:
-    """Whether the forward of `module` is the one of `kind`."""
-    return getattr(module.forward, "__func__", None) is kind.forward
+    """Whether the forward of `module` is the one of `kind`, compiled or not."""
+    forward = getattr(module.forward, "function", module.forward)
+    return getattr(forward, "__func__", None) is kind.forward
 
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
     """The complaint about a text that does not fit into the context."""
-    what = "" if cache is None else f", {cache.length} of them in the cache"
+    what = "" if cache is None else f", {cache._length} of them in the cache"
     where = "" if cache is None else " and no cache: every place changes"
     return RangeError(
         f"GPT: length {length} > context {context}{what}",

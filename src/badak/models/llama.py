@@ -21,11 +21,12 @@ from typing import Literal
 from badak import nn
 from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
-from badak.models.gpt import since
+from badak.models.gpt import seen
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
+from badak.nn.mask import AnyMask, Mask
 from badak.tensor import Tensor, cat
 
 
@@ -113,13 +114,12 @@ class Attention(nn.Module):
         self.drop = nn.Dropout(config.dropout)
 
     def forward(
-        self, x: Tensor, rotary: nn.Module, keep: Tensor | None = None, cache: KeyValueCache | None = None, layer: int = 0
+        self, x: Tensor, rotary: nn.Module, keep: AnyMask | None = None, cache: KeyValueCache | None = None, layer: int = 0
     ) -> Tensor:
         B, T, _ = x.shape
         H, G = self.heads, self.key_heads
         q, k, v = self.qkv(x).view(B, T, H + 2 * G, -1).transpose(1, 2).split((H, G, G), dim=1)  # (B, H or G, T, D)
-        start = 0 if cache is None else cache.length
-        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), start)
+        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), 0 if cache is None else cache)
         q, k = turned[:, :H], turned[:, H:]
         p = self.dropout if self.training else 0.0
         if cache is None:
@@ -160,8 +160,8 @@ class Llama(Pretrained):
     """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
 
     With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has read
-    already, and `starts` is where the text of each row begins, as in `GPT`. Raises RangeError for a text longer than the context,
-    ArgumentError for a cache of other layers.
+    already; `starts` is where the text of each row begins, and `mask` what may be seen, as in `GPT`. Raises RangeError for a text
+    longer than the context, ArgumentError for a cache of other layers.
     """
 
     def __init__(self, config: LlamaConfig):
@@ -174,20 +174,12 @@ class Llama(Pretrained):
         self.output = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.apply(start)
 
-    def forward(self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None) -> Tensor:
-        begin = 0 if cache is None else cache.length
-        if cache is not None and len(cache) != len(self.blocks):
-            raise ArgumentError(
-                f"Llama: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
-                fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
-            )
-        if begin + ids.shape[1] > self.config.context:
-            raise RangeError(
-                f"Llama: length {begin + ids.shape[1]} > context {self.config.context}",
-                fix=f"give the last {self.config.context} tokens, ids[:, -{self.config.context}:]",
-            )
+    def forward(
+        self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
+    ) -> Tensor:
+        self._expect_fits(ids.shape[1], cache)
         # Rotary positions need no starts: only how far apart two tokens stand counts
-        keep = None if starts is None else since(starts, begin, begin + ids.shape[1], len(ids))
+        keep = seen(ids.shape[1], len(ids), cache, starts, mask)
         h = self.token(ids)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
             h = block(h, self.rotary, keep, cache, layer)
@@ -195,6 +187,18 @@ class Llama(Pretrained):
             cache.advance(ids.shape[1])
         h = self.norm(h)
         return F.linear(h, self.token.weight) if self.output is None else self.output(h)  # (B, T, V)
+
+    def _expect_fits(self, T: int, cache: KeyValueCache | None) -> None:
+        if cache is None:
+            if T > self.config.context:
+                raise too_long(T, self.config.context, None)
+            return
+        if len(cache) != len(self.blocks):
+            raise ArgumentError(
+                f"Llama: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
+                fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
+            )
+        cache.expect_within(self.config.context, T, too_long)
 
     def rows_of(self, name: str, parts: int) -> list[int]:
         """Queries, keys and values have as many rows as their heads have channels."""
@@ -204,6 +208,11 @@ class Llama(Pretrained):
         return [heads * config.width for heads in (config.heads, config.key_heads, config.key_heads)]
 
     takes_cache = takes_starts = True
+
+
+def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
+    """The complaint about a text that does not fit into the context."""
+    return RangeError(f"Llama: length {length} > context {context}", fix=f"give the last {context} tokens, ids[:, -{context}:]")
 
 
 def start(module: nn.Module) -> None:

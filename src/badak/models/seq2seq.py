@@ -96,14 +96,14 @@ class Seq2Seq(Pretrained):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    def embed(self, ids: Tensor, begin: int = 0) -> Tensor:
-        """What the stacks read of tokens that stand at `begin` and after it, (B, T, C)."""
-        end = begin + ids.shape[1]
-        if end > self.config.context:
-            raise RangeError(
-                f"Seq2Seq: length {end} > context {self.config.context}", "shorter sentences, or a model with a larger context"
-            )
-        return self.drop(self.token(ids) * self.config.d_model**0.5 + self.position.pe[begin:end])
+    def embed(self, ids: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        """What the stacks read of tokens, (B, T, C), at the beginning or behind those that a cache has read."""
+        T, pe = ids.shape[1], self.position.pe
+        if cache is not None:
+            cache.expect_within(self.config.context, T, too_long)
+        elif T > self.config.context:
+            raise too_long(T, self.config.context, None)
+        return self.drop(self.token(ids) * self.config.d_model**0.5 + (pe[:T] if cache is None else cache.rows(pe, T)))
 
     def encode(self, source: Tensor) -> Tensor:
         """What was read of source (B, S): memory (B, S, C)."""
@@ -116,7 +116,7 @@ class Seq2Seq(Pretrained):
                 f"Seq2Seq: {target.shape[0]} targets for {source.shape[0]} sources", "as many sentences of either language"
             )
         hidden = source == self.config.pad_id
-        h = self.embed(target, 0 if cache is None else cache.length)
+        h = self.embed(target, cache)
         if cache is not None:
             return self.logits(self.decoder(h, memory, memory_key_padding_mask=hidden, cache=cache))
         causal = nn.Transformer.generate_square_subsequent_mask(h.shape[1])
@@ -129,6 +129,11 @@ class Seq2Seq(Pretrained):
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, self.encode(source), source)
+
+
+def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
+    """The complaint about a sentence that does not fit into the context."""
+    return RangeError(f"Seq2Seq: length {length} > context {context}", "shorter sentences, or a model with a larger context")
 
 
 def _without_inner_dropout(module: nn.Module) -> None:

@@ -13,8 +13,8 @@ from badak.errors import ArgumentError, DTypeError, GraphError, KindError, Range
 from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
-from badak.nn.mask import AnyMask, Mask
-from badak.tensor import Tensor, int64
+from badak.nn.mask import AnyMask, Mask, StartsMask
+from badak.tensor import Tensor, arange, int64
 
 
 class KeyValueCache:
@@ -27,7 +27,10 @@ class KeyValueCache:
 
     A chunk of T tokens goes through the layers in turn, each of which calls `attend(layer, q, k, v)`; `advance(T)` then
     counts the chunk as read. Until then nothing of it is: a chunk that failed midway can be given again. `length` is the
-    number of tokens read, `rewind(length)` forgets all after that.
+    number of tokens read, `rewind(length)` forgets all after that; `rows`, `places` and `seen` say where the next tokens stand.
+
+    In a step of `badak.compile` all of these are done again by each replay, so that one recording serves every length. A program
+    that asks for `length` itself decides by it: its step is recorded for each length.
 
     The first chunk decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
     2 L B H S D numbers. Nothing is recorded for a backward.
@@ -51,7 +54,8 @@ class KeyValueCache:
             layers=layers,
             room=room,
         )
-        self.room, self.length = room, 0
+        self.room, self._length = room, 0
+        self._begun = False  # whether something was read
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
         self._ends = (0,) * layers  # up to which token each layer has kept them
         self._beside: list = [None] * layers  # keys and values of what stands beside the text, where there is something
@@ -62,6 +66,12 @@ class KeyValueCache:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    @property
+    def length(self) -> int:
+        """The number of tokens read."""
+        effects.decides(self, "_length")
+        return self._length
 
     def attend(
         self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: AnyMask | None = None
@@ -75,23 +85,61 @@ class KeyValueCache:
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise _no_history()
         watched = anywhere.curious and modes.observer is not None
-        if watched:
-            self._decides()
-        T, start = k.shape[2], self.length
-        if start + T > self.room:
-            raise RangeError(
-                f"KeyValueCache: length {start} + {T} new tokens > room {self.room}", f"a cache with room={start + T}"
-            )
-        kept = self._tensors(layer, k, v)
-        for mine, new in zip(kept, (k, v)):
-            (store if watched else _store)(mine, new, start)
-        self._reach(layer, start + T)
-        keys, values = (Tensor._of(mine._array[:, :, : start + T]) for mine in kept)
+        effects.decides(self, "changes")
+        _expect_room(self, k)
+        for mine, new in zip(self._tensors(layer, k, v), (k, v)):
+            (store if watched else _store)(mine, new, self)
+        self._reach(layer, k.shape[2])
+        if not watched:
+            return self._look(layer, q, keep, p)
+        if isinstance(keep, StartsMask) and p == 0:
+            return self._look_again(layer, q, None, keep.starts)
+        if isinstance(keep, Mask) or p > 0:  # tensors within it, and draws, are recorded one by one
+            effects.decides(self, "_length")
+            return self._look(layer, q, keep, p)
+        return self._look_again(layer, q, keep, None)
+
+    def _look(self, layer: int, q: Tensor, keep: AnyMask | None, p: float) -> Tensor:
+        """The attention of q to what a layer has kept, q's own keys included."""
+        T, S = q.shape[2], self._length + q.shape[2]
+        keys, values = (Tensor._of(mine._array[:, :, :S]) for mine in self._kept[layer])
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
-        causal = start if T != 1 else None
+        causal = self._length if T != 1 else None
         if isinstance(keep, Mask):
-            keep, causal = keep.resolve(T, start + T, q.shape[0])
-        return attend(q, keys, values, Visible(keep, None, causal, (T, start + T)), p, False)[0]
+            keep, causal = keep.resolve(T, S, q.shape[0])
+        return attend(q, keys, values, Visible(keep, None, causal, (T, S)), p, False)[0]
+
+    @effects.state(alone=True)
+    def _look_again(self, layer: int, q: Tensor, keep: Tensor | None, starts: Tensor | None) -> Tensor:
+        """The same as one effect, which finds the length that there is then."""
+        return self._look(layer, q, keep if starts is None else StartsMask(starts), 0.0)
+
+    def rows(self, table: Tensor, tokens: int) -> Tensor:
+        """The rows of a table of positions (S, ...) for the next `tokens`. RangeError where it has none for them."""
+        if modes.grad and table.requires_grad:
+            raise _no_history()
+        return self._rows(table, tokens) if anywhere.curious and modes.observer is not None else _rows_of(self, table, tokens)
+
+    @effects.state(alone=True)
+    def _rows(self, table: Tensor, tokens: int) -> Tensor:
+        return _rows_of(self, table, tokens).clone()  # for a replay writes over what it made
+
+    @effects.state(alone=True)
+    def places(self, tokens: int) -> Tensor:
+        """The places of the next `tokens` in the text, int64 (T,)."""
+        return arange(self._length, self._length + tokens)
+
+    def seen(self, starts: Tensor, tokens: int) -> AnyMask:
+        """Which keys the next `tokens` see where the text of each row begins at `starts` (B,)."""
+        mask = StartsMask(starts)
+        watched = anywhere.curious and modes.observer is not None
+        return mask if watched else mask.keep(tokens, self._length + tokens)
+
+    @effects.state(alone=True)
+    def expect_within(self, limit: int, tokens: int, complaint: Callable[[int, int, "KeyValueCache"], Exception]) -> None:
+        """Raise complaint(length, limit, self) where the text would be longer than `limit` with so many more tokens."""
+        if self._length + tokens > limit:
+            raise complaint(self._length + tokens, limit, self)
 
     def across(
         self, layer: int, memory: Tensor, project: Callable[[], tuple[Tensor, Tensor]], batch_axis: int = 0
@@ -102,15 +150,16 @@ class KeyValueCache:
         the rows taken as by `take`: `cache.memory` is.
         """
         self._expect_layer(layer)
-        self._decides()
-        if self.length == 0:
+        effects.decides(self, "_begun")
+        effects.decides(self, "changes")
+        if not self._begun:
             k, v = project()
             if modes.grad and (k.requires_grad or v.requires_grad):
                 raise _no_history()
             self._keep_beside(layer, k, v, memory, batch_axis)
         elif self._beside[layer] is None:
             raise ArgumentError(
-                f"KeyValueCache: layer {layer} is given a memory, but had none with the first {self.length} tokens",
+                f"KeyValueCache: layer {layer} is given a memory, but had none with the first {self._length} tokens",
                 "cache.rewind(), and the text from its beginning",
             )
         elif memory is not self.memory and not self._is_source(memory):
@@ -124,16 +173,10 @@ class KeyValueCache:
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""
-        effects.decides(self, "length")
         self._advance(tokens)
 
     def rewind(self, length: int = 0) -> None:
         """Forget all tokens but the first `length`; RangeError for more than were read."""
-        if not 0 <= length <= self.length:
-            raise RangeError(
-                f"KeyValueCache.rewind: length {length} of {self.length} read", f"length in 0..{self.length}"
-            )
-        effects.decides(self, "length")
         self._rewind(length)
 
     def take(self, rows: Tensor) -> None:
@@ -141,7 +184,8 @@ class KeyValueCache:
         if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
             got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
             raise KindError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
-        self._decides()
+        effects.decides(self, "_length")
+        effects.decides(self, "changes")
         self._take(rows)
 
     @effects.state(alone=True)
@@ -169,23 +213,27 @@ class KeyValueCache:
         return x
 
     @effects.state(alone=True)
-    def _reach(self, layer: int, end: int) -> None:
-        self._ends = (*self._ends[:layer], end, *self._ends[layer + 1 :])
+    def _reach(self, layer: int, tokens: int) -> None:
+        self._ends = (*self._ends[:layer], self._length + tokens, *self._ends[layer + 1 :])
 
     @effects.state(alone=True)
     def _advance(self, tokens: int) -> None:
         behind = min(range(len(self)), key=self._ends.__getitem__)
-        if not 0 <= tokens <= self._ends[behind] - self.length:
+        if not 0 <= tokens <= self._ends[behind] - self._length:
             raise RangeError(
-                f"KeyValueCache.advance: {tokens} tokens after the first {self.length}, but layer {behind} has kept "
-                f"{max(self._ends[behind] - self.length, 0)} of them",
+                f"KeyValueCache.advance: {tokens} tokens after the first {self._length}, but layer {behind} has kept "
+                f"{max(self._ends[behind] - self._length, 0)} of them",
                 f"attend(layer, q, k, v) in each of the {len(self)} layers first" if tokens > 0 else "rewind(length) goes back",
             )
-        self.length += tokens
+        self._length += tokens
+        self._begun = self._length > 0
 
     @effects.state(alone=True)
     def _rewind(self, length: int) -> None:
-        self.length, self._ends = length, tuple(min(end, length) for end in self._ends)
+        if not 0 <= length <= self._length:
+            raise RangeError(f"KeyValueCache.rewind: length {length} of {self._length} read", f"length in 0..{self._length}")
+        self._length, self._ends = length, tuple(min(end, length) for end in self._ends)
+        self._begun = length > 0
 
     def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
         """What a layer keeps, made if these are its first keys and values."""
@@ -220,16 +268,12 @@ class KeyValueCache:
             x._array[...] = y._array
         return old
 
-    def _decides(self) -> None:
-        effects.decides(self, "length")
-        effects.decides(self, "changes")
-
     def _expect_layer(self, layer: int) -> None:
         if not 0 <= layer < len(self):
             raise RangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
 
     def __repr__(self) -> str:
-        return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self.length})"
+        return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self._length})"
 
 
 def _no_history() -> GraphError:
@@ -259,8 +303,27 @@ def _empty(x: Tensor, room: int) -> Tensor:
     return x.new_empty(batch, heads, room, size)
 
 
-def _store(kept: Tensor, new: Tensor, start: int) -> None:
-    """Put the new keys or values, (B, H, T, D), behind the first `start` of those kept."""
+def _expect_room(cache: KeyValueCache, new: Tensor) -> None:
+    """Refuse keys or values (B, H, T, D) that a cache has no room for."""
+    start, T = cache._length, new._array.shape[2]
+    if start + T > cache.room:
+        raise RangeError(f"KeyValueCache: length {start} + {T} new tokens > room {cache.room}", f"a cache with room={start + T}")
+
+
+def _rows_of(cache: KeyValueCache, table: Tensor, tokens: int) -> Tensor:
+    start, end = cache._length, cache._length + tokens
+    if end > table.shape[0]:
+        raise RangeError(
+            f"KeyValueCache: length {start} + {tokens} new tokens > the {table.shape[0]} rows of a table of positions",
+            "a table for longer texts, or the end of the text without a cache",
+        )
+    return table[start:end]
+
+
+def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:
+    """Put the new keys or values, (B, H, T, D), behind those of the tokens that were read."""
+    _expect_room(cache, new)
+    start = cache._length
     kept._array[:, :, start : start + new._array.shape[2]] = new._array
 
 

@@ -237,6 +237,20 @@ class GivenMask(Mask):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class StartsMask(Mask):
+    """Causal, and nothing before the place where the text of each row begins, (B,). What stands before sees itself."""
+
+    starts: Tensor
+
+    def _seen(self, T: int, S: int) -> Tensor:
+        i, j = _positions(str(self), T, S)
+        return ((j <= i) & (j >= self.starts[:, None, None]) | (j == i))[:, None]  # (B, 1, T, S)
+
+    def _words(self) -> str:
+        return f"Mask of texts that begin at {tuple(self.starts.shape)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NotMask(Mask):
     mask: Mask
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from badak.errors import RangeError, ShapeError
 from badak.nn import functional as F
 from badak.nn import init
+from badak.nn.cache import KeyValueCache
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, tensor, zeros
@@ -71,7 +72,8 @@ class RotaryEmbedding(Module):
 
     so that q_s k_t depends on s - t only. Which channels make a pair i: i and i + D/2 (the default, as GPT-NeoX and LLaMA in
     the Hugging Face layout), or 2i and 2i + 1 with interleaved=True (the paper). x (..., T, D); offset: position of the
-    first row, for decoding with a cache. frequencies: D / 2 numbers in the place of base^(-2i / D), radians per position.
+    first row, or the KeyValueCache behind whose tokens the rows stand. frequencies: D / 2 numbers in the place of
+    base^(-2i / D), radians per position.
     Source: Su et al. 2021, "RoFormer", equation 34.
     """
 
@@ -98,10 +100,13 @@ class RotaryEmbedding(Module):
         self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
         self.register_buffer("sin", sin(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+    def forward(self, x: Tensor, offset: int | KeyValueCache = 0) -> Tensor:
         T = x.shape[-2]
-        _check_length(offset + T, self.max_len)
-        c, s = self.cos[offset : offset + T].to(x.dtype), self.sin[offset : offset + T].to(x.dtype)
+        if isinstance(offset, KeyValueCache):
+            c, s = offset.rows(self.cos, T).to(x.dtype), offset.rows(self.sin, T).to(x.dtype)
+        else:
+            _check_length(offset + T, self.max_len)
+            c, s = self.cos[offset : offset + T].to(x.dtype), self.sin[offset : offset + T].to(x.dtype)
         if self.interleaved:
             a, b = x[..., 0::2], x[..., 1::2]
             return stack((a * c - b * s, b * c + a * s), dim=-1).flatten(-2)
