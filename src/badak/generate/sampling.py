@@ -1,10 +1,11 @@
 """Text from left to right: ask the model for the next token, choose one, append it, ask again."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from math import inf
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from badak.autograd import no_grad
 from badak.data.padding import pad
@@ -20,6 +21,7 @@ from badak.generate.asked import (
 from badak.generate.filters import SampleConfig, filter_logits, forbid
 from badak.models.gpt import expect_starts
 from badak.nn import KeyValueCache, Module
+from badak.replay.compiled import Compiled
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, stack, tensor, where
 
 
@@ -98,7 +100,7 @@ def _stream(
 ) -> Iterator[Tensor]:
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1, starts)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
-    with evaluating(model):
+    with evaluating(model), closing(reader):
         for _ in range(config.new_tokens):
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
@@ -144,7 +146,8 @@ class Reader:
         self.model, self.starts = model, starts
         self.context: int | None = getattr(getattr(model, "config", None), "context", None)
         room = room if self.context is None else min(room, self.context)
-        self.cache = KeyValueCache(model.config.layers, room) if getattr(model, "takes_cache", False) and room > 0 else None
+        cached = getattr(model, "takes_cache", False) and room > 0
+        self.cache: KeyValueCache | None = cache_for(model, room, self.context) if cached else None
 
     def read(self, ids: Tensor) -> Tensor:
         """The logits after the last token of ids (B, T), which begins with what was read before."""
@@ -177,6 +180,32 @@ class Reader:
         """Read the text anew the next time: the weights are others."""
         if self.cache is not None:
             self.cache.rewind()
+
+    def close(self) -> None:
+        """Nothing more is read: the next text of a compiled model is read with this cache."""
+        if self.cache is not None and is_compiled(self.model):
+            _spare[self.model] = self.cache
+
+
+_spare: WeakKeyDictionary[Module, KeyValueCache] = WeakKeyDictionary()  # of compiled models, whose recordings know their cache
+ROOM = 256  # tokens by which the caches of compiled models grow
+
+
+def is_compiled(model: Module) -> bool:
+    """Whether calls of the model are recorded and replayed."""
+    return isinstance(model.__dict__.get("forward"), Compiled)
+
+
+def cache_for(model: Module, room: int, context: int | None) -> KeyValueCache:
+    """A cache for a text of `room` tokens: of a compiled model the one of its last text where that is large enough."""
+    if not is_compiled(model):
+        return KeyValueCache(model.config.layers, room)
+    spare = _spare.pop(model, None)
+    if spare is not None and spare.room >= room and len(spare) == model.config.layers:
+        spare.rewind()
+        return spare
+    room = -(-room // ROOM) * ROOM
+    return KeyValueCache(model.config.layers, room if context is None else min(room, context))
 
 
 Prompts = Tensor | Sequence[Sequence[int] | Tensor]

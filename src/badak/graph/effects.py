@@ -88,6 +88,9 @@ class Observer:
     def decides(self, holder, name: str) -> None:
         """Python decides by this attribute of an object what happens next, or changes it."""
 
+    def changes(self, holder, name: str) -> None:
+        """This attribute of an object, by which Python may decide later, is about to change."""
+
     def derived(self, x) -> None:
         """This tensor is a new one on memory that was there before."""
 
@@ -231,6 +234,12 @@ def decides(holder, name: str) -> None:
     """Tell that what happens next depends on this attribute of an object, or changes it."""
     if anywhere.curious and modes.observer is not None:
         modes.observer.decides(holder, name)
+
+
+def changes(holder, name: str) -> None:
+    """Tell that this attribute of an object, by which somebody may decide later, is about to change."""
+    if anywhere.curious and modes.observer is not None:
+        modes.observer.changes(holder, name)
 
 
 def derived(x) -> None:

@@ -32,7 +32,7 @@ class KeyValueCache:
     In a step of `badak.compile` all of these are done again by each replay, so that one recording serves every length. A program
     that asks for `length` itself decides by it: its step is recorded for each length.
 
-    The first chunk decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
+    The first chunk of a text decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
     2 L B H S D numbers. Nothing is recorded for a backward.
 
     Where the layers also look at a text beside theirs, such as what an encoder has read, `across(layer, memory, project)` gives
@@ -173,11 +173,17 @@ class KeyValueCache:
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""
+        self._changes()
         self._advance(tokens)
 
     def rewind(self, length: int = 0) -> None:
         """Forget all tokens but the first `length`; RangeError for more than were read."""
+        self._changes()
         self._rewind(length)
+
+    def _changes(self) -> None:
+        effects.changes(self, "_length")
+        effects.changes(self, "_begun")
 
     def take(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
@@ -236,9 +242,10 @@ class KeyValueCache:
         self._begun = length > 0
 
     def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
-        """What a layer keeps, made if these are its first keys and values."""
+        """What a layer keeps, made if these are its first keys and values, or the first of a text that is not like the last."""
         self._expect_layer(layer)
-        if self._kept[layer] is None:
+        kept = self._kept[layer]
+        if kept is None or (not self._begun and not all(_is_like(x._array, new) for x, new in zip(kept, (k, v)))):
             self._begin(layer, k, v)
         keys, values = self._kept[layer]
         _check(keys._array, k, "key")
@@ -328,6 +335,12 @@ def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:
 
 
 store = effects.writes(_store)
+
+
+def _is_like(kept, new: Tensor) -> bool:
+    """Whether keys or values (B, H, T, D) fit to those kept (B, H, room, D)."""
+    found = new._array
+    return found.shape[:2] == kept.shape[:2] and found.shape[3] == kept.shape[3] and found.dtype == kept.dtype
 
 
 def _check(kept, new: Tensor, name: str) -> None:

@@ -39,7 +39,8 @@ class Recorder(Observer):
         self.leaves: dict = {}  # id: (leaf, its .grad when the step first touched it, whether it was read)
         self.tensors: dict = {}  # id: tensors from outside
         self.modules: dict = {}  # id: modules that were called, or asked for what they hold
-        self.decided: dict = {}  # (id, name): (object, name, value) of what Python decides by
+        self.decided: dict = {}  # (id, name): (object, name, value when the step began) of what Python decides by
+        self._changed: dict = {}  # (id, name): (object, value when the step began) of what it has changed
         self.written: dict = {}  # id: owner of memory from outside that it writes
         self.stateful: dict = {}  # id: optimizers, schedules, generators, caches: what functions of state were called on
         self.origins = Origins()
@@ -300,7 +301,11 @@ class Recorder(Observer):
         self._derived[id(x)] = x
 
     def decides(self, holder, name: str) -> None:
-        self.decided.setdefault((id(holder), name), (holder, name, getattr(holder, name)))
+        _, value = self._changed.get((id(holder), name), (holder, getattr(holder, name)))
+        self.decided.setdefault((id(holder), name), (holder, name, value))
+
+    def changes(self, holder, name: str) -> None:
+        self._changed.setdefault((id(holder), name), (holder, getattr(holder, name)))
 
     # ------------------------------------------------------------------
 
