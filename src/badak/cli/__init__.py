@@ -22,6 +22,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "embed": ("embed", "Turn texts into vectors, and find the nearest in meaning."),
     "tokenize": ("tokenize", "Turn texts of any size into a folder of tokens."),
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
+    "launch": ("launch", "Run a program on several ranks at once, and watch over them."),
     "audit": ("audit", "Look for silent faults: leaks, and what never learns."),
     "profile": ("profile", "Show where the time of a training step goes, by operation."),
     "bench": ("bench", "Time training steps on this machine, against PyTorch where it is installed."),

@@ -12,6 +12,7 @@ from types import ModuleType, TracebackType
 
 from badak.errors import BadakError, FileError
 from badak.face.advice import advised
+from badak.face.distributed import engine as ranks
 from badak.naming.finder import stand_in_for_torch
 
 PROGRAM = "BADAK_RUN_PROGRAM"  # the environment variable that tells processes started afresh which script runs
@@ -27,8 +28,13 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
         warnings.showwarning = _show_warning
         try:
             begin()
+        except SystemExit as end:
+            if end.code:
+                ranks.failed(end)
+            raise
         except Exception as error:
             _report(advised(error) or error)
+            ranks.failed(error)
             return 1
     return 0
 
@@ -39,6 +45,7 @@ def prepared(program: str, arguments: list[str], is_module: bool = False) -> Cal
         raise FileError(f"badak run: {program}: a folder without a __main__.py", "badak run FOLDER/SCRIPT.py")
     source = b"" if is_module or os.path.isdir(program) else source_of(program)
     stand_in_for_torch()
+    ranks.announce()
     _tell_children()
     sys.argv = [program, *arguments]
     sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(program))

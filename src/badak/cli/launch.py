@@ -1,0 +1,76 @@
+"""badak launch"""
+
+import os
+import sys
+
+import click
+
+from badak.errors import FileError
+
+OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+ALSO = ("train", "run")  # commands of badak that several ranks can run
+
+
+@click.command(context_settings=OPTIONS)
+@click.option(
+    "-n",
+    "--ranks",
+    type=click.IntRange(1, 4096),
+    default=None,
+    metavar="N",
+    help="How many ranks.  [default: one for each core]",
+)
+@click.option(
+    "--hosts", type=str, metavar="FILE", help='Machines to use, a line "name:ranks" for each; reached by ssh.'
+)
+@click.option(
+    "--restarts",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Start all ranks again, N times at most, when one fails.",
+)
+@click.option("--logs", type=str, metavar="DIR", help="Keep what each rank prints in DIR/rank-N.log; show only rank 0.")
+@click.option(
+    "--hang",
+    type=click.FloatRange(0),
+    default=0,
+    metavar="SECONDS",
+    help="End all ranks when some have waited this long for another one.  [default: as long as the program's groups allow]",
+)
+@click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
+@click.argument("program")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(ranks, hosts, restarts, logs, hang, module: bool, program: str, arguments: tuple[str, ...]) -> int:  # fmt: skip
+    """Run a program on several ranks at once, on this machine or on several; `import torch` gives badak.
+
+    Each rank finds RANK, WORLD_SIZE and LOCAL_RANK in its environment. When one fails, all are ended, with one message.
+    """
+    from badak.face.launch import Order, launch
+
+    words = [sys.executable, "-m", "badak", *_command(program, module), *arguments]
+    count = ranks or _cores()
+    if not hosts:
+        click.echo(f"badak launch: {count} ranks on {_cores()} cores, {_threads(count)}", err=True)
+    return launch(Order(words, count, hosts, restarts, logs, hang), say=lambda text: click.echo(text, err=True))
+
+
+def _command(program: str, module: bool) -> list[str]:
+    """What each rank runs: a program for PyTorch, or a command of badak."""
+    if module:
+        return ["run", "-m", program]
+    if os.path.exists(program):
+        return ["run", program]
+    if program in ALSO:
+        return [program]
+    raise FileError(f"badak launch: {program[:200]}: there is no such file", "badak launch -n 2 SCRIPT [ARGS]")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _threads(ranks: int) -> str:
+    """How many threads each rank has, as its guard decides it."""
+    each = os.environ.get("BADAK_NUM_THREADS") or str(max(1, _cores() // ranks))
+    return f"{each} thread{'' if each == '1' else 's'} each" + (", pinned" if _cores() >= ranks else "")

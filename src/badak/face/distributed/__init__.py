@@ -1,0 +1,76 @@
+"""`torch.distributed`: ranks that compute together, over MPI. One rank alone is a group of one and needs no MPI.
+
+    engine.py       MPI itself
+    group.py        who belongs together
+    collectives.py  what all ranks of a group do with tensors; exchange.py: each with each; objects.py: with other objects
+    mail.py         from one rank to one other
+    agree.py        before they do it, they compare what they are about to do
+    work.py         an operation under way, and how long it waits
+    sums.py         in which order values are added
+    board.py        what a rank is doing, for `badak launch`
+"""
+
+from badak.face.distributed.collectives import all_gather as all_gather
+from badak.face.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
+from badak.face.distributed.collectives import all_reduce as all_reduce
+from badak.face.distributed.collectives import all_reduce_coalesced as all_reduce_coalesced
+from badak.face.distributed.collectives import barrier as barrier
+from badak.face.distributed.collectives import broadcast as broadcast
+from badak.face.distributed.collectives import gather as gather
+from badak.face.distributed.collectives import monitored_barrier as monitored_barrier
+from badak.face.distributed.collectives import reduce as reduce
+from badak.face.distributed.collectives import reduce_scatter as reduce_scatter
+from badak.face.distributed.collectives import reduce_scatter_tensor as reduce_scatter_tensor
+from badak.face.distributed.collectives import scatter as scatter
+from badak.face.distributed.errors import DistBackendError as DistBackendError
+from badak.face.distributed.errors import DistError as DistError
+from badak.face.distributed.errors import DistNetworkError as DistNetworkError
+from badak.face.distributed.errors import DistStoreError as DistStoreError
+from badak.face.distributed.exchange import all_to_all as all_to_all
+from badak.face.distributed.exchange import all_to_all_single as all_to_all_single
+from badak.face.distributed.group import GroupMember as GroupMember
+from badak.face.distributed.group import ProcessGroup as ProcessGroup
+from badak.face.distributed.group import destroy_process_group as destroy_process_group
+from badak.face.distributed.group import get_backend as get_backend
+from badak.face.distributed.group import get_backend_config as get_backend_config
+from badak.face.distributed.group import get_default_backend_for_device as get_default_backend_for_device
+from badak.face.distributed.group import get_global_rank as get_global_rank
+from badak.face.distributed.group import get_group_rank as get_group_rank
+from badak.face.distributed.group import get_node_local_rank as get_node_local_rank
+from badak.face.distributed.group import get_process_group_ranks as get_process_group_ranks
+from badak.face.distributed.group import get_rank as get_rank
+from badak.face.distributed.group import get_world_size as get_world_size
+from badak.face.distributed.group import group as group
+from badak.face.distributed.group import init_process_group as init_process_group
+from badak.face.distributed.group import is_available as is_available
+from badak.face.distributed.group import is_gloo_available as is_gloo_available
+from badak.face.distributed.group import is_initialized as is_initialized
+from badak.face.distributed.group import is_mpi_available as is_mpi_available
+from badak.face.distributed.group import is_nccl_available as is_nccl_available
+from badak.face.distributed.group import is_torchelastic_launched as is_torchelastic_launched
+from badak.face.distributed.group import is_ucc_available as is_ucc_available
+from badak.face.distributed.group import new_group as new_group
+from badak.face.distributed.mail import P2POp as P2POp
+from badak.face.distributed.mail import batch_isend_irecv as batch_isend_irecv
+from badak.face.distributed.mail import irecv as irecv
+from badak.face.distributed.mail import isend as isend
+from badak.face.distributed.mail import recv as recv
+from badak.face.distributed.mail import send as send
+from badak.face.distributed.objects import all_gather_object as all_gather_object
+from badak.face.distributed.objects import broadcast_object_list as broadcast_object_list
+from badak.face.distributed.objects import gather_object as gather_object
+from badak.face.distributed.objects import scatter_object_list as scatter_object_list
+from badak.face.distributed.sums import ReduceOp as ReduceOp
+from badak.face.distributed.work import Work as Work
+
+reduce_op = ReduceOp
+
+
+class Store:
+    """What processes would meet at: MPI needs none."""
+
+
+all_gather_single, reduce_scatter_single = (
+    all_gather_into_tensor,
+    reduce_scatter_tensor,
+)  # their names from PyTorch 2.13 on

@@ -1,0 +1,86 @@
+"""What this rank is doing, where `badak launch` can read it: a little shared memory between a rank and its guard.
+
+Without a guard (BADAK_BOARD is not set) nothing is written.
+"""
+
+import mmap
+import os
+import struct
+import threading
+import time
+import traceback
+
+SIZE = 512
+_HEAD = struct.Struct("<QQdI")  # ticks, steps, since when it waits (0: it does not), length of the text
+TEXT = 200
+_memory: mmap.mmap | None = None
+_state = [0, 0, 0.0]
+_what = b""
+
+
+def open_board() -> None:
+    """Begin to write, where a guard has given a place: a sign of life each half second, and what is told below."""
+    global _memory
+    path = os.environ.get("BADAK_BOARD")
+    if not path or _memory is not None:
+        return
+    with open(path, "r+b") as file:
+        _memory = mmap.mmap(file.fileno(), SIZE)
+    threading.Thread(target=_tick, name="badak-board", daemon=True).start()
+
+
+def is_open() -> bool:
+    """Whether a guard watches this rank."""
+    return _memory is not None
+
+
+def _tick() -> None:
+    while True:
+        _state[0] += 1
+        _write()
+        time.sleep(0.5)
+
+
+def _write() -> None:
+    if _memory is not None:
+        text = _what[:TEXT]
+        _memory[: _HEAD.size + len(text)] = _HEAD.pack(_state[0], _state[1], _state[2], len(text)) + text
+
+
+def waits(what: str) -> None:
+    """This rank waits for others, in this operation."""
+    if _memory is not None:
+        global _what
+        _state[2], _what = time.time(), what.encode()
+        _write()
+
+
+def goes_on() -> None:
+    """It waits no more."""
+    if _memory is not None:
+        _state[2] = 0.0
+        _write()
+
+
+def stepped() -> None:
+    """It has made one more step."""
+    if _memory is not None:
+        _state[1] += 1
+        _write()
+
+
+def last_words(error: BaseException) -> None:
+    """An error ends this rank: tell the guard which, and where in the program."""
+    path = os.environ.get("BADAK_BOARD")
+    if not path or isinstance(error, SystemExit):
+        return
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [
+        frame
+        for frame in frames
+        if f"{os.sep}badak{os.sep}" not in frame.filename and not frame.filename.startswith("<")
+    ]
+    where = f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""
+    said = (str(error).splitlines() or [""])[0]
+    with open(path + ".error", "w", encoding="utf-8", errors="replace") as file:
+        file.write(f"{type(error).__name__}: {said[:500]}{where}")

@@ -1,0 +1,61 @@
+"""How values of several ranks become one, in a fixed order: a tree over the ranks, ((0 + 1) + (2 + 3)) + ...
+
+Neighbours first, then neighbouring pairs. Where n is a power of two the tree over n ranks is the top of the tree over 2n, so a
+sum over shards has the same bits however many ranks they lie on, as long as each rank adds its own shards in this order, too.
+"""
+
+from enum import Enum
+
+import numpy as np
+
+from badak.errors import DTypeError
+
+
+class ReduceOp(Enum):
+    """How values of several ranks become one. AVG is for floats; BAND, BOR and BXOR for integers and bool."""
+
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR = range(8)
+
+
+_UFUNCS = {
+    ReduceOp.SUM: np.add, ReduceOp.AVG: np.add, ReduceOp.PRODUCT: np.multiply, ReduceOp.MIN: np.minimum,
+    ReduceOp.MAX: np.maximum, ReduceOp.BAND: np.bitwise_and, ReduceOp.BOR: np.bitwise_or, ReduceOp.BXOR: np.bitwise_xor,
+}  # fmt: skip
+_WHOLE = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
+
+
+def check(op: ReduceOp, dtype: np.dtype, where: str) -> None:
+    """Raise DTypeError where values of this dtype cannot be joined so."""
+    whole = dtype.kind in "iub"
+    if op in _WHOLE and not whole:
+        raise DTypeError(f"{where}: ReduceOp.{op.name} needs integers or bool; got {dtype}", "ReduceOp.SUM, MIN or MAX")
+    if op is ReduceOp.AVG and whole:
+        raise DTypeError(f"{where}: ReduceOp.AVG needs floats; got {dtype}", "ReduceOp.SUM, then divide")
+    if op in (ReduceOp.MIN, ReduceOp.MAX) and dtype.kind == "c":
+        raise DTypeError(f"{where}: ReduceOp.{op.name} needs an order; got {dtype}", "ReduceOp.SUM")
+
+
+def tree(parts: list[np.ndarray], op: ReduceOp) -> np.ndarray:
+    """All parts as one, in parts[0], whose memory is written to; so may be that of others."""
+    ufunc = _UFUNCS[op]
+    distance = 1
+    with np.errstate(all="ignore"):
+        while distance < len(parts):
+            for i in range(0, len(parts) - distance, 2 * distance):
+                join(ufunc, parts[i], parts[i + distance])
+            distance *= 2
+        if op is ReduceOp.AVG:
+            divide(parts[0], len(parts))
+    return parts[0]
+
+
+def join(ufunc, a: np.ndarray, b: np.ndarray) -> None:
+    """a = a with b."""
+    if a.dtype.kind == "b" and ufunc is np.multiply:
+        ufunc = np.logical_and
+    ufunc(a, b, out=a)
+
+
+def divide(a: np.ndarray, n: int) -> None:
+    """a = a / n."""
+    np.divide(a, np.asarray(n, a.dtype), out=a)

@@ -1,0 +1,166 @@
+"""The guard of one rank: it starts the rank's program, tells the launcher how it fares, and ends it when told.
+
+It imports nothing but Python's own library: it must stay alive, and small, whatever the rank does. It runs as a script.
+The launcher and a guard send each other lines of JSON.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import Any, BinaryIO
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
+
+BEAT = 0.25  # seconds between two looks at the rank
+SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 200  # as in face/distributed/board.py
+STARTERS = (
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+)
+TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+
+
+def place() -> list[int]:
+    """[rank, size, local rank, local size]."""
+    for names in STARTERS:
+        if all(name in os.environ for name in names):
+            return [int(os.environ[name]) for name in names]
+    return [0, 1, 0, 1]  # MPI says nothing to one rank alone
+
+
+def share(local_rank: int, local_size: int) -> list[int]:
+    """The cores of this rank: those of the machine, divided; none where there are fewer cores than ranks."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    each = len(cores) // local_size
+    return cores[local_rank * each : (local_rank + 1) * each]
+
+
+def surroundings(here: list[int], cores: list[int], board: str) -> dict[str, str]:
+    """The environment of the rank."""
+    env = {**os.environ, **{name: str(value) for name, value in zip(TORCHRUN, here)}}
+    env |= {"BADAK_BOARD": board, "PYTHONUNBUFFERED": "1"}
+    for name in ("OMP_NUM_THREADS", "BADAK_NUM_THREADS"):
+        env.setdefault(name, str(max(1, len(cores))))
+    return env
+
+
+def start(command: list[str], env: dict[str, str], cores: list[int], log: str) -> subprocess.Popen:
+    """Start the rank. It dies with its guard."""
+    tied = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+    def begin() -> None:
+        if tied is not None:
+            tied(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if cores and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, cores)
+
+    out: Any = None
+    if log:
+        out = subprocess.PIPE if env["RANK"] == "0" else open(log, "ab", buffering=0)
+    process = subprocess.Popen(  # what MPI gave this guard is the rank's
+        command, env=env, close_fds=False, preexec_fn=begin, stdout=out, stderr=subprocess.STDOUT if out else None
+    )
+    if out is subprocess.PIPE:
+        threading.Thread(target=tee, args=(process.stdout, open(log, "ab", buffering=0)), daemon=True).start()
+    return process
+
+
+def tee(source: BinaryIO, log: BinaryIO) -> None:
+    """Show what the first rank says, and keep it."""
+    while text := os.read(source.fileno(), 65536):
+        os.write(1, text)
+        log.write(text)
+
+
+class Guard:
+    """One rank and the line to the launcher."""
+
+    def __init__(self, command: list[str]):
+        host, port, self.token = os.environ.pop("BADAK_LAUNCHER").rsplit(":", 2)
+        log = os.environ.pop("BADAK_LAUNCH_LOGS", "")
+        self.here = place()
+        self.line = socket.create_connection((host, int(port)), timeout=20)
+        self.line.settimeout(None)
+        self.folder = tempfile.TemporaryDirectory(prefix="badak-rank-")
+        path = os.path.join(self.folder.name, "board")
+        with open(path, "wb") as file:
+            file.write(bytes(SIZE))
+        with open(path, "r+b") as file:
+            self.board = mmap.mmap(file.fileno(), SIZE)
+        cores = share(*self.here[2:])
+        log = os.path.join(log, f"rank-{self.here[0]}.log") if log else ""
+        self.process = start(command, surroundings(self.here, cores, path), cores, log)
+        self.errors = path + ".error"
+        self.say(hello=self.token, rank=self.here[0], pid=self.process.pid, host=socket.gethostname())
+
+    def say(self, **what: object) -> None:
+        """One line to the launcher. Where nobody hears it, the rank ends."""
+        try:
+            self.line.sendall(json.dumps(what).encode() + b"\n")
+        except OSError:
+            self.process.kill()
+            os._exit(1)
+
+    def watch(self) -> None:
+        """Tell how the rank fares until it ends; and then stay, for MPI's starter ends all when one guard ends early."""
+        ended = False
+        last = 0.0
+        while True:
+            heard, _, _ = select.select([self.line], [], [], BEAT)
+            if heard:
+                self.obey(self.line.recv(64))
+            now = time.monotonic()
+            if not ended and self.process.poll() is not None:
+                ended = True
+                self.last_words()
+                if self.process.returncode == 0:
+                    break
+            if now - last > 2 * BEAT:
+                last = now
+                self.beat()
+        self.line.close()
+
+    def beat(self) -> None:
+        """What the board says."""
+        ticks, steps, since, length = HEAD.unpack_from(self.board)
+        text = bytes(self.board[HEAD.size : HEAD.size + min(length, TEXT)]).decode(errors="replace")
+        self.say(ticks=ticks, steps=steps, waits=max(0.0, time.time() - since) if since else 0.0, what=text)
+
+    def last_words(self) -> None:
+        """How it ended."""
+        self.beat()
+        code, why = self.process.returncode, ""
+        if os.path.exists(self.errors):
+            with open(self.errors, encoding="utf-8", errors="replace") as file:
+                why = file.read(2000)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if resource else 0
+        self.say(end=code, why=why, peak=peak)
+
+    def obey(self, order: bytes) -> None:
+        """Stop the rank: "i" as Ctrl-C does, "k" at once. Nothing: the launcher is gone."""
+        if b"i" in order and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        if b"k" in order or not order:
+            if self.process.poll() is None:
+                self.process.kill()
+                self.process.wait()
+            self.folder.cleanup()
+            os._exit(1)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the launcher hears it and says what is to be done
+    Guard(sys.argv[1:]).watch()

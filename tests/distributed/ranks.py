@@ -1,0 +1,73 @@
+"""Real processes: badak's ranks by `badak launch` or MPI's own starter, and torch's over gloo."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+SRC = Path(__file__).resolve().parents[2] / "src"
+PROGRAMS = Path(__file__).parent / "programs"
+LIMIT = 60  # seconds
+
+
+class Done(NamedTuple):
+    """What the ranks printed, and the exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Few threads, plain kernels: these tests are about what goes between ranks."""
+    return {**os.environ, "PYTHONPATH": str(SRC), "BADAK_KERNELS": "plain", "OMP_NUM_THREADS": "1", **more}
+
+
+def _run(command: list[str], cwd, **more: str) -> Done:
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment(**more),
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=200)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        out, err = process.communicate()
+        raise AssertionError(f"not done within {LIMIT} s: {command}\n{out}\n{err}") from None
+    return Done(process.returncode, out, err)
+
+
+def launch(n: int, *command, cwd=None, options: tuple = (), **more: str) -> Done:
+    """badak launch -n N ..."""
+    return _run([sys.executable, "-m", "badak", "launch", "-n", str(n), *options, *map(str, command)], cwd, **more)
+
+
+def mpirun(n: int, *command, cwd=None, **more: str) -> Done:
+    """mpiexec -n N python ..."""
+    starter = Path(sys.executable).parent / "mpiexec"
+    return _run([str(starter), "-n", str(n), sys.executable, *map(str, command)], cwd, **more)
+
+
+def torch_ranks(n: int, *command, cwd=None) -> None:
+    """The program under torch, over gloo; raises where it fails."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    env = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1"}
+    line = [sys.executable, *map(str, command)]
+    started = [
+        subprocess.Popen(line, cwd=cwd, env={**env, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(n)
+    ]
+    try:
+        codes = [process.wait(timeout=LIMIT) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+    assert codes == [0] * n
