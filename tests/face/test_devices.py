@@ -224,7 +224,7 @@ def test_a_group_of_one_talks_to_itself(group):
 
 def test_more_processes_are_an_error(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
-    with pytest.raises(ArgumentError, match="a world of 4 ranks, but this process was started alone\nfix: badak launch -n 4 SCRIPT"):
+    with pytest.raises(ArgumentError, match="a world of 4 ranks, but this process was started alone\n.*badak launch -n 4"):
         badak.distributed.init_process_group("nccl")
     with pytest.raises(MissingError, match="one process, not in 2"):
         badak.multiprocessing.spawn(print, nprocs=2)
