@@ -12,7 +12,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
 # extras: imported where they are used
 OPTIONAL = {
-    "numba", "llvmlite", "matplotlib", "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
+    "numba", "llvmlite", "matplotlib",
+    "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
 }  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 
