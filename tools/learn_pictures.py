@@ -4,6 +4,7 @@ Each is drawn from the numbers that the programs of its chapter leave behind.
 """
 
 import sys
+import warnings
 from collections.abc import Callable
 
 import matplotlib
@@ -98,16 +99,91 @@ def masks(names: dict) -> Figure:
     return figure
 
 
+def encoder(names: dict) -> Figure:
+    figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    for residual, colour, text in (True, BLUE, "x + part(x)"), (False, ORANGE, "part(x)"):
+        curve = names["curves"][residual]
+        axes.plot(range(1, len(curve) + 1), curve, "o-", color=colour)
+        axes.text(len(curve) + 0.3, curve[-1], text, color=colour, va="center")
+    axes.set(xlabel="layers", ylabel="cosine between two words", ylim=(-0.15, 1.1), xlim=(0.5, len(curve) + 3), xticks=range(1, 13))
+    return figure
+
+
+def decoder(names: dict) -> Figure:
+    """The cross-attention, mean of its heads, while the model of the last block writes three numbers."""
+    import badak
+
+    model, numbers = names["model"], (305, 217, 940)
+    figure, axes = plt.subplots(1, len(numbers), figsize=(7, 2.8), layout="constrained")
+    calls: list[tuple] = []
+    hook = model.decoder.multihead_attn.register_forward_pre_hook(lambda _, args: calls.append(args))
+    for ax, number in zip(axes, numbers):
+        row = names["numbers"].index(number)
+        text = names["write"](model, names["digits"][row : row + 1])
+        word = names["spoken"](text[0])
+        with badak.no_grad():
+            model(names["digits"][row : row + 1], text[:, : len(word)])
+            _, weights = model.decoder.multihead_attn(*calls[-1])
+        table(ax, weights[0].numpy(), list(word), list(str(number)))
+    hook.remove()
+    return figure
+
+
+def cls_or_mean(names: dict) -> Figure:
+    """At whom CLS looks, mean of its heads; what each word says in the mean: its part of the answer's two numbers."""
+    import badak
+
+    ids = badak.tensor([[7, 5, names["A"], 9, 11, 4, 8, names["B"], 6, 10]])
+    words = ["A" if i == names["A"] else "B" if i == names["B"] else "·" for i in ids[0].tolist()]
+    inputs: list[tuple] = []
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
+    with badak.no_grad():
+        reader = names["models"]["CLS"]
+        hook = reader.layer.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
+        reader(ids)
+        hook.remove()
+        _, weights = reader.layer.self_attn(inputs[0], inputs[0], inputs[0])
+        reader, said = names["models"]["mean of outputs"], []
+        hook = reader.layer.register_forward_hook(lambda _, args, made: said.append(made[0]))
+        reader(ids)
+        hook.remove()
+        votes = (said[0] @ (reader.answer.weight[1] - reader.answer.weight[0])).numpy()
+    left.bar(range(len(words) + 1), weights[0, 0].numpy(), color=BLUE)
+    left.set_xticks(range(len(words) + 1), ["CLS", *words])
+    right.bar(range(len(words)), votes, color=[ORANGE if word != "·" else GREY for word in words])
+    right.set_xticks(range(len(words)), words)
+    right.axhline(0, color="black", lw=0.8)
+    return figure
+
+
+def training(names: dict) -> Figure:
+    figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+    _, right = names["train"]()
+    curves = (right, "lr 0.1", BLUE), (names["small"], "lr 0.0001", GREY), (names["squashed"], "softmax", "#009e73")
+    for losses, text, colour in (*curves, (names["forgotten"], "no zero_grad", ORANGE), (names["large"], "lr 10", "#cc79a7")):
+        axes.plot(np.clip(losses, 0, 9), color=colour, lw=1.5, label=text)  # until it is no number
+    axes.axhline(np.log(10), color="black", lw=0.8, ls=":")
+    axes.text(152, np.log(10), "ln 10", va="center")
+    axes.set(xlabel="step", ylabel="loss", ylim=(0, 6))
+    axes.legend(loc="upper right", frameon=False)
+    return figure
+
+
 PICTURES: dict[str, Callable[[dict], Figure]] = {
     "01-attention": attention,
     "02-positions": positions,
     "03-heads": heads,
     "04-masks": masks,
+    "05-encoder": encoder,
+    "06-decoder": decoder,
+    "07-cls-or-mean": cls_or_mean,
+    "08-training": training,
 }
 
 
 def main(chapters: list[str]) -> None:
     PLACE.mkdir(parents=True, exist_ok=True)
+    warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the browser has the letters
     with matplotlib.rc_context(STYLE):
         for page in learn.pages("en"):
             if page.stem in PICTURES and (not chapters or page.stem in chapters):
