@@ -105,7 +105,13 @@ def encoder(names: dict) -> Figure:
         curve = names["curves"][residual]
         axes.plot(range(1, len(curve) + 1), curve, "o-", color=colour)
         axes.text(len(curve) + 0.3, curve[-1], text, color=colour, va="center")
-    axes.set(xlabel="layers", ylabel="cosine between two words", ylim=(-0.15, 1.1), xlim=(0.5, len(curve) + 3), xticks=range(1, 13))
+    axes.set(
+        xlabel="layers",
+        ylabel="cosine between two words",
+        ylim=(-0.15, 1.1),
+        xlim=(0.5, len(curve) + 3),
+        xticks=range(1, 13),
+    )
     return figure
 
 
@@ -160,7 +166,11 @@ def training(names: dict) -> Figure:
     figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
     _, right = names["train"]()
     curves = (right, "lr 0.1", BLUE), (names["small"], "lr 0.0001", GREY), (names["squashed"], "softmax", "#009e73")
-    for losses, text, colour in (*curves, (names["forgotten"], "no zero_grad", ORANGE), (names["large"], "lr 10", "#cc79a7")):
+    for losses, text, colour in (
+        *curves,
+        (names["forgotten"], "no zero_grad", ORANGE),
+        (names["large"], "lr 10", "#cc79a7"),
+    ):
         axes.plot(np.clip(losses, 0, 9), color=colour, lw=1.5, label=text)  # until it is no number
     axes.axhline(np.log(10), color="black", lw=0.8, ls=":")
     axes.text(152, np.log(10), "ln 10", va="center")
