@@ -10,6 +10,7 @@ PAGES = [page for language in learn.LANGUAGES for page in learn.pages(language)]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 
 
+@pytest.mark.many
 @each_page
 def test_the_programs_of_a_page_print_what_it_shows(page):
     shown = [block.text for block in learn.blocks(page)]
