@@ -1,5 +1,7 @@
 """The page as a text: complete in both languages, harmless whatever a token says, small, and alone."""
 
+import ast
+import inspect
 import json
 import re
 from pathlib import Path
@@ -7,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from badak.errors import ArgumentError
+from badak.look import looking, steps
+from badak.look import record as record_module
 from badak.look.page import page
 from badak.look.page.page import HERE, IMPORT, words
 from tests.look.made import record
@@ -28,6 +32,29 @@ def asked() -> tuple[set[str], set[str]]:
     return whole, set(re.findall(r"(?:say|known)\(`([\w-]+_)\$", text))
 
 
+def reasons() -> set[str]:
+    """The sentences of look/steps.py that say why a step is made."""
+    tree = ast.parse(Path(inspect.getfile(steps)).read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "step"]
+    last = [call.args[3] for call in calls if len(call.args) > 3]
+    return {node.value for node in last if isinstance(node, ast.Constant)} | {steps.ABOVE, steps.BELOW}
+
+
+def test_every_reason_of_a_step_is_said_in_korean_too():
+    assert len(reasons()) > 20
+    for reason in reasons():
+        assert words()[reason]["en"] == reason
+
+
+def test_every_word_about_what_was_cut_or_is_missing_is_said_in_korean_too():
+    text = "\n".join(Path(inspect.getfile(module)).read_text(encoding="utf-8") for module in (record_module, looking))
+    codes = set(re.findall(r'seen\.say\(\s*"(\w+)"', text))
+    assert len(codes) >= 10
+    assert codes | {"own_translation"} == {
+        key.removeprefix("note_") for key in words() if key.startswith("note_")
+    }
+
+
 def test_every_word_is_said_in_both_languages():
     for key, texts in words().items():
         assert set(texts) == {"en", "ko"}, key
@@ -42,7 +69,7 @@ def test_the_table_of_words_has_what_the_modules_ask_for_and_nothing_else():
     assert whole <= set(words())
     assert {"does_", "sequence_", "part_", "note_", "floor_", "kind_", "title_", "lead_", "loss_"} <= beginnings
     built = {"encoder", "decoder"}  # the name of a stack
-    built |= {key for key in words() if " " in key}  # the reasons of steps
+    built |= reasons()
     built |= {key for key in words() if key.endswith("_long") and f'"{key.removesuffix("_long")}"' in text}
     assert [
         key for key in words() if f'"{key}"' not in text and not key.startswith(tuple(beginnings)) and key not in built

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import badak
 from badak.look.page import page
+from badak.models.classifier import ClassifierConfig, build_classifier
+from badak.models.gpt import GPT, GPTConfig
+from badak.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from tests.look.made import record
 
 TOKENS = ["The", " cat", " sat", " on", " the", " mat"]
@@ -199,6 +203,45 @@ def test_everything_is_reached_by_the_keyboard(opened):
         "print",
         "open-help",
     } <= reached
+
+
+def gpt():
+    badak.manual_seed(0)
+    model = GPT(GPTConfig(vocab_size=12, context=16, d_model=16, heads=2, layers=2))
+    return badak.look(model, badak.tensor([[1, 7, 3, 9, 3, 2]]), labels=badak.tensor([7, 3, 9, 3, 2, -100]))
+
+
+def translator():
+    sizes = {
+        "vocab_size": 12,
+        "context": 16,
+        "d_model": 16,
+        "heads": 2,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "feedforward": 24,
+    }
+    return badak.look(Seq2Seq(Seq2SeqConfig(**sizes)), (badak.tensor([[1, 7, 3, 9]]), badak.tensor([[1, 5, 6]])))
+
+
+def digits():
+    sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, readout="cls", encoder_layers=2)
+    return badak.look(build_classifier(sizes), badak.rand(1, 12, 12), labels=badak.tensor([4]))
+
+
+@pytest.mark.parametrize("seen", [gpt, translator, digits])
+def test_what_a_real_look_knows_is_shown_down_to_the_last_box(opened, seen):
+    made = seen()
+    shown = opened(made.to_html())
+    boxes = shown.locator(".chip")
+    assert boxes.count() == len(made.record["boxes"])
+    for box in range(boxes.count()):
+        boxes.nth(box).dispatch_event("click")
+        words = text(shown, "#floor")
+        assert made.record["kinds"][made.record["boxes"][box]["kind"]]["formula"][0] in words
+        assert "undefined" not in words and "NaN" not in words and "[object" not in words
+    body = text(shown, "body")
+    assert "undefined" not in body and "[object" not in body
 
 
 def test_a_token_that_is_markup_is_a_token(opened):

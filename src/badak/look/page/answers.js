@@ -45,7 +45,8 @@ function wanted(all, at) {
   const label = sequences[all.sequence]?.labels?.[at];
   const chance = all.wanted?.[at], rank = all.rank?.[at];
   if (chance !== null && chance !== undefined && rank !== null && rank !== undefined) {
-    const text = label === undefined || label === null || label < 0 ? "" : visible(answer(label));
+    const id = label >= 0 ? label : all.top[at]?.[rank]?.[0];
+    const text = id === undefined ? "" : `“${visible(answer(id))}”`;
     notes.push(tag("p", {}, say("wanted", { token: text, rank: rank + 1, share: percent(chance) })));
   }
   if (all.entropy?.[at] !== undefined) notes.push(tag("p", { class: "small" }, say("unsure", { nats: short(all.entropy[at]) })));

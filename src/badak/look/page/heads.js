@@ -38,7 +38,9 @@ export function tabs() {
   return tag("div", { class: "tabs", role: "group", "aria-label": say("kinds_of_attention") }, buttons);
 }
 
-function familyName({ kind, queries, keys }) {
+function familyName({ kind, queries, keys, stack }) {
+  if (kind === "cross" && queries === keys) return say("looks_at", { who: say("decoder"), at: say("encoder") });
+  if (stack && kind === "self") return say("looks_at_itself", { who: say(stack) });
   const name = (sequence) => say(`sequence_${sequences[sequence]?.name ?? "text"}`);
   return kind === "self" ? say("looks_at_itself", { who: name(queries) }) : say("looks_at", { who: name(queries), at: name(keys) });
 }

@@ -15,11 +15,13 @@ function groups() {
   boxes.forEach((box, index) => {
     const last = result.at(-1);
     const state = states.find((one) => one.box === index) ?? null;
-    const open = last && last.layer === box.layer && last.part === box.part && !(last.state && state);
+    const same = last && last.layer === box.layer && (last.part === box.part || box.part === "other" || last.part === "other");
+    const open = same && !(last.state && (state || last.part !== box.part));
     const group = open ? last : { layer: box.layer, part: box.part, indices: [], state: null };
     if (!open) result.push(group);
     group.indices.push(index);
     group.state ??= state;
+    group.part = group.state?.part ?? (group.part === "other" ? box.part : group.part);
   });
   return result.length ? result : states.map((state) => ({ layer: state.layer, part: state.part, indices: [], state }));
 }
@@ -60,8 +62,9 @@ function row(group, columns) {
   return { element, chips, bars };
 }
 
-function partName({ layer, part }) {
-  const where = layer === null ? [] : [layers[layer].stack ? say(layers[layer].stack) : null, say("layer_n", { n: number(layer) })];
+function partName({ layer, part, state }) {
+  const stack = record.streams?.[state?.stream]?.name;
+  const where = layer === null ? [stack ? say(stack) : null] : [layers[layer].stack ? say(layers[layer].stack) : null, say("layer_n", { n: number(layer) })];
   return [tag("b", {}, where.filter(Boolean).join(" ")), " ", known(`part_${part}`) ? say(`part_${part}`) : part];
 }
 

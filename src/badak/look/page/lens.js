@@ -1,7 +1,7 @@
 // The prediction read at every layer, as if the model ended there (logit lens): layers down, places across.
 
 import { tag } from "./dom.js";
-import { answer, record, sequences } from "./record.js";
+import { answer, number, record, sequences } from "./record.js";
 import { percent } from "./numbers.js";
 import { placeOf } from "./answers.js";
 import { change, pin, view, watch } from "./view.js";
@@ -16,7 +16,8 @@ export function lens() {
   const detail = tag("div", { class: "detail", "aria-live": "polite" });
   const cells = all.layers.map((layer, row) => places.map((place) => cell(layer, row, place, all, detail)));
   const heads = places.map((place) => tag("th", { scope: "col" }, whole ? say("answer") : brief(sequences[all.sequence].tokens[place], 8)));
-  const table = tag("table", { class: "lens" },
+  const longest = Math.max(...all.layers.flatMap(({ top }) => top.map(([first]) => (first ? brief(answer(first[0]), 8).length : 1))));
+  const table = tag("table", { class: "lens", style: `--cell:${Math.max(34, 14 + 8 * longest)}px` },
     tag("thead", {}, tag("tr", {}, tag("th", {}, say("after")), heads)),
     tag("tbody", {}, all.layers.map((layer, row) => tag("tr", {},
       tag("th", { scope: "row", title: layer.name }, stateName(layer)), cells[row].map((button) => tag("td", {}, button))))));
@@ -59,7 +60,10 @@ function course(all, at) {
   tag("tbody", {}, rows));
 }
 
-/** The name of the state that is read; what stands before all layers is the embedding. */
-const stateName = ({ name }) => name || say("part_embedding");
+/** The layer after which is read; what stands before all layers is the embedding. */
+function stateName({ state, name }) {
+  const one = record.streams?.[record.lens.stream]?.states[state];
+  return one?.part === "embedding" ? say("part_embedding") : one?.layer !== null && one ? say("layer_n", { n: number(one.layer) }) : name;
+}
 
 const through = (all) => (all.through?.length ? tag("p", { class: "small" }, say("read_through", { boxes: all.through.join(", ") })) : null);

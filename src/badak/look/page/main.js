@@ -1,7 +1,7 @@
 // The page, from above to below.
 
 import { tag } from "./dom.js";
-import { answer, attentions, output, record, sequences } from "./record.js";
+import { answer, attentions, firstAttention, output, record, sequences } from "./record.js";
 import { grouped, percent, short } from "./numbers.js";
 import { answers } from "./answers.js";
 import { floor } from "./floor.js";
@@ -76,7 +76,7 @@ function attention() {
 const part = (word, content) => (content
   ? tag("section", { class: `of-${word}` }, tag("h2", {}, say(`title_${word}`)), tag("p", { class: "lead" }, say(`lead_${word}`)), content) : "");
 
-change({ sequence: record.row?.sequence ?? output, place: record.row?.place ?? 0 });
+change({ attention: firstAttention, sequence: record.row?.sequence ?? output, place: record.row?.place ?? 0 });
 listen();
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view.theme === "auto" && build());
 

@@ -33,13 +33,17 @@ export function weights(attention, head) {
 /** [[what, share], ...] of what a head does, the largest first. */
 export const scores = (head) => Object.entries(head.scores ?? {}).sort((a, b) => b[1] - a[1]);
 
-/** Attentions of one kind between the same sequences: [{kind, queries, keys, members: [index, ...]}], each a picture of its own. */
+/** Attentions of one kind, in one stack, between the same sequences: [{kind, queries, keys, stack, members: [index, ...]}]. */
 export const families = [];
-attentions.forEach(({ kind, queries, keys }, index) => {
-  const same = families.find((one) => one.kind === kind && one.queries === queries && one.keys === keys);
+attentions.forEach(({ kind, queries, keys, layer }, index) => {
+  const stack = layers[layer]?.stack ?? "";
+  const same = families.find((one) => one.kind === kind && one.queries === queries && one.keys === keys && one.stack === stack);
   if (same) same.members.push(index);
-  else families.push({ kind, queries, keys, members: [index] });
+  else families.push({ kind, queries, keys, stack, members: [index] });
 });
+
+/** What is shown first: of a translation how the target looks at the source. */
+export const firstAttention = Math.max(0, attentions.findIndex(({ kind, queries, keys }) => kind === "cross" && queries !== keys));
 
 export const family = (attention) => families.find(({ members }) => members.includes(attention));
 
