@@ -50,6 +50,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "io.config": "check from_dict option read_config to_dict write_config",
     "audit": "Audit Finding",
     "look": "Look",
+    "doctor.checkup": "Checkup Finding",
     "kernels": "",
     "errors": "ArgumentError BadakError BadakWarning DeviceError DTypeError FileError GraphError KindError MissingError RangeError "
     "ShapeError StateError",

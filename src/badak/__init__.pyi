@@ -539,6 +539,7 @@ from badak.tensor.triangles import tril as tril
 from badak.tensor.triangles import triu as triu
 from badak.audit import audit as audit
 from badak.look import look as look
+from badak.doctor import doctor as doctor
 from badak.kernels import info as info
 from badak.autograd import enable_grad as enable_grad
 from badak.autograd import inference_mode as inference_mode

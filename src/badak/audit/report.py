@@ -87,13 +87,18 @@ class Audit:
 
     def to_html(self) -> str:
         """The same as one HTML page that needs nothing else."""
-        return PAGE.format(title=escape(f"audit of {self.model}"), style=STYLE, body=self._repr_html_())
+        return as_page(f"audit of {self.model}", self._repr_html_())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
         word = f"{len(self.findings)} found" if self.findings else "nothing found"
-        rows = "".join(_row(finding) for finding in self.findings)
-        rows = f"<table><tr><th>probe</th><th>module</th><th>what was measured</th></tr>{rows}</table>" if rows else ""
+        rows = as_rows(
+            ("probe", "module", "what was measured"),
+            [
+                (TITLES.get(f.probe, f.probe), f.module or "the model", f"{f.cause}\n{f.between}".strip(), f.numbers, f.fix)
+                for f in self.findings
+            ],
+        )
         tail = [f"sound: {', '.join(TITLES[probe] for probe in self.sound)}"] if self.sound else []
         tail += [f"not asked: {TITLES[probe]}: {why}" for probe, why in self.unasked.items()]
         tail += [f"note: {note}" for note in self.notes]
@@ -102,13 +107,25 @@ class Audit:
         )
 
 
-def _row(finding: Finding) -> str:
-    numbers = "".join(f"<tr><td>{escape(k)}</td><td>{escape(_number(v))}</td></tr>" for k, v in finding.numbers.items())
-    text = escape(finding.cause) + (f"<br>{escape(finding.between)}" if finding.between else "")
+def as_page(title: str, body: str) -> str:
+    """One HTML page that needs nothing else."""
+    return PAGE.format(title=escape(title), style=STYLE, body=body)
+
+
+def as_rows(head: tuple[str, str, str], findings: list[tuple[str, str, str, dict[str, Any], str]]) -> str:
+    """A table of findings: (what, where, cause, numbers, fix); "" where there are none."""
+    if not findings:
+        return ""
+    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    return f"<table><tr>{titles}</tr>{''.join(_row(*finding) for finding in findings)}</table>"
+
+
+def _row(what: str, where: str, cause: str, numbers: dict[str, Any], fix: str) -> str:
+    inner = "".join(f"<tr><td>{escape(k)}</td><td>{escape(_number(v))}</td></tr>" for k, v in numbers.items())
+    text = escape(cause).replace("\n", "<br>")
     return (
-        f"<tr><td>{escape(TITLES.get(finding.probe, finding.probe))}</td>"
-        f"<td><code>{escape(finding.module or 'the model')}</code></td>"
-        f"<td>{text}<table class=numbers>{numbers}</table><b>fix:</b> {escape(finding.fix)}</td></tr>"
+        f"<tr><td>{escape(what)}</td><td><code>{escape(where)}</code></td>"
+        f"<td>{text}<table class=numbers>{inner}</table><b>fix:</b> {escape(fix)}</td></tr>"
     )
 
 

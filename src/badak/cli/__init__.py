@@ -24,6 +24,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
     "launch": ("launch", "Run a program on several ranks at once, and watch over them."),
     "audit": ("audit", "Look for silent faults: leaks, and what never learns."),
+    "doctor": ("doctor", "Watch the first steps of a training and say what is wrong with it."),
     "profile": ("profile", "Show where the time of a training step goes, by operation."),
     "bench": ("bench", "Time training steps on this machine, against PyTorch where it is installed."),
     "summary": ("summary", "Show what a model is made of and what it costs: parameters, FLOPs, memory."),

@@ -91,8 +91,8 @@ class Observer:
     def changes(self, holder, name: str) -> None:
         """This attribute of an object, by which Python may decide later, is about to change."""
 
-    def derived(self, x) -> None:
-        """This tensor is a new one on memory that was there before."""
+    def derived(self, x, of) -> None:
+        """This tensor is a new one on memory that was there before, that of the tensor `of`."""
 
     def hooked(self, what: str) -> None:
         """The user's code is called from within."""
@@ -242,10 +242,10 @@ def changes(holder, name: str) -> None:
         modes.observer.changes(holder, name)
 
 
-def derived(x) -> None:
-    """Tell that this tensor is a new one on memory that was there before, as by detach()."""
+def derived(x, of) -> None:
+    """Tell that this tensor is a new one on memory that was there before, as by of.detach()."""
     if anywhere.curious and modes.observer is not None:
-        modes.observer.derived(x)
+        modes.observer.derived(x, of)
 
 
 def redefined(thing, how: str) -> None:

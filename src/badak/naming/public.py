@@ -235,6 +235,7 @@ TABLE = {
     ),
     "audit": Names(functions="audit"),
     "look": Names(functions="look"),
+    "doctor": Names(functions="doctor"),
     "kernels": Names(
         functions="info",
     ),

@@ -297,7 +297,7 @@ class Recorder(Observer):
         if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
             self.refuse(f"it changes more than values: {how}")
 
-    def derived(self, x) -> None:
+    def derived(self, x, of) -> None:
         self._derived[id(x)] = x
 
     def decides(self, holder, name: str) -> None:

@@ -218,7 +218,7 @@ class History(About):
         """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
         twin = self._of(self._array)
         twin._counter = self._watch()
-        effects.derived(twin)
+        effects.derived(twin, self)
         return twin
 
     def detach_(self):
@@ -235,7 +235,7 @@ class History(About):
         if self._meta is not None:
             return self._like_meta(self._meta)
         twin = self._of(self._array)
-        effects.derived(twin)
+        effects.derived(twin, self)
         return twin
 
     @data.setter

@@ -1,0 +1,19 @@
+"""doctor: what is wrong with a training, told from its first steps.
+
+with badak.doctor() as checkup:            badak doctor train.py
+    train()
+checkup.ok, checkup.findings, print(checkup), checkup.to_html()
+
+doctor.py     the door: `badak.doctor`
+facts.py      what was seen in a step: calls of models, losses, look-ups, attentions, backwards, gradients
+watch.py      sees them: an observer of effects, which measures and does not judge
+senses.py     what is measured at single operations: losses, attentions, rectifiers, data that comes in
+visit.py      some steps of a training under the watch, and what the diagnoses say of them
+names.py      names of modules and parameters, and lines of the program
+program.py    a PyTorch program, run until enough steps were seen
+overfit.py    the same batch again and again: can the model learn at all?
+checkup.py    what was found, as text and as a page
+diagnoses/    one file for each, which judges and does not measure
+"""
+
+from badak.doctor.doctor import doctor as doctor

@@ -1,0 +1,81 @@
+"""What the doctor has found: an object, a text of one screen at most, a page."""
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from badak.audit.report import as_page, as_rows
+
+SHOWN = 6  # findings: each takes three or four lines of a screen
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault: its code, its title, file:line where there is one, what was measured, what helps."""
+
+    code: str
+    title: str
+    place: str
+    cause: str
+    fix: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.title}{f'  {self.place}' if self.place else ''}\n  {self.cause}\n  fix: {self.fix}"
+
+
+@dataclass
+class Checkup:
+    """The result of `badak.doctor`.
+
+    findings     what is wrong, causes before effects; `ok` is True where there is nothing
+    steps        how many were watched
+    losses       the loss of each of them, None where it had none
+    why          what there is to know of how it was watched
+    seconds      what it took, the program's own work included
+    """
+
+    subject: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    steps: int = 0
+    losses: list[float | None] = field(default_factory=list)
+    model: str = ""
+    optimizer: str = ""
+    why: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+    def head(self) -> list[str]:
+        """What was watched."""
+        known = [loss for loss in self.losses if loss is not None]
+        curve = f"; loss {known[0]:.4g} -> {known[-1]:.4g}" if known else ""
+        lines = [f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s{curve}"]
+        return lines + ([f"{self.model}; {self.optimizer}"] if self.model else [])
+
+    def __str__(self) -> str:
+        parts = ["\n".join(self.head())]
+        parts += [str(finding) for finding in self.findings[:SHOWN]] or ["nothing found"]
+        rest = [f"{f.code} {f.title}" for f in self.findings[SHOWN:]]
+        tail = [f"and {len(rest)} more: {', '.join(rest)}"] if rest else []
+        tail += [f"note: {each}" for each in self.why]
+        return "\n\n".join([*parts, "\n".join(tail)]).rstrip()
+
+    def __repr__(self) -> str:
+        return f"Checkup({self.subject}: {len(self.findings)} findings in {self.steps} steps)"
+
+    def to_html(self) -> str:
+        """The same as one HTML page that needs nothing else."""
+        return as_page(f"doctor of {self.subject}", self._repr_html_())
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
+        word = f"{len(self.findings)} found" if self.findings else "nothing found"
+        rows = as_rows(
+            ("fault", "place", "what was measured"),
+            [(f"{f.code} {f.title}", f.place or "-", f.cause, f.numbers, f.fix) for f in self.findings],
+        )
+        tail = "".join(f"<li>{escape(each)}</li>" for each in self.why)
+        return f"<section><h2>{word}</h2>{head}{rows}<ul>{tail}</ul></section>"

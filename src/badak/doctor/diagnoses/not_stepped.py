@@ -1,0 +1,38 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.doctor.checkup import Finding
+from badak.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.doctor.visit import Visit
+
+
+class StepBeforeBackward(Diagnosis):
+    """optimizer.step() finds no gradient: it comes before backward(), or what backward() made is cleared in between."""
+
+    code = "BADAK-208"
+    title = "step() without gradients"
+    explains = ("BADAK-217", "BADAK-219", "BADAK-224")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        steps = visit.steps
+        empty = [step for step in steps if not step.gradients]
+        if not empty or not visit.watch.reached:
+            return
+        backs = sum(len(step.backs) for step in steps)
+        if len(empty) == len(steps) and len(steps) > 1 and backs:
+            yield self.found(
+                empty[0].place,
+                f"in {len(empty)} of {len(steps)} steps no parameter had a gradient, though backward() ran {backs} times: "
+                "the weights never change",
+                "zero_grad(), then backward(), then step()",
+                steps=len(empty), backwards=backs,
+            )  # fmt: skip
+        elif empty == steps[:1] and len(steps) > 2 and not steps[0].backs:
+            yield self.found(
+                empty[0].place,
+                f"the first step() came before the first backward(): all {len(steps)} steps use the gradient of the batch before",
+                "loss.backward() before optimizer.step()",
+                steps=len(steps),
+            )

@@ -1,0 +1,33 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.doctor.checkup import Finding
+from badak.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.doctor.visit import Visit
+
+
+class ProbabilitiesForLogits(Diagnosis):
+    """A loss that takes the softmax (or sigmoid) itself is given what has gone through one."""
+
+    code = "BADAK-202"
+    title = "probabilities in the place of logits"
+    explains = ("BADAK-210", "BADAK-217")
+    made = {"cross_entropy": "softmax", "cross_entropy_soft": "softmax", "bce_with_logits": "sigmoid"}
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        said = set()
+        for step in visit.steps:
+            for loss in step.trained:
+                maker = self.made.get(loss.kind)
+                if loss.made_by != maker or maker is None or loss.place in said:
+                    continue
+                said.add(loss.place)
+                yield self.found(
+                    loss.place,
+                    f"{loss.kind} is given what {maker} made at {loss.made_at or 'a line of badak'}, values from {loss.low:.2g} to "
+                    f"{loss.high:.2g}, and takes the {maker} itself: the loss cannot come near 0",
+                    f"leave out the {maker}: give the loss the logits",
+                    low=loss.low, high=loss.high,
+                )  # fmt: skip

@@ -1,0 +1,145 @@
+"""What was seen while a program trained, step by step. Numbers and places only: what they mean is for the diagnoses to say."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from badak.nn import Module
+
+
+@dataclass
+class Loss:
+    """One loss: by which operation, of what, where."""
+
+    kind: str  # the operation: cross_entropy, nll, bce_with_logits, mse, ...
+    place: str  # file:line
+    value: float | None  # None where it was not reduced
+    rows: int
+    classes: int
+    grad: bool  # a gradient is wanted
+    mean: bool = True
+    made_by: str = ""  # the operation that made its first input, through views
+    made_at: str = ""
+    nats: float | None = None  # cross entropy of the rows, measured anew
+    spread: float = 0.0  # of the logits of a row: the mean standard deviation
+    low: float = 0.0  # its first input's smallest and largest value
+    high: float = 0.0
+    target: np.ndarray | None = None
+    ignored: int | None = None
+    scale: float | None = None  # the gradient that came back to it
+
+
+@dataclass
+class Lookup:
+    """A table of rows was asked."""
+
+    ids: np.ndarray
+    rows: int
+    module: Module | None
+
+
+@dataclass
+class Attended:
+    """Which keys an attention let its queries see, and how sharply they looked."""
+
+    module: Module | None
+    place: str
+    keep: np.ndarray | None  # (..., T, S) broadcastable, True = seen; None: all
+    sharp: float  # share of the rows with 3 visible keys or more that give one of them 99 %
+    added: bool = False  # a mask of zeros and ones was added to the scores
+
+
+@dataclass
+class Rectified:
+    """Units of a ReLU: which of them were above zero in some row."""
+
+    module: Module | None
+    place: str
+    alive: np.ndarray
+    rows: int
+
+
+@dataclass
+class Fed:
+    """Data that went into a first layer as it came."""
+
+    module: Module | None
+    place: str
+    mean: float
+    std: float
+    low: float
+    high: float
+
+
+@dataclass
+class Call:
+    """The program called a module with parameters."""
+
+    module: Module
+    place: str
+    grad: bool  # a graph was recorded
+    training: bool
+    random: bool  # something in it behaves otherwise in training: dropout, batch norm
+    content: tuple = ()  # of its tensors: (where in memory, a number made of the values)
+
+
+@dataclass
+class Back:
+    """One backward()."""
+
+    place: str
+    scales: list[tuple[str, float, bool]] = field(
+        default_factory=list
+    )  # of the losses: place, gradient, whether a mean
+    thrown_away: int = 0  # gradients that were cleared before it, which no step had used
+
+
+@dataclass
+class Cut:
+    """Something left the graph: by detach(), .data, or because nothing was recorded."""
+
+    how: str
+    place: str
+    node: Any  # where it hung in the graph
+    module: Module | None = None
+
+
+@dataclass
+class Size:
+    """Of one parameter in one step: norms of the gradient, the weights and the update."""
+
+    gradient: float
+    weight: float
+    update: float | None
+
+
+@dataclass
+class Step:
+    """What happened up to a step of an optimizer, and in it."""
+
+    number: int
+    losses: list[Loss] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
+    attended: list[Attended] = field(default_factory=list)
+    rectified: list[Rectified] = field(default_factory=list)
+    fed: list[Fed] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    backs: list[Back] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    sizes: dict[int, Size] = field(default_factory=dict)  # by the id of the parameter
+    gradients: int = 0  # parameters of the optimizer that had one
+    leftover: tuple[int, float] = (0, 0.0)  # parameters whose gradient of the last step was still there, its norm
+    rates: tuple[float, ...] = ()
+    place: str = ""
+    optimizer: Any = None
+
+    @property
+    def trained(self) -> list[Loss]:
+        return [loss for loss in self.losses if loss.grad]
+
+    @property
+    def loss(self) -> float | None:
+        """What was trained on: the mean of the losses of this step."""
+        values = [loss.value for loss in self.trained if loss.value is not None]
+        return float(np.mean(values)) if values else None

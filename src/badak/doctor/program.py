@@ -1,0 +1,67 @@
+"""A program that was written for PyTorch under the doctor's watch: it runs, unchanged, until enough steps were seen."""
+
+import os
+import sys
+from contextlib import redirect_stdout
+
+from badak.doctor.checkup import Checkup
+from badak.doctor.facts import Step
+from badak.doctor.visit import Visit
+from badak.doctor.watch import name_of
+from badak.errors import ArgumentError
+from badak.face.run import prepared
+
+
+class _Enough(BaseException):
+    """Ends the program where enough was seen."""
+
+
+class _Stopping(Visit):
+    """A visit at whose end the program ends, too, unless it goes on."""
+
+    goes_on = False
+
+    def step_ended(self, step: Step) -> None:
+        super().step_ended(step)
+        if self.done and not self.goes_on:
+            raise _Enough
+
+
+def examined(
+    program: str, arguments: list[str], is_module: bool = False, steps: int = 20, goes_on: bool = False
+) -> Checkup:
+    """What the doctor says of a program. Its own output goes to stderr. goes_on: let it run to its end.
+
+    Raises FileError where there is no such program, ArgumentError where it ends or fails before the first step of an optimizer.
+    """
+    visit = _Stopping(steps, None, True, program if is_module else os.path.basename(os.path.abspath(program)))
+    visit.goes_on = goes_on
+    begin = prepared(program, arguments, is_module)
+    end = "ended"
+    with redirect_stdout(sys.stderr), visit as checkup:
+        try:
+            begin()
+        except _Enough:
+            pass
+        except SystemExit as error:
+            end = f"ended with exit code {error.code}" if error.code else end
+        except Exception as error:
+            visit.error = error
+            end = f"failed with {name_of(error)},"
+            if visit.done:
+                raise
+        if not visit.done:
+            visit.end()
+    if checkup.findings:
+        return checkup
+    if not checkup.steps:
+        what = "before its first optimizer.step()" if checkup.model else "before it called a module that has parameters"
+        raise ArgumentError(f"{program}: {end} {what}", f"badak run {program} shows what it does")
+    if visit.error is not None:
+        raise ArgumentError(
+            f"{program}: {end} after {checkup.steps} steps, in which nothing was found",
+            f"badak run {program} shows where",
+        )
+    if checkup.steps < steps and not visit.goes_on:
+        checkup.why.append(f"the program ended after {checkup.steps} of {steps} steps")
+    return checkup

@@ -1,0 +1,219 @@
+"""The watch over a training: an observer of effects that notes what happens, step by step. It changes no number.
+
+Modules are seen by their `__call__`, everything else by the door of effects. A step ends with the step() of an optimizer.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from badak.doctor import senses
+from badak.doctor.facts import Back, Call, Cut, Size, Step
+from badak.doctor.names import being_made, line
+from badak.errors import BadakError
+from badak.graph import effects
+from badak.graph.effects import Effect, Observer
+from badak.graph.modes import modes
+from badak.nn import Module
+from badak.optim import Optimizer
+from badak.tensor import Tensor
+
+SAMPLED = (1, 2, 3, 5, 8, 12)  # steps in which what costs more is measured; and every tenth
+
+
+class Watch(Observer):
+    """`steps` has what was seen; `ended(step)` is called with each step that an optimizer has made."""
+
+    acts = True  # what is compiled runs as it is while somebody looks
+
+    def __init__(self, ended: Callable[[Step], None]):
+        self.steps: list[Step] = []
+        self.open = Step(1)
+        self.optimizers: dict[int, Optimizer] = {}
+        self.called: dict[int, Module] = {}  # from outside of any other module
+        self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
+        self.reached: dict[int, Any] = {}  # parameters that got a gradient
+        self.broken: tuple[str, str, str] | None = None  # (operation, place, what) that first made NaN or Inf
+        self.broken_step = 0  # where a loss or a gradient was not finite first
+        self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
+        self.stack: list[Module] = []
+        self._ended, self._call = ended, Module.__call__
+        self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
+        self._backward = False
+        self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
+        self._losses: dict[int, Any] = {}
+        self._senses: dict[Any, Callable | None] = {}
+
+    # on and off
+
+    def __enter__(self) -> "Watch":
+        watch, plain = self, self._call
+
+        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
+            if modes.observer is None or watch not in modes.observers:
+                return plain(module, *args, **kwargs)
+            stack = watch.stack
+            if not stack:
+                watch._from_outside(module, args, kwargs)
+            elif id(module) not in watch.inside:
+                watch.inside[id(module)] = module, stack[-1]
+            stack.append(module)
+            try:
+                return plain(module, *args, **kwargs)
+            finally:
+                stack.pop()
+
+        Module.__call__ = called  # type: ignore[method-assign,assignment]
+        effects.watch(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        effects.watch(self, False)
+        Module.__call__ = self._call  # type: ignore[method-assign]
+        self._losses.clear()
+        self.stack.clear()
+
+    @property
+    def looks_closely(self) -> bool:
+        return self.open.number in SAMPLED or self.open.number % 10 == 0
+
+    def _from_outside(self, module: Module, args: tuple, kwargs: dict) -> None:
+        if being_made(3) or not any(True for _ in module.parameters()):
+            return
+        self.called[id(module)] = module
+        content = senses.content(args, kwargs) if modes.grad else ()
+        call = Call(module, line(3), modes.grad, module.training, senses.is_random(module), content)
+        self.open.calls.append(call)
+
+    # the forward
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        node = outputs[0]._node
+        if node is not None:
+            node.line = line(3)
+        elif not modes.grad and self.stack:
+            self._not_recorded(op, inputs)
+        try:
+            sense = self._senses[op]
+        except KeyError:
+            sense = self._senses[op] = senses.SENSES.get(op.name)
+        if sense is not None:
+            sense(self, op, saved, inputs, arrays, attributes, outputs)
+        if not op.view and self.broken is None:
+            for y in outputs:
+                if not senses.finite(y._array):
+                    self._look_at(op, node, arrays, attributes, y._array)
+
+    def _look_at(self, op, node, arrays, attributes, made) -> None:
+        """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
+        kind = senses.broken_from(arrays, attributes, made)
+        if kind:
+            place = node.line if node is not None else line(4)
+            self.broken = op.name, place, kind
+
+    def _not_recorded(self, op, inputs) -> None:
+        """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
+        root = self.stack[0]
+        if root.training and len(self.open.cuts) < 64:
+            for x in inputs:
+                if x is not None and x._requires_grad and x._node is None and type(x).__name__ == "Parameter":
+                    self.open.cuts.append(Cut("no_grad()", line(4), x._edge()[0], self.stack[-1]))
+                    return
+
+    def derived(self, x, of) -> None:
+        if of._node is not None and modes.grad and len(self.open.cuts) < 64:
+            how = ".detach()" if x._counter is not None else ".data"
+            self.open.cuts.append(Cut(how, line(4), of._node, self.stack[-1] if self.stack else None))
+
+    def switched(self, module) -> None:
+        if len(self.turned) < 4096 and id(module) in self.called:
+            self.turned.append((module, line(4), self.open.number))
+
+    # the backward
+
+    def went_back(self, node, dys, dxs) -> None:
+        if not self._backward:
+            self._backward = True
+            self.open.backs.append(Back(line(3)))
+        loss = self._losses.pop(id(node), None)
+        if loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
+            loss.scale = float(np.asarray(dys[0]).reshape(()))
+            self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
+
+    def accumulate(self, leaf, dy, owned: bool) -> None:
+        self._backward = False
+        key = id(leaf)
+        self.reached[key] = leaf
+        if self._used.get(key):
+            held = leaf._grad
+            self._used[key] = held is not None and bool(held._array.any())
+        waiting = self._waiting.get(key)
+        if waiting is not None and leaf._grad is None and self.open.backs:
+            self.open.backs[-1].thrown_away += 1
+        leaf._take_gradient(dy, owned)
+        self._waiting[key] = leaf
+        if not self.broken_step and not senses.finite(dy):
+            self.broken_step = self.open.number
+
+    # the step
+
+    def call(self, effect: Effect, args, kwargs):
+        first = args[0] if args else None
+        if (
+            effect.kind != "state"
+            or not isinstance(first, Optimizer)
+            or effect.function.__name__ != "step"
+            or first._stepping
+        ):
+            return effect.function(*args, **kwargs)
+        before = self._before(first)
+        self.open.place = line(3)
+        result = effect.function(*args, **kwargs)
+        self._after(first, before)
+        return result
+
+    def _before(self, optimizer: Optimizer) -> dict[int, np.ndarray]:
+        return {id(p): p._array.copy() for p in optimizer._parameters()} if self.looks_closely else {}
+
+    def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
+        step, left, squares = self.open, 0, 0.0
+        for p in optimizer._parameters():
+            key, grad = id(p), p._grad
+            self._waiting.pop(key, None)
+            if grad is None:
+                continue
+            step.gradients += 1
+            if self._used.get(key):
+                left, squares = left + 1, squares + senses.square(grad._array)
+            self._used[key] = True
+            if key in before:
+                with np.errstate(all="ignore"):
+                    moved = senses.square(p._array - before[key]) ** 0.5
+                step.sizes[key] = Size(senses.square(grad._array) ** 0.5, senses.square(before[key]) ** 0.5, moved)
+        step.leftover = left, squares**0.5
+        step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
+        step.optimizer = optimizer
+        self.optimizers[id(optimizer)] = optimizer
+        if not self.broken_step and any(
+            loss.value is not None and not np.isfinite(loss.value) for loss in step.trained
+        ):
+            self.broken_step = step.number
+        self.steps.append(step)
+        self.open = Step(step.number + 1)
+        self._losses.clear()
+        self._ended(step)
+
+
+def name_of(error: BaseException) -> str:
+    """The first line of what an error says."""
+    with suppress(Exception):
+        text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
+        return (text.splitlines() or [type(error).__name__])[0][:300]
+    return type(error).__name__
+
+
+def is_data(x: Any) -> bool:
+    """Whether a tensor is no parameter and was computed from none."""
+    return isinstance(x, Tensor) and not x._requires_grad and x._node is None
