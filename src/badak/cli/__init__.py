@@ -23,6 +23,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "tokenize": ("tokenize", "Turn texts of any size into a folder of tokens."),
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
     "launch": ("launch", "Run a program on several ranks at once, and watch over them."),
+    "look": ("look", "See inside a model: attention, layers, gradients, each operation, as a page."),
     "audit": ("audit", "Look for silent faults: leaks, and what never learns."),
     "doctor": ("doctor", "Watch the first steps of a training and say what is wrong with it."),
     "profile": ("profile", "Show where the time of a training step goes, by operation."),

@@ -146,7 +146,7 @@ def lens(
             tops = likeliest(p, 5)
             rows.append({
                 "state": index,
-                "name": state.path,
+                "name": state.path if index else "embedding",
                 "top": [[[int(i), short(row[i])] for i in best_of] for row, best_of in zip(p, tops)],
                 "answer": short(p[np.arange(len(p)), best]),
                 "wanted": None if wanted is None

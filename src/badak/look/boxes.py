@@ -39,7 +39,7 @@ class Boxes:
         self.left_out = len(every) - len(self.runs)
         self._numbers = {run.number: i for i, run in enumerate(self.runs)}
         self._parts, self._residual = _parts(streams)
-        self._last = max((state.made.number for stream in streams for state in stream.states), default=-1)
+        self._before = {run.number for stream in streams for run in stream.states[0].made.inside()}
         self._first = min((stream.states[0].made.number for stream in streams), default=-1)
         self._losses = {run.number for run in every if role_of(run.op) == "loss"}
 
@@ -122,7 +122,7 @@ class Boxes:
             return found
         if not self._parts:
             return "embedding" if role_of(run.op) == "embedding" else "other"
-        return "embedding" if run.number <= self._first else "output" if run.number > self._last else "other"
+        return "embedding" if run.number in self._before else "output" if run.number > self._first else "other"
 
 
 def _fitting(runs: list[Ran], layers: Layers) -> list[Ran]:

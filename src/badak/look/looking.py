@@ -212,10 +212,17 @@ def _chosen(seen: Seen, answer: Answer) -> Tensor:
     share = float(chances(answer, answer.logits[place : place + 1])[0, token])
     seen.loss = {"token": token, "place": place if answer.each else None}
     seen.say("chosen_token", f"the backward begins from minus the log-probability of the likeliest answer, {share:.1%}",
-             token=token, place=place, probability=short(share))  # fmt: skip
+             token=token, word=_word(seen, answer, token), place=place, probability=short(share))  # fmt: skip
     if answer.chances:
         return -logits[0, token].log()
     return F.cross_entropy(logits, tensor([token]))
+
+
+def _word(seen: Seen, answer: Answer, number: int) -> str:
+    """The text of an answer."""
+    if answer.words and seen.decoder is not None:
+        return seen.decoder(number)
+    return seen.classes[number] if seen.classes and not answer.words and number < len(seen.classes) else str(number)
 
 
 def _backward(seen: Seen, loss: Tensor | None) -> None:

@@ -172,8 +172,9 @@ def _stream(seen: Seen, stream: Stream, boxes: Boxes) -> dict[str, Any]:
     for state in stream.states:
         h = per_token(state.made.output, length)
         added = None if state.sum is None else per_token(_side(state), length)
+        name = "embedding" if state.sum is None else state.made.path
         states.append({
-            "name": state.made.path, "layer": seen.layers.of(state.made), "part": state.part, "box": boxes.number(state.made),
+            "name": name, "layer": seen.layers.of(state.made), "part": state.part, "box": boxes.number(state.made),
             "norm": _norms(h, seen.most), "added": _norms(added, seen.most), "angle": _angles(added, before, seen.most),
             "gradient": _norms(_gradient(seen.trace, state.made, length), seen.most),
         })  # fmt: skip
@@ -227,6 +228,9 @@ def _lens(seen: Seen, shown: int) -> dict[str, Any] | None:
             "no_lens", "the prediction cannot be read at every layer: the logits are not made from one stream alone"
         )
         return None
+    for row in found["layers"]:
+        layer = seen.layers.of(seen.streams[found["stream"]].states[row["state"]].sum) if row["state"] else None
+        row["name"] = seen.layers.list[layer].prefix if layer is not None else row["name"]
     return found | {"sequence": seen.answering}
 
 
@@ -234,7 +238,8 @@ def _predictions(seen: Seen, shown: int) -> dict[str, Any] | None:
     if seen.answer is None:
         return None
     found = predictions(seen.answer, seen.wanted, seen.answering, shown)
-    return found | {"classes": seen.classes if found["of"] == "classes" else None}
+    labels = None if seen.wanted is None else seen.wanted[: len(found["top"])]
+    return found | {"classes": seen.classes if found["of"] == "classes" else None, "labels": labels}
 
 
 def _gradients(seen: Seen) -> dict[str, Any] | None:

@@ -6,13 +6,14 @@ from html import escape
 from typing import Any
 
 from badak.io.atomic import write_file
+from badak.language import language as spoken
 from badak.look.page import page
 
 
 class Look:
     """One look: `record`, a dict that JSON can hold, and the same as one HTML file that needs nothing else.
 
-    to_html() and save(path) take language="ko" for a page in Korean; it can be switched there, too.
+    to_html() and save(path) take language="en" or "ko", the one that the page begins in; BADAK_LANG or the locale unless given.
     """
 
     def __init__(self, record: dict[str, Any]):
@@ -20,7 +21,7 @@ class Look:
 
     def to_html(self, language: str | None = None) -> str:
         """The page."""
-        return page(self.record, language)
+        return page(self.record, language or spoken())
 
     def to_json(self) -> str:
         """The record as text."""

@@ -56,11 +56,7 @@ def streams_of(trace: Trace, attended: list[Attended]) -> list[Stream]:
         if found is None:
             continue
         base, slot = found
-        cone = {
-            n
-            for n in range(base.number + 1, run.number + 1)
-            if _depends(above, run.number, n) and _depends(above, n, base.number)
-        }
+        cone = {n for n in range(base.number + 1, run.number + 1) if _depends(above, run.number, n)}
         part = _part(cone, kinds, trace)
         if part == "other":
             continue

@@ -20,10 +20,11 @@ KINDS = {  # what the model of each experiment is
 
 
 class Example(NamedTuple):
-    """model(*inputs), and who updates it."""
+    """model(*inputs), what it is to answer, and who updates it."""
 
     model: Module
     inputs: tuple[Tensor, ...]
+    labels: Tensor
     optimizer: Optimizer
     kind: str | None
 
@@ -34,5 +35,5 @@ def example(folder: str | Path) -> Example:
     learner = Learner(experiment, run.setup.train)
     if read_step(run.folder):
         run.load_weights(experiment.model)
-    inputs, _ = experiment.prepare(learner.next_batch())
-    return Example(experiment.model, inputs, learner.optimizer, KINDS.get(run.setup.experiment))
+    inputs, labels = experiment.prepare(learner.next_batch())
+    return Example(experiment.model, inputs, labels, learner.optimizer, KINDS.get(run.setup.experiment))

@@ -1,0 +1,217 @@
+"""badak look RUN | FOLDER | SCRIPT: what it writes for each task, and what it refuses."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+import transformers
+from PIL import Image
+
+import badak
+from badak.cli import main
+from badak.data.tokenizer import Tokenizer
+from badak.models import GPT
+from badak.train.looking import look_at_run
+from badak.train.session import open_model
+
+SMALL = ["--d-model", "16", "--epochs", "1"]
+TASKS = {
+    "gpt": ["--preset", "sentences", "--heads", "2", "--layers", "2", "--context", "24", *SMALL],
+    "bert": ["--heads", "2", "--layers", "2", *SMALL],
+    "text": SMALL,
+    "translate": ["--preset", "phrases", "--heads", "2", "--feedforward", "24", *SMALL],
+    "classify": ["--data", "digits", *SMALL],
+}
+
+
+def said(*arguments):
+    """(code, stdout, stderr) of a command."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main([str(each) for each in arguments])
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a run of each task, named as the task, and a picture."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        digits()
+        for task, options in TASKS.items():
+            code, _, err = said("train", task, *options, "--run", task)
+            assert code == 0, err
+        picture = np.zeros((28, 28), np.uint8)
+        picture[10:14, 4:24] = 250
+        Image.fromarray(picture).save("digit.png")
+        yield folder
+
+
+def digits():
+    """A small MNIST: bars whose place is their class."""
+    Path("digits").mkdir()
+    for prefix, count in (("train", 40), ("t10k", 10)):
+        labels = (np.arange(count) % 10).astype(np.uint8)
+        pictures = np.zeros((count, 28, 28), np.uint8)
+        for picture, label in zip(pictures, labels):
+            picture[2 * label + 2 : 2 * label + 5] = 250
+        sizes = b"".join(n.to_bytes(4, "big") for n in (count, 28, 28))
+        Path(f"digits/{prefix}-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + sizes + pictures.tobytes())
+        Path(f"digits/{prefix}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + sizes[:4] + labels.tobytes())
+
+
+ASKED = {
+    "gpt": ["나는 학교에"],
+    "bert": ["Great minds [MASK] alike, but they also think differently"],
+    "text": ["영화가 너무나 지루해요", "--label", "bad"],
+    "translate": None,
+    "classify": ["digit.png", "--label", "4"],
+}
+
+
+def asked(task, place):
+    if task == "gpt":
+        trained = open_model(place / "gpt", "gpt")
+        return [trained.vocabulary.decode(range(6, 12))]
+    if task == "translate":
+        vocabulary = open_model(place / "translate", "translate").vocabulary
+        return [vocabulary.decode(range(10, 14))]
+    return ASKED[task]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_of_each_task_becomes_a_page(task, place):
+    code, out, err = said("look", task, *asked(task, place), "-o", "page.html")
+    assert code == 0, err
+    assert re.fullmatch(rf"page.html shows {task}: \w+: open it in a browser\n", out)
+    page = (place / "page.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert f"<title>{task}: " in page
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_record_of_a_run_has_its_words_and_its_labels(task, place):
+    arguments = asked(task, place)
+    record = look_at_run(task, arguments[0], label=arguments[2] if len(arguments) > 1 else None).record
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    codes = [word["code"] for word in record["words"]]
+    first, last = record["sequences"][0], record["sequences"][-1]
+    if task == "gpt":
+        assert " ".join(first["tokens"]) == arguments[0] and first["labels"] == [*first["ids"][1:], -1] and codes == []
+    elif task == "bert":
+        hole = first["tokens"].index("[MASK]")
+        assert record["row"]["place"] == hole == record["loss"]["place"] and codes == ["chosen_token"]
+        assert record["words"][0]["values"]["word"] == record["vocabulary"][str(record["loss"]["token"])]
+    elif task == "text":
+        assert first["tokens"][0] == "[CLS]" and record["predictions"]["classes"] == ["bad", "good"]
+        assert record["predictions"]["labels"] == [0] and record["loss"]["of"] == "labels"
+    elif task == "translate":
+        assert [first["name"], last["name"]] == ["source", "target"] and codes == ["own_translation"]
+        assert last["labels"][:-1] == last["ids"][1:]
+    else:
+        assert first["picture"]["boxes"] == [[0, i, 28, 1] for i in range(28)] and record["predictions"]["labels"] == [
+            4
+        ]
+    assert all(box["back"] for box in record["boxes"])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_without_a_text_it_is_the_next_row_of_the_training(task, place):
+    before = {path.name: path.read_bytes() for path in (place / task).iterdir()}
+    record = look_at_run(task).record
+    assert record["loss"]["of"] == "labels" and record["attentions"]
+    assert before == {path.name: path.read_bytes() for path in (place / task).iterdir()}
+
+
+def test_a_translation_that_is_asked_for_is_the_target(place):
+    vocabulary = open_model(place / "translate", "translate").vocabulary
+    text = vocabulary.decode(range(10, 14))
+    record = look_at_run("translate", text, target=text).record
+    assert record["words"] == [] and "".join(record["sequences"][1]["tokens"][1:]).strip() == text.strip()
+
+
+def test_a_text_longer_than_the_context_is_cut_with_a_word_about_it(place):
+    vocabulary = open_model(place / "gpt", "gpt").vocabulary
+    record = look_at_run("gpt", vocabulary.decode([7] * 40)).record
+    assert record["words"][0]["code"] == "cut_context" and record["words"][0]["values"] == {"kept": 24, "of": 40}
+    assert record["sequences"][0]["length"] == 24
+
+
+def test_a_folder_of_hugging_face(place):
+    badak.manual_seed(0)
+    tokenizer = Tokenizer.train_bpe(["the cat sat on the mat and the dog"] * 5, 300)
+    folder = place / "published"
+    transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(vocab_size=len(tokenizer), n_positions=16, n_embd=16, n_layer=2, n_head=2)
+    ).save_pretrained(folder)
+    tokenizer.save(folder / "tokenizer.json")
+    code, out, err = said("look", "published", "the cat sat", "-o", "page.html")
+    assert (code, out) == (0, "page.html shows published: GPT: open it in a browser\n"), err
+    record = look_at_run("published", "the cat sat").record
+    assert "".join(record["sequences"][0]["tokens"]) == "the cat sat"
+
+
+SCRIPT = """
+import sys
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Embedding(20, 8), nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), nn.Linear(8, 20))
+print("begins", sys.argv[1:])
+model(torch.arange(int(sys.argv[2]))[None])
+"""
+
+
+def test_a_program_runs_until_its_model_is_called(place):
+    (place / "train.py").write_text(SCRIPT)
+    command = [sys.executable, "-m", "badak", "look", "train.py", "-o", "page.html", "--", "--tokens", "7"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(badak.__file__).parent.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=place, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "page.html shows train.py: Sequential: open it in a browser\n"
+    assert "begins ['--tokens', '7']" in done.stderr
+
+
+REFUSED = [
+    (
+        ["no/such/folder", "a"],
+        "no/such/folder: no such file or folder",
+        'badak look RUN "a text", or badak look train.py',
+    ),
+    (["gpt", "a", "b"], "one text is looked at; got 2: a b", 'badak look RUN "the whole text in quotes"'),
+    (["gpt", "a", "--target", "b"], "--target is the translation that a translator is to give", "leave it out"),
+    (["gpt", "a", "--label", "b"], "--label is the right class of a picture or a text", "leave it out"),
+    (["text", "a", "--label", "fine"], "--label fine: the model knows bad, good", "--label bad"),
+    (["text", " "], "the text is empty", 'badak look RUN "a text"'),
+    (["translate", " "], "the sentence is empty", 'badak look RUN "a sentence"'),
+    (["classify", "none.png"], "none.png: there is no such picture", "check the path"),
+    (["classify", "digit.png", "--label", "x"], "--label x: the model knows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9", "--label 0"),
+    (["bert", "Grrr"], "the model has never seen the word 'Grrr'", None),
+    (["bert", "Great", "--place", "9"], "look: place 9 of a text of which 3 tokens are shown", "place=2, or most=10"),
+    (["train.py", "--label", "1"], "--label is for runs and folders; train.py is a program", "leave it out"),
+    (["published"], "published: no text", 'badak look published "a text"'),
+]
+
+
+@pytest.mark.parametrize(("arguments", "cause", "fix"), REFUSED, ids=[" ".join(row[0]) for row in REFUSED])
+def test_what_is_refused_says_why_and_what_helps(arguments, cause, fix, place):
+    (place / "train.py").write_text(SCRIPT)
+    if arguments == ["published"]:
+        GPT(badak.models.GPTConfig(vocab_size=9, context=8, d_model=8, heads=2, layers=1)).save_pretrained("published")
+    code, _, err = said("look", *arguments)
+    lines = err.strip().split("\n")
+    assert code == 2 and len(lines) == 2, err
+    assert lines[0] == f"error: {cause}" and (fix is None or lines[1] == f"fix: {fix}"), err
+
+
+def test_help_has_an_example_for_each_task():
+    code, out, _ = said("look", "--help")
+    assert code == 0 and all(f"a run of badak train {task}" in " ".join(out.split()) for task in TASKS)
