@@ -26,10 +26,24 @@ CALLS: dict[str, tuple] = {
     "complain": (0, 1),
     "Finding": (2, 3, "cause", "fix", "between"),
     "note": (0,),
+    "notes": (0,),
+    "append to notes": (0,),
+    "Unasked": (0,),
+    "Kind": (1,),
+    "sizes": (0,),
+    "Audit": (3,),
+    "echo": (0,),
+    "log": (0,),
+    "tell": (0,),
+    "_say": (0, 1),
+    "to_stderr": (0,),
+    "write_text": (0,),
+    "Level": (3,),
     "option": ("help",),
     "Option": ("help",),
 }
-TABLES = {"COMMANDS": False, "SECTIONS": True, "TITLES": True}  # constants that are shown later; whether single words count
+# Constants that are shown later, and whether their single words count.
+TABLES = {"HEADS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True}
 TEMPLATES = {"WORDS_OF_CLICK"}  # constants that are templates already
 
 
@@ -316,7 +330,9 @@ def raw(template: str) -> Parts:
 
 
 def called(call: ast.Call) -> str:
-    return name_of(call.func)
+    """The name of what is called; "append to notes" of `subject.notes.append(...)`."""
+    name = name_of(call.func)
+    return f"append to {name_of(call.func.value)}" if name == "append" else name  # type: ignore[attr-defined]
 
 
 def name_of(node: ast.AST) -> str:

@@ -17,6 +17,7 @@ import os
 import sys
 
 from badak.errors import ArgumentError
+from badak.language import say
 
 NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "DIST_CHECK", "BOARD")
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
@@ -51,7 +52,7 @@ def look_for_misspelled() -> None:
 
 
 def _say(cause: str, fix: str) -> None:
-    sys.stderr.write(f"badak: {cause}\nfix: {fix}\n")
+    sys.stderr.write(f"badak: {say(cause)}\n{say('fix:')} {say(fix)}\n")
 
 
 look_for_misspelled()

@@ -195,4 +195,4 @@ def test_threads_that_the_system_does_not_give_are_done_without(monkeypatch, cap
 
 def test_a_line_for_a_stream_that_is_gone_is_dropped(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    cache.say("nobody hears this")
+    cache.to_stderr("nobody hears this")

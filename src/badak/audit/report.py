@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from badak.language import language, say
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -17,10 +19,10 @@ class Finding:
     between: str = ""  # what is still right just before it
 
     def __str__(self) -> str:
-        lines = [f"{TITLES.get(self.probe, self.probe)}: {self.module or 'the model itself'}", f"  {self.cause}"]
+        lines = [f"{title(self.probe)}: {self.module or say('the model itself')}", f"  {say(self.cause)}"]
         if self.between:
-            lines.append(f"  {self.between}")
-        return "\n".join([*lines, f"  fix: {self.fix}"])
+            lines.append(f"  {say(self.between)}")
+        return "\n".join([*lines, f"  {say('fix:')} {say(self.fix)}"])
 
 
 TITLES = {
@@ -39,6 +41,13 @@ TITLES = {
     "positions": "positions that do not matter",
     "tokens": "tokens alike",
 }
+
+
+def title(probe: str) -> str:
+    """What a probe is called in a report."""
+    return say(TITLES.get(probe, probe))
+
+HEADS = ("probe", "module", "what was measured")
 
 
 @dataclass
@@ -71,61 +80,61 @@ class Audit:
 
     def head(self) -> list[str]:
         """What was audited, and what it cost."""
-        cost = f"{self.forwards} forwards, {self.backwards} backward, {self.seconds:.2f} s"
-        return [f"audit of {self.model}: {self.kind} ({self.why})", f"{self.sizes}; {cost}"]
+        cost = say(f"{self.forwards} forwards, {self.backwards} backward, {self.seconds:.2f} s")
+        return [say(f"audit of {self.model}: {self.kind} ({self.why})"), f"{say(self.sizes)}; {cost}"]
+
+    def tail(self) -> list[str]:
+        """What is sound, what was not asked, and notes."""
+        lines = [f"{say('sound:')} {', '.join(map(title, self.sound))}"] if self.sound else []
+        lines += [f"{say('not asked:')} {title(probe)}: {say(why)}" for probe, why in self.unasked.items()]
+        return lines + [f"{say('note:')} {say(note)}" for note in self.notes]
 
     def __str__(self) -> str:
         parts = ["\n".join(self.head())]
-        parts += [str(finding) for finding in self.findings] or ["nothing found"]
-        tail = [f"sound: {', '.join(TITLES[probe] for probe in self.sound)}"] if self.sound else []
-        tail += [f"not asked: {TITLES[probe]}: {why}" for probe, why in self.unasked.items()]
-        tail += [f"note: {note}" for note in self.notes]
-        return "\n\n".join([*parts, "\n".join(tail)]).rstrip()
+        parts += [str(finding) for finding in self.findings] or [say("nothing found")]
+        return "\n\n".join([*parts, "\n".join(self.tail())]).rstrip()
 
     def __repr__(self) -> str:
         return f"Audit({self.model}: {len(self.findings)} findings)"
 
     def to_html(self) -> str:
         """The same as one HTML page that needs nothing else."""
-        return as_page(f"audit of {self.model}", self._repr_html_())
+        return as_page(say(f"audit of {self.model}"), self._repr_html_())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
-        word = f"{len(self.findings)} found" if self.findings else "nothing found"
+        word = say(f"{len(self.findings)} found") if self.findings else say("nothing found")
         rows = as_rows(
-            ("probe", "module", "what was measured"),
+            HEADS,
             [
-                (TITLES.get(f.probe, f.probe), f.module or "the model", f"{f.cause}\n{f.between}".strip(), f.numbers, f.fix)
+                (title(f.probe), f.module or say("the model itself"), f"{say(f.cause)}\n{say(f.between)}".strip(), f.numbers, f.fix)
                 for f in self.findings
             ],
         )
-        tail = [f"sound: {', '.join(TITLES[probe] for probe in self.sound)}"] if self.sound else []
-        tail += [f"not asked: {TITLES[probe]}: {why}" for probe, why in self.unasked.items()]
-        tail += [f"note: {note}" for note in self.notes]
         return (
-            f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in tail)}</ul></section>"
+            f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in self.tail())}</ul></section>"
         )
 
 
 def as_page(title: str, body: str) -> str:
     """One HTML page that needs nothing else."""
-    return PAGE.format(title=escape(title), style=STYLE, body=body)
+    return PAGE.format(language=language(), title=escape(title), style=STYLE, body=body)
 
 
 def as_rows(head: tuple[str, str, str], findings: list[tuple[str, str, str, dict[str, Any], str]]) -> str:
     """A table of findings: (what, where, cause, numbers, fix); "" where there are none."""
     if not findings:
         return ""
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    titles = "".join(f"<th>{escape(say(title))}</th>" for title in head)
     return f"<table><tr>{titles}</tr>{''.join(_row(*finding) for finding in findings)}</table>"
 
 
 def _row(what: str, where: str, cause: str, numbers: dict[str, Any], fix: str) -> str:
     inner = "".join(f"<tr><td>{escape(k)}</td><td>{escape(_number(v))}</td></tr>" for k, v in numbers.items())
-    text = escape(cause).replace("\n", "<br>")
+    text = escape(say(cause)).replace("\n", "<br>")
     return (
         f"<tr><td>{escape(what)}</td><td><code>{escape(where)}</code></td>"
-        f"<td>{text}<table class=numbers>{inner}</table><b>fix:</b> {escape(fix)}</td></tr>"
+        f"<td>{text}<table class=numbers>{inner}</table><b>{say('fix:')}</b> {escape(say(fix))}</td></tr>"
     )
 
 
@@ -134,7 +143,7 @@ def _number(value: Any) -> str:
 
 
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<html lang="{language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>{style}</style></head><body><h1>{title}</h1>{body}</body></html>
 """
 STYLE = (

@@ -6,6 +6,7 @@ import math
 import click
 
 from badak.cli.options import PLACE
+from badak.cli.output import echo
 from badak.errors import ArgumentError
 from badak.io.atomic import write_file
 from badak.measure.contest import TASKS, Standing, compete, libraries
@@ -28,13 +29,13 @@ def command(threads: int | None, rounds: int, secs: float, path: str | None) -> 
         raise ArgumentError(f"bench: expected a number of seconds; got --secs {secs}", "--secs 1.5")
     facts = describe(threads)
     click.echo(", ".join(f"{name} {fact}" for name, fact in facts.items()))
-    click.echo(f"{'one step of':<36}{'badak ms':>10}{'PyTorch ms':>12}{'ratio':>8}{'spread':>8}  same result")
+    echo(f"{'one step of':<36}{'badak ms':>10}{'PyTorch ms':>12}{'ratio':>8}{'spread':>8}  same result")
     found = []
     for task in TASKS:
         found.append(compete(task, facts["threads"], rounds, secs))
         click.echo(line_of(found[-1]))
     if libraries() == ["badak"]:
-        click.echo("PyTorch is not installed, so badak ran alone")
+        echo("PyTorch is not installed, so badak ran alone")
     if path:
         rows = [{**vars(standing), "ratio": standing.ratio} for standing in found]
         text = json.dumps({"machine": facts, "tasks": rows}, indent=1) + "\n"

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from badak.cli import complain
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
+from badak.cli.output import echo
 from badak.errors import BadakError
 from badak.generate.chat import Chat
 from badak.generate.filters import SampleConfig
@@ -23,19 +25,19 @@ def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answe
     writer, config = open_writer(run, precision), SampleConfig(**given(DEFAULTS, values))
     if plain:
         writer = replace(writer, template=None)
-    chat = Chat(writer, config, system, you, answer, tell=lambda sentence: click.echo(f"({sentence})", err=True))
+    chat = Chat(writer, config, system, you, answer, tell=lambda sentence: echo(f"({sentence})", err=True))
     typed = sys.stdin.isatty()
     if typed:
         with suppress(ImportError):
             import readline  # noqa: F401  (lines can be edited, and the arrows bring old ones back)
-        click.echo(f"({HELP})", err=True)
+        echo(f"({HELP})", err=True)
     for line in _lines("> " if typed else ""):
         if line in ("/quit", "/exit"):
             return
         if line == "/reset":
             chat.reset()
         elif line.startswith("/") and " " not in line:
-            click.echo(f"({line} is no command: {HELP})", err=True)
+            echo(f"({line} is no command: {HELP})", err=True)
         elif line:
             _answer(chat, line)
 
@@ -63,7 +65,7 @@ def _answer(chat: Chat, line: str) -> None:
             pieces.close()  # type: ignore[attr-defined]
         click.echo()
     except BadakError as error:
-        click.echo(f"error: {error.cause}" + (f"\nfix: {error.fix}" if error.fix else ""), err=True)
+        complain(error.cause, error.fix)
 
 
 command = SectionedCommand(

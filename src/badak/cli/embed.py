@@ -6,6 +6,7 @@ import click
 import numpy as np
 
 from badak.cli.options import PLACE
+from badak.cli.output import echo
 from badak.data.files import read_text, text_files
 from badak.errors import ArgumentError
 from badak.generate.embed import TextEncoder, cosines, nearest, passages
@@ -42,7 +43,7 @@ def command(
     vectors = encoder.encode([text for _, text in named])
     if out is not None:
         write_file(Path(out), lambda file: np.save(file, vectors))
-        click.echo(f"{len(vectors):,} vectors of {vectors.shape[1]} numbers in {out}")
+        echo(f"{len(vectors):,} vectors of {vectors.shape[1]} numbers in {out}")
     if search is not None:
         for row, cosine in nearest(encoder.encode([search])[0], vectors, top):
             where, text = named[row]

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
+from badak.cli.output import echo
 from badak.errors import ArgumentError
 from badak.generate.explain import explain
 from badak.generate.filters import SampleConfig
@@ -44,7 +45,7 @@ def show_reasons(writer: Writer, prompt: str, config: SampleConfig) -> None:
     def shown(token: int) -> str:
         return repr(vocabulary.decode([token]))
 
-    click.echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'likeliest':42}{'looked at':50}removed")
+    echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'likeliest':42}{'looked at':50}removed")
     before = len(ids)
     for step in explain(writer.model, tensor([ids]), config, eos, never):
         likeliest = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.likeliest)

@@ -7,6 +7,7 @@ import numpy
 
 import badak
 from badak.cli.options import PLACE
+from badak.language import columns, padded, say
 
 
 @click.command()
@@ -17,9 +18,10 @@ def command(run: str | None) -> None:
     Of a run (from badak train): its model, data and training, how far it has come, and its best test. All its files are checked.
     """
     facts = about_machine() if run is None else about_run(run)
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        click.echo(f"{name.replace('_', ' '):<{width}}  {value}")
+    rows = [(say(name.replace("_", " ")), str(value)) for name, value in facts.items()]
+    width = max(columns(name) for name, _ in rows)
+    for name, value in rows:
+        click.echo(f"{padded(name, width)}  {say(value)}")
 
 
 def about_machine() -> dict[str, str]:

@@ -5,6 +5,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import click
+
+from badak.language import say
+
 
 def bar(share: float, width: int = 40) -> str:
     """A bar of `share` of the width, of what this terminal can show."""
@@ -13,6 +17,11 @@ def bar(share: float, width: int = 40) -> str:
     except (UnicodeEncodeError, LookupError):
         return "#" * round(width * share)
     return "█" * round(width * share)
+
+
+def echo(text: str, err: bool = False) -> None:
+    """Print words of ours, in the person's language; click.echo prints what others wrote."""
+    click.echo(say(text), err=err)
 
 
 @contextmanager

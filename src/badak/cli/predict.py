@@ -5,7 +5,7 @@ import sys
 import click
 
 from badak.cli.options import PLACE
-from badak.cli.output import bar
+from badak.cli.output import bar, echo
 from badak.data.files import read_text
 from badak.errors import ArgumentError, FileError
 from badak.generate.classify import TextJudge, Verdict
@@ -58,7 +58,7 @@ def texts_of(what: tuple[str, ...], file: str | None) -> tuple[list[str], bool]:
     if not texts:
         raise FileError(f"{'standard input' if where == '-' else where}: no line has a text", "a text in each line")
     if len(texts) < len(lines):
-        click.echo(f"{len(lines) - len(texts):,} empty lines left out", err=True)
+        echo(f"{len(lines) - len(texts):,} empty lines left out", err=True)
     return texts, False
 
 
@@ -76,7 +76,7 @@ def show_texts(judge: TextJudge, texts: list[str], words: int, one: bool) -> Non
     """Print what is said of each text: of one alone all that is known, of several a line each."""
     for verdict in judge.judge(texts, words > 0):
         if verdict.cut:
-            click.echo(f"the last {verdict.cut:,} pieces of a long text were not read: {verdict.text[:40]!r}...", err=True)
+            echo(f"the last {verdict.cut:,} pieces of a long text were not read: {verdict.text[:40]!r}...", err=True)
         if one:
             show_verdict(verdict, words)
         else:
@@ -100,7 +100,7 @@ def show_verdict(verdict: Verdict, words: int) -> None:
     if not verdict.words:
         return
     of = f"probability of {verdict.label}" if verdict.label else "number"
-    click.echo(f"\nthe words that mattered: the {of} without each of them")
+    echo(f"\nthe words that mattered: the {of} without each of them")
     for word in verdict.words[:words]:
         without = f"{word.without:7.2%}" if verdict.label else f"{word.without:7.4g}"
         click.echo(f"  {without}  without {word.text}")

@@ -4,6 +4,7 @@ import click
 
 from badak import kernels
 from badak.cli.options import PLACE
+from badak.cli.output import echo
 from badak.errors import ArgumentError
 from badak.measure.profiled import profile_of
 from badak.measure.report import table
@@ -23,12 +24,12 @@ def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_t
     """
     if as_torch:
         import badak.as_torch  # noqa: F401
-    profile = profile_of(target, list(arguments), steps, skip, click.echo)
+    profile = profile_of(target, list(arguments), steps, skip, echo)
     if profile.steps == 0:
         raise ArgumentError(
             f"{target}: ended after {profile.skipped} steps, and the first {skip} are left out", "--skip 0 measures all"
         )
-    click.echo(
+    echo(
         f"mean of {profile.steps} steps, {kernels.info()['kernels']} kernels; milliseconds, calls and bytes of one step"
     )
     click.echo("\n".join(table(profile)))

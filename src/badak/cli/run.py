@@ -4,6 +4,9 @@ import os
 
 import click
 
+from badak.cli.output import echo
+from badak.language import say
+
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -28,12 +31,12 @@ def show(program: str) -> int:
     uses = check(program)
     missing = [use for use in uses if use.missing]
     needed = [use for use in missing if not use.tried]
-    click.echo(f"{program}: {len(uses)} names of torch, {len(uses) - len(missing)} are there")
+    echo(f"{program}: {len(uses)} names of torch, {len(uses) - len(missing)} are there")
     for use in sorted(missing, key=lambda use: (use.path, use.line)):
-        note = " (in a try)" if use.tried else ""
-        click.echo(f"  missing   {use.missing}  {place(use)}{note}" + (f": {use.instead}" if use.instead else ""))
+        note = say(" (in a try)") if use.tried else ""
+        click.echo(f"  {say('missing')}   {use.missing}  {place(use)}{note}" + (f": {say(use.instead)}" if use.instead else ""))
     for use in methods(program):
-        click.echo(f"  perhaps   {use.name}  {place(use)}: missing if it is called on a tensor")
+        echo(f"  perhaps   {use.name}  {place(use)}: missing if it is called on a tensor")
     return 1 if needed else 0
 
 

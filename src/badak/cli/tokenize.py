@@ -8,6 +8,7 @@ import click
 from tqdm import tqdm
 
 from badak.cli.options import PLACE
+from badak.cli.output import echo
 from badak.data.files import read_pieces, text_files
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import documents, write_tokens
@@ -32,18 +33,18 @@ def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str 
         raise ArgumentError("say which tokenizer: --tokenizer or --train", "--tokenizer gpt2/tokenizer.json, or --train bpe")
     files, left = text_files(texts)
     if left:
-        click.echo(f"left out, since their names end in none of .txt, .text, .md (and .gz): {left} of {left + len(files)}")
+        echo(f"left out, since their names end in none of .txt, .text, .md (and .gz): {left} of {left + len(files)}")
     if tokenizer is not None:
         chosen = Tokenizer.load(tokenizer)
     else:
         make = Tokenizer.train_bpe if train == "bpe" else Tokenizer.train_wordpiece
         chosen = make(_sample(files), size, progress=sys.stderr.isatty())
-        click.echo(f"{len(chosen):,} tokens of {train} from these texts")
+        echo(f"{len(chosen):,} tokens of {train} from these texts")
     with tqdm(unit=" characters", unit_scale=True, disable=None, leave=False) as bar:  # None: only on a terminal
         made = write_tokens(out, documents(files, lines), chosen, tell=lambda characters, tokens: bar.update(characters - bar.n))
     about = made.about
     each = about["characters"] / max(about["tokens"], 1)
-    click.echo(
+    echo(
         f"{about['tokens']:,} tokens of {about['documents']:,} documents, {each:.2f} characters a token, "
         f"{made.ids.nbytes / 1e6:.1f} MB in {out}"
     )
@@ -57,5 +58,5 @@ def _sample(files: list[Path]) -> Iterator[str]:
             yield piece[:room]
             room -= len(piece)
             if room <= 0:
-                click.echo(f"the tokenizer is made from the first {SAMPLE:,} characters")
+                echo(f"the tokenizer is made from the first {SAMPLE:,} characters")
                 return

@@ -9,6 +9,7 @@ import click
 from badak.cli import Chooser
 from badak.cli.bar import Bar
 from badak.cli.options import NAMES, PLACE, Section, SectionedCommand, given, options_of
+from badak.cli.output import echo
 from badak.errors import ArgumentError, BadakError
 from badak.errors import command as command_line
 from badak.train.experiment import Experiment
@@ -37,16 +38,16 @@ ASK = {  # the command that asks the trained model
 def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:
     """Start or resume a run, train it, draw its curves and say what can be done with it."""
     opened, experiment = open_run(kind, preset, run, resume, values)
-    click.echo(f"run folder {opened.folder}")
-    with Bar(opened.setup, show=click.echo) as bar:
+    echo(f"run folder {opened.folder}")
+    with Bar(opened.setup, show=echo) as bar:
         finished = train(experiment, opened.setup.train, opened, bar.show)
     if not finished:
-        click.echo(f"stopped and saved; go on with: {opened.resuming()}")
-    opened.draw(log=click.echo)
+        echo(f"stopped and saved; go on with: {opened.resuming()}")
+    opened.draw(log=echo)
     if finished:
         for line in closing_words(experiment):
             click.echo(line)
-        click.echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")
+        echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")
 
 
 def closing_words(experiment: Experiment) -> list[str]:
@@ -63,7 +64,7 @@ def open_run(
     """The run to go on with, or a new one made of a preset and the options given."""
     if resume is None:
         setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]))]
-        return start(run or free_folder(kind), choose_setup(setup, values), log=click.echo)
+        return start(run or free_folder(kind), choose_setup(setup, values), log=echo)
     changing = [name for names in CHANGING.values() for name in names]
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
     for name in asked:
@@ -75,7 +76,7 @@ def open_run(
     there = Run.open(resume)
     if there.setup.experiment != kind:
         raise ArgumentError(f"{resume} is a run of {there.made_by()}", there.resuming())
-    return resume_run(resume, log=click.echo, changes=values)
+    return resume_run(resume, log=echo, changes=values)
 
 
 def flag(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of
+from badak.cli.output import echo
 from badak.data.parallel import read_lines
 from badak.errors import ArgumentError
 from badak.generate.translate import TranslateConfig, bleu, translate
@@ -34,8 +35,8 @@ def run_translate(
     if show is not None:
         from badak.generate.attention_picture import draw_translation
 
-        click.echo(draw_translation(model, vocabulary, sentences[0], show, config, partial(click.echo, err=True)))
-        click.echo(f"attention in {show}", err=True)
+        click.echo(draw_translation(model, vocabulary, sentences[0], show, config, partial(echo, err=True)))
+        echo(f"attention in {show}", err=True)
         return
     made = translate(model, vocabulary, sentences, config)
     for line in made:

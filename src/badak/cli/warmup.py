@@ -4,19 +4,20 @@ import click
 from tqdm import tqdm
 
 from badak import kernels
+from badak.cli.output import echo
 
 
 @click.command()
 def command() -> None:
     """Compile all fast kernels now, so that nothing waits later."""
     if kernels.info()["kernels"] == "plain":
-        click.echo("the plain kernels need no compiling; the fast ones come with: pip install 'badak[fast]'")
+        echo("the plain kernels need no compiling; the fast ones come with: pip install 'badak[fast]'")
         return
     from badak.kernels.fast import warmup
 
     with tqdm(unit=" kernels", disable=None, leave=False) as bar:
         seconds = warmup(lambda done, total, name: show(bar, done, total, name))
-    click.echo(f"all kernels are ready ({seconds:.1f} s)")
+    echo(f"all kernels are ready ({seconds:.1f} s)")
 
 
 def show(bar: tqdm, done: int, total: int, name: str) -> None:

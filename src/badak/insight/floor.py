@@ -20,6 +20,7 @@ from badak.insight.highlight import as_html, as_text
 from badak.insight.names import find, name_of, space
 from badak.insight.source import PACKAGE, ROOT, Place, assigned, defined, function_of, lines_of, place_of, tree_of
 from badak.insight.trace import Trace, fast_places, kernels_of, plain_place, trace_of
+from badak.language import say
 from badak.naming import home, public
 from badak.nn import Module
 from badak.optim import Optimizer
@@ -71,8 +72,8 @@ class Floor:
                 line += f"{name}, "
             made = "\n    ".join([*names, line.rstrip(", ")])
             own = any(level.floor == "op" for level in self.levels)
-            lines.append(f"  {'and may call' if own else 'made of'}\n    {made}")
-        return lines + [f"  {note}" for note in self.notes]
+            lines.append(f"  {say('and may call') if own else say('made of')}\n    {made}")
+        return lines + [f"  {say(note)}" for note in self.notes]
 
     def show(self, colour: bool = False) -> str:
         """The code of every floor, in order; colour: highlighted for a terminal, where the package pygments is there."""

@@ -23,6 +23,7 @@ from badak.autograd import enable_grad
 from badak.errors import KindError
 from badak.graph import effects
 from badak.insight.flops import flops_of
+from badak.language import columns, padded, say
 from badak.nn import Module
 from badak.replay import Compiled
 from badak.tensor import Tensor
@@ -80,7 +81,8 @@ class Summary:
         for row, alike in _told_once(self.rows):
             if depth is None or row.depth <= depth:
                 last = row.path.rpartition(".")[2]
-                name = f"{'  ' * row.depth}{last + ': ' if last else ''}{row.kind}{f'  and {alike} more like it' if alike else ''}"
+                more = "  " + say(f"and {alike} more like it") if alike else ""
+                name = f"{'  ' * row.depth}{last + ': ' if last else ''}{row.kind}{more}"
                 activations = size(row.activations) if row.activations else ""
                 found.append((name, row.output, f"{row.parameters:,}" if row.parameters else "", count(row.flops), activations))
         return found
@@ -89,24 +91,21 @@ class Summary:
         """The sums, in words."""
         frozen = self.parameters - self.trainable
         return [
-            ("batch", self.batch),
-            ("parameters", f"{self.parameters:,}" + (f", {frozen:,} of them not trained" if frozen else "")),
-            ("FLOPs", f"forward {count(self.forward) or '0'}, backward {count(self.backward) or '0'}"),
-            ("memory", f"weights {size(self.weights)}: what the model needs to answer"),
-            ("", f"gradients {size(self.gradients)}, moments (Adam's two) {size(self.moments)}, "
-                 f"activations {size(self.activations)}"),
-            ("", f"{size(self.training)} in training, with this batch"),
+            (say("batch"), self.batch),
+            (say("parameters"), say(f"{self.parameters:,}, {frozen:,} of them not trained") if frozen else f"{self.parameters:,}"),
+            ("FLOPs", say(f"forward {count(self.forward) or '0'}, backward {count(self.backward) or '0'}")),
+            (say("memory"), say(f"weights {size(self.weights)}: what the model needs to answer")),
+            ("", say(f"gradients {size(self.gradients)}, moments (Adam's two) {size(self.moments)}, "
+                     f"activations {size(self.activations)}")),
+            ("", say(f"{size(self.training)} in training, with this batch")),
         ]  # fmt: skip
 
     def table(self, depth: int | None = None) -> str:
         """The whole text; depth: how many levels of modules are listed."""
-        rows = [HEADS, *self.lines(depth)]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
-        lines = [
-            "  ".join(cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, "", *(f"{name:<12}{text}" for name, text in self.totals())])
+        rows = [tuple(say(head) for head in HEADS), *self.lines(depth)]
+        widths = [max(columns(row[i]) for row in rows) for i in range(len(HEADS))]
+        lines = ["  ".join(padded(cell, w, i >= 2) for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in rows]
+        return "\n".join([*lines, "", *(f"{padded(name, 12)}{text}" for name, text in self.totals())])
 
     def __str__(self) -> str:
         return self.table()
@@ -114,7 +113,7 @@ class Summary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in HEADS)
+        head = "".join(f"<th style='text-align:left'>{say(name)}</th>" for name in HEADS)
         body = "".join(
             "<tr>" + "".join(f"<td style='text-align:{'left' if i < 2 else 'right'};white-space:pre'>{escape(cell)}</td>"
                              for i, cell in enumerate(row)) + "</tr>"

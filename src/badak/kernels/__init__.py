@@ -24,6 +24,7 @@ from badak.errors import ArgumentError
 from badak.interrupt import uninterrupted
 from badak.kernels import plain as plain
 from badak.kernels.half import BFLOAT16
+from badak.language import say
 
 __all__ = ["LARGE", "active", "info", "of", "plain", "use"]
 
@@ -95,10 +96,11 @@ def _decide() -> ModuleType:
         _active, _reason = _import_fast(), "default"
     except ImportError as error:
         _active, _reason = plain, f"fast kernels not available: {error}"
-        sys.stderr.write(
-            f"badak: computing with the plain NumPy kernels ({error}). For the fast ones: "
-            f"{INSTALL}; BADAK_KERNELS=plain silences this line.\n"
+        told = say(
+            f"computing with the plain NumPy kernels ({error}). For the fast ones: "
+            f"{INSTALL}; BADAK_KERNELS=plain silences this line."
         )
+        sys.stderr.write(f"badak: {told}\n")
     return _active
 
 

@@ -7,6 +7,7 @@ import importlib
 import locale
 import os
 import sys
+import unicodedata
 
 LANGUAGES = ("en", "ko")
 _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides, as in POSIX
@@ -34,3 +35,14 @@ def say(text: str) -> str:
     if spoken == "en" or not text:
         return text
     return importlib.import_module("badak.language.catalogue").catalogue(spoken).message(text)
+
+
+def padded(text: str, width: int, right: bool = False) -> str:
+    """The text filled with spaces to `width` columns of a terminal, where a Korean letter takes two."""
+    gap = " " * (width - columns(text))
+    return gap + text if right else text + gap
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -1,5 +1,6 @@
 """A profile as a table."""
 
+from badak.language import padded, say
 from badak.measure.profile import BACKWARD, FORWARD, UPDATE, Profile, Row
 
 HEADS = ("operation", "calls", "forward ms", "backward ms", "share", "MB", "GB/s")
@@ -8,20 +9,20 @@ HEADS = ("operation", "calls", "forward ms", "backward ms", "share", "MB", "GB/s
 def table(profile: Profile, top: int = 30) -> list[str]:
     """Lines: each operation per step, the dearest first, then the walk, the optimizer, the rest, and the sum."""
     steps, whole = max(profile.steps, 1), profile.seconds or 1e-12
-    lines = [line_of(HEADS)]
+    lines = [line_of(tuple(say(head) for head in HEADS))]
     operations = sorted(by_operation(profile).items(), key=lambda item: -(item[1][0].seconds + item[1][1].seconds))
     for name, (forward, backward) in operations[:top]:
         lines.append(line_of(cells(name, forward, backward, steps, whole)))
     others = [row for _, rows in operations[top:] for row in rows]
     if others:
-        lines.append(line_of(cells(f"{len(operations) - top} more", sum(others, Row()), Row(), steps, whole)))
+        lines.append(line_of(cells(say(f"{len(operations) - top} more"), sum(others, Row()), Row(), steps, whole)))
     for (kind, name), row in sorted(profile.rows.items()):
         if kind == UPDATE:
             lines.append(line_of(part(f"{name}.step", row.seconds, row.calls, steps, whole)))
         elif kind not in (FORWARD, BACKWARD):
-            lines.append(line_of(part(f"{name}(): the walk itself", row.seconds, row.calls, steps, whole)))
-    lines.append(line_of(part("the rest: Python", profile.python, 0, steps, whole)))
-    lines.append(line_of(part("a step", profile.seconds, 0, steps, whole)))
+            lines.append(line_of(part(say(f"{name}(): the walk itself"), row.seconds, row.calls, steps, whole)))
+    lines.append(line_of(part(say("the rest: Python"), profile.python, 0, steps, whole)))
+    lines.append(line_of(part(say("a step"), profile.seconds, 0, steps, whole)))
     return lines
 
 
@@ -51,4 +52,4 @@ def part(name: str, seconds: float, calls: int, steps: int, whole: float) -> tup
 
 def line_of(cells: tuple[str, ...]) -> str:
     """One line of the table."""
-    return f"{cells[0]:<32}" + "".join(f"{cell:>12}" for cell in cells[1:])
+    return padded(cells[0], 32) + "".join(padded(cell, 12, right=True) for cell in cells[1:])

@@ -11,6 +11,7 @@ from badak.data.tokens import TokenWindows
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
 from badak.generate.text import TextVocabulary, write_on
+from badak.language import say
 from badak.nn.lora import load_lora, lora_state_dict
 from badak.tensor import Tensor
 from badak.tensor.random import Generator
@@ -99,7 +100,7 @@ class Writing(Experiment):
     def closing_words(self) -> list[str]:
         """A sample of what the model writes: from a new line on, or from the first word where lines are no tokens."""
         prompt = "" if self.vocabulary.encode("\n").size else self.corpus.first_word()
-        return ["", "a sample:", "".join(write_on(self.model, self.vocabulary, prompt, SampleConfig())), ""]
+        return ["", say("a sample:"), "".join(write_on(self.model, self.vocabulary, prompt, SampleConfig())), ""]
 
 
 class WritingLines(Writing):

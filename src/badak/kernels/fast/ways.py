@@ -14,7 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from badak.kernels.fast.compiler.amx import has, target
-from badak.kernels.fast.compiler.cache import Shelf, say, sources_of
+from badak.kernels.fast.compiler.cache import Shelf, sources_of, to_stderr
 from badak.kernels.fast.compiler.compile import FOLDER
 
 __all__ = ["KINDS", "Way", "Ways", "describe", "permitted"]
@@ -71,7 +71,7 @@ class Ways:
             return True
         right = way.check()
         if not right:
-            say(f"products of {self.kind} by {way.name} are wrong on this machine; another way is taken")
+            to_stderr(f"products of {self.kind} by {way.name} are wrong on this machine; another way is taken")
         elif shelf is not None:
             shelf.put(name, b"right")
         return right

@@ -10,6 +10,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from badak import language
+
 FAST = Path(__file__).parent.parent  # the folder of the fast set
 _HASH = 32  # bytes of SHA-256 before what a file holds
 
@@ -147,11 +149,11 @@ class Shelf:
     def _say(self, kind, line):
         if kind not in self._said:
             self._said.add(kind)
-            say(line)
+            to_stderr(line)
 
 
-def say(line):
+def to_stderr(line):
     """One line on stderr, where there is one."""
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"badak: {line}\n")
+        sys.stderr.write(f"badak: {language.say(line)}\n")
         sys.stderr.flush()

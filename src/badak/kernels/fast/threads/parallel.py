@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from badak.kernels.fast.compiler.bfloat16 import STORED
-from badak.kernels.fast.compiler.cache import say
+from badak.kernels.fast.compiler.cache import to_stderr
 from badak.kernels.fast.compiler.compile import FOLDER, JIT
 from badak.kernels.fast.compiler.drivers import compile_driver
 from badak.kernels.fast.threads.ahead import ahead, name_of
@@ -146,7 +146,7 @@ class _Report:
         """A kernel, or a function in it, was not on disk."""
         if self.count == 0 and not self.compiling:
             kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
-            say(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
+            to_stderr(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
             atexit.register(self.total)
             ahead.start()
         self.compiling = True
@@ -159,7 +159,7 @@ class _Report:
     def total(self):
         """Say how many were compiled, and forget them."""
         if self.count:
-            say(f"compiled {self.count} kernels in {self.seconds:.1f} s")
+            to_stderr(f"compiled {self.count} kernels in {self.seconds:.1f} s")
         self.count, self.seconds = 0, 0.0
         atexit.unregister(self.total)
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from badak.errors import ArgumentError
 from badak.kernels.fast.compiler.atomics import atomic_add, atomic_load, atomic_store, call, pause, swap_if
-from badak.kernels.fast.compiler.cache import say
+from badak.kernels.fast.compiler.cache import to_stderr
 from badak.kernels.fast.compiler.compile import JIT, compile_function
 from badak.kernels.fast.compiler.linking import compile_callback, extern, link
 
@@ -169,7 +169,7 @@ class _Team:
                     try:
                         member.start()
                     except (RuntimeError, MemoryError):  # the system gives no more: the bits are the same with fewer
-                        say(f"{self.size} threads were asked for, the system gives {len(self.members) + 1}")
+                        to_stderr(f"{self.size} threads were asked for, the system gives {len(self.members) + 1}")
                         self.size = len(self.members) + 1
                         break
                     self.members.append(member)
