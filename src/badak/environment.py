@@ -7,6 +7,7 @@
     BADAK_COMPILE_CHECK=n       every n-th replay is checked        (replay/check.py)
     BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
     BADAK_LANG=ko|en            the language of messages, help and reports, else the locale's  (language/)
+    BADAK_CUDA_AS_CPU=1         names of CUDA devices mean the CPU  (tensor/dtypes.py)
     BADAK_DIST_CHECK=0          ranks do not compare what they are about to do (face/distributed/)
     BADAK_BOARD                 where a rank tells its guard what it does; `badak launch` sets it
     BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
@@ -19,7 +20,7 @@ import sys
 from badak.errors import ArgumentError
 from badak.language import say
 
-NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "DIST_CHECK", "BOARD")
+NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD")
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 

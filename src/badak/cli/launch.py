@@ -38,10 +38,15 @@ ALSO = ("train", "run")  # commands of badak that several ranks can run
     metavar="SECONDS",
     help="End all ranks when some have waited this long for another one.  [default: as long as the program's groups allow]",
 )
+@click.option(
+    "--cuda-as-cpu",
+    is_flag=True,
+    help="Names of CUDA devices mean the CPU, for programs that name them without asking.",
+)
 @click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(ranks, hosts, restarts, logs, hang, module: bool, program: str, arguments: tuple[str, ...]) -> int:  # fmt: skip
+def command(ranks, hosts, restarts, logs, hang, cuda_as_cpu: bool, module: bool, program: str, arguments: tuple[str, ...]) -> int:  # fmt: skip
     """Run a program on several ranks at once, on this machine or on several; `import torch` gives badak.
 
     Each rank finds RANK, WORLD_SIZE and LOCAL_RANK in its environment. When one fails, all are ended, with one message.
@@ -49,6 +54,8 @@ def command(ranks, hosts, restarts, logs, hang, module: bool, program: str, argu
     from badak.face.launch import Order, launch
 
     words = [sys.executable, "-m", "badak", *_command(program, module), *arguments]
+    if cuda_as_cpu:
+        os.environ["BADAK_CUDA_AS_CPU"] = "1"
     count = ranks or _cores()
     if not hosts:
         click.echo(f"badak launch: {count} ranks on {_cores()} cores, {_threads(count)}", err=True)

@@ -3,7 +3,7 @@
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from badak.tensor import Tensor
 from badak.tensor.random import Generator, default_generator, or_default
 
 T_co = TypeVar("T_co", covariant=True)
+world: Callable[[], tuple[int, int] | None] | None = None  # set by `face.distributed`: how many ranks there are, and which is ours
 _CHUNK = 32  # numbers that a sampler with replacement draws at a time, as PyTorch's does
 
 
@@ -141,9 +142,12 @@ class DistributedSampler(Sampler[int]):
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False) -> None:  # fmt: skip
         if num_replicas is None or rank is None:
+            here = world() if world is not None else None  # (ranks, our number)
+            num_replicas, rank = num_replicas or (here and here[0]), rank if rank is not None else here and here[1]
+        if num_replicas is None or rank is None:
             raise ArgumentError(
                 "DistributedSampler: there is no process group to ask for num_replicas and rank",
-                "DistributedSampler(dataset, num_replicas=2, rank=0)",
+                "init_process_group() first, or DistributedSampler(dataset, num_replicas=2, rank=0)",
             )
         given.whole("DistributedSampler", "num_replicas", num_replicas)
         given.whole("DistributedSampler", "seed", seed, least=0)

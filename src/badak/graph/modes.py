@@ -15,6 +15,8 @@ class _Modes(threading.local):
         self.inference = False  # as grad = False, and for good: what is made now never joins a graph
         self.casting: Any = None  # what autocast makes of the inputs of an operation; None outside of it
         self.anomaly = False  # look for the first operation that made a NaN or an Inf
+        self.awaiting: tuple = ()  # who wants each leaf's gradient as early as can be, and a word at the end of backward
+        self.walking = 0  # how many backwards are under way, one within the other, while somebody waits so
         # who is told of effects (see `effects.py`), and all of them as one, None where there is none
         self.observers, self.observer = self.at_first
 

@@ -30,6 +30,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
         _add(buffers, heap, node, slot, dy, False)
     goals, above = (None, set()) if targets is None else frontier(roots, targets)
     found: dict = {}
+    uses = _uses(roots) if modes.awaiting and goals is None else None
     while heap:
         node = heappop(heap)[1]
         gradients = buffers.pop(node)
@@ -46,6 +47,8 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
                 node.spent = True
             else:
                 node.saved = node.watched = None
+        if uses is not None:
+            _let_go(node, uses, buffers)
     for leaf in list(buffers):
         gradients = buffers.pop(leaf)
         if leaf.hooks:
@@ -55,6 +58,40 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
         elif leaf in goals:
             found[leaf] = gradients
     return None if targets is None else [found[node][2 * slot] if node in found else None for node, slot in targets]
+
+
+def _uses(roots) -> dict:
+    """How many inputs of operations below the roots each leaf is."""
+    uses: dict = {}
+    seen = {node for (node, _), _ in roots}
+    pending = list(seen)
+    while pending:
+        for edge in pending.pop().edges:
+            if edge is None:
+                continue
+            if type(edge[0]) is Leaf:
+                uses[edge[0]] = uses.get(edge[0], 0) + 1
+            elif edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    for (node, _), _ in roots:
+        if type(node) is Leaf:
+            uses.pop(node, None)  # it waits for the end
+    return uses
+
+
+def _let_go(node, uses, buffers) -> None:
+    """Hand on the gradients of leaves that this node was the last to add to. Those that some node never reached wait for the end."""
+    for edge in node.edges:
+        if edge is not None and type(edge[0]) is Leaf:
+            leaf = edge[0]
+            left = uses.get(leaf, 0) - 1
+            uses[leaf] = left
+            if left == 0 and leaf in buffers:
+                gradients = buffers.pop(leaf)
+                if leaf.hooks:
+                    _run_hooks(leaf, gradients)
+                leaf.accumulate(gradients[0], gradients[1])
 
 
 def frontier(roots, targets):

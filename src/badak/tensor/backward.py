@@ -10,6 +10,25 @@ from badak.graph import backpropagate, effects, modes
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
     """Add the gradients of all `outputs` to the leaves they depend on (to `inputs` only, if given)."""
+    if modes.awaiting:
+        _awaited(outputs, gradients, retain_graph, create_graph, inputs)
+    else:
+        _backward(outputs, gradients, retain_graph, create_graph, inputs)
+
+
+def _awaited(*arguments) -> None:
+    """A backward at whose end somebody wants to know of it."""
+    modes.walking += 1
+    try:
+        _backward(*arguments)
+    finally:
+        modes.walking -= 1
+    if not modes.walking:
+        for each in modes.awaiting:
+            each.end_of_backward()
+
+
+def _backward(outputs, gradients, retain_graph, create_graph: bool, inputs) -> None:
     if inputs is None:
         walk_back(outputs, gradients, retain_graph, create_graph)
         return

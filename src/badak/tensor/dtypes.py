@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from badak import environment
 from badak.errors import DeviceError, DTypeError, KindError, NoDataError, package
 
 
@@ -236,6 +237,9 @@ CPU, META = device("cpu"), device("meta")
 entered: list[device] = []  # the devices of the `with` blocks that are open, after the one of set_default_device
 
 
+cuda_as_cpu = environment.switch("CUDA_AS_CPU")  # for programs that name CUDA devices without asking
+
+
 def check_device(where) -> None:
     """Raise unless `where` is None or the CPU."""
     if where is None or where is CPU:
@@ -243,7 +247,7 @@ def check_device(where) -> None:
     asked = device(where)
     if asked.type == "meta":
         raise on_meta()
-    if asked.type != "cpu":
+    if asked.type != "cpu" and not (asked.type == "cuda" and cuda_as_cpu):
         raise DeviceError(
             f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)"
         )

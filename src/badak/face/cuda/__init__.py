@@ -7,6 +7,7 @@ from badak.face.cuda import amp as amp
 from badak.face.cuda import nvtx as nvtx
 from badak.face.devices import OutOfMemoryError as OutOfMemoryError
 from badak.face.devices import nothing, refusing
+from badak.tensor.dtypes import check_device, cuda_as_cpu
 
 
 def is_available() -> bool:
@@ -81,7 +82,7 @@ init = refusing("cuda.init")
 current_device = refusing("cuda.current_device")
 current_stream = refusing("cuda.current_stream")
 default_stream = refusing("cuda.default_stream")
-set_device = refusing("cuda.set_device")
+set_device = check_device if cuda_as_cpu else refusing("cuda.set_device")
 set_stream = refusing("cuda.set_stream")
 synchronize = refusing("cuda.synchronize")
 get_device_name = refusing("cuda.get_device_name")

@@ -1,13 +1,13 @@
 """`torch.distributed`: ranks that compute together, over MPI. One rank alone is a group of one and needs no MPI.
 
-    engine.py       MPI itself
-    group.py        who belongs together
-    collectives.py  what all ranks of a group do with tensors; exchange.py: each with each; objects.py: with other objects
-    mail.py         from one rank to one other
-    agree.py        before they do it, they compare what they are about to do
-    work.py         an operation under way, and how long it waits
-    sums.py         in which order values are added
-    board.py        what a rank is doing, for `badak launch`
+engine.py       MPI itself
+group.py        who belongs together
+collectives.py  what all ranks of a group do with tensors; exchange.py: each with each; objects.py: with other objects
+mail.py         from one rank to one other
+agree.py        before they do it, they compare what they are about to do
+work.py         an operation under way, and how long it waits
+sums.py         in which order values are added
+board.py        what a rank is doing, for `badak launch`
 """
 
 from badak.face.distributed.collectives import all_gather as all_gather

@@ -5,6 +5,7 @@ from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
+from badak.data import sampler
 from badak.errors import ArgumentError, KindError, StateError, warn_once
 from badak.face.distributed import board
 from badak.face.distributed.agree import agreement
@@ -58,6 +59,7 @@ class ProcessGroup:
 
 
 NON_MEMBER = -100
+sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), group.WORLD.rank())
 group = SimpleNamespace(WORLD=None)
 GroupMember = SimpleNamespace(WORLD=None, NON_GROUP_MEMBER=NON_MEMBER)
 _made: list[ProcessGroup] = []

@@ -1,0 +1,169 @@
+"""The gradients of a model become the mean over the ranks, in buckets, while backward still goes on.
+
+A bucket is a row: the gradients of some parameters, and for each of them a 1 where this rank has one. When the last of them is there,
+the row is summed over the ranks; each gradient that comes later lets the sums under way go on. Buckets are sent in the same order on
+all ranks, whatever order their gradients come in.
+"""
+
+import numpy as np
+
+from badak.errors import GraphError
+from badak.face.distributed import board
+from badak.face.distributed.agree import agreement
+from badak.face.distributed.collectives import flat, total
+from badak.face.distributed.group import ProcessGroup
+from badak.face.distributed.sums import ReduceOp, divide
+from badak.face.distributed.work import Work, progress, start
+from badak.graph.modes import modes
+from badak.tensor import Tensor
+
+
+class Bucket:
+    """Some parameters of one dtype, whose gradients travel together."""
+
+    def __init__(self, number: int, params: list[Tensor]):
+        self.number, self.params = number, params
+        self.size = sum(p._array.size for p in params) + len(params)
+        self.ready: set[int] = set()
+        self.work: Work | None = None
+
+    def row(self) -> np.ndarray:
+        """What this rank sends."""
+        grads = [p._grad for p in self.params]
+        parts = [
+            np.zeros(p._array.size, p._array.dtype) if g is None else flat(g._array) for p, g in zip(self.params, grads)
+        ]
+        has = np.array([g is not None for g in grads], self.params[0]._array.dtype)
+        return np.concatenate([*parts, has])
+
+    def take(self, row: np.ndarray) -> None:
+        """Let the mean be the gradient of each parameter that some rank has one for."""
+        at = 0
+        has = row[row.size - len(self.params) :]
+        for p, some in zip(self.params, has):
+            values = row[at : at + p._array.size].reshape(p._array.shape)
+            at += p._array.size
+            if not some:
+                continue
+            if p._grad is None:
+                p._set_grad(Tensor._of(values.copy()))
+            else:
+                p._grad._array[...] = values
+
+
+def cut(params: list[Tensor], most: float) -> list[Bucket]:
+    """The parameters in the order in which their gradients come, about: from the last to the first, up to `most` bytes together.
+
+    The first bucket is small, so that the first sum can begin soon.
+    """
+    lots: list[list[Tensor]] = []
+    open_lots: dict[np.dtype, tuple[list[Tensor], int]] = {}
+    limit = min(most, 2**20)
+    for p in reversed(params):
+        kind = p._array.dtype
+        lot, size = open_lots.get(kind, ([], 0))
+        if not lot:
+            lots.append(lot)
+        lot.append(p)
+        size += p._array.nbytes
+        if size >= limit:
+            lot, size, limit = [], 0, most
+        open_lots[kind] = lot, size
+    return [Bucket(number, lot) for number, lot in enumerate(lots)]
+
+
+class Reducer:
+    """Watches the parameters of a model, and sums their buckets over a group.
+
+    divisor: by how much sums are divided; None: the number of ranks.
+    """
+
+    def __init__(self, params: list[Tensor], group: ProcessGroup, most: float):
+        self.group = group
+        self.buckets = cut(params, most)
+        self.of = {id(p): bucket for bucket in self.buckets for p in bucket.params}
+        self.divisor: int | None = None
+        self.sent = 0  # buckets whose sum has begun
+        self.expected = False  # whether the next backward is to be summed
+        self.began = False
+        for p in params:
+            p.register_post_accumulate_grad_hook(self._arrived)
+
+    def expect(self, shared: bool = True) -> None:
+        """From now on all ranks share the gradients of each backward; or no longer.
+
+        What .grad holds from before counts, too: the mean of a sum whose one part is the same everywhere is right for both parts.
+        """
+        self._begin_anew()
+        self.expected = shared
+        modes.awaiting = (*(each for each in modes.awaiting if each is not self), *((self,) if shared else ()))
+
+    def _begin_anew(self) -> None:
+        self.began = False
+        self.sent = 0
+        for bucket in self.buckets:
+            bucket.ready.clear()
+            bucket.work = None
+
+    def _arrived(self, p: Tensor) -> None:
+        """A gradient is complete."""
+        if not self.expected:
+            return
+        self.began = True
+        bucket = self.of[id(p)]
+        if bucket.work is not None:
+            raise GraphError(
+                f"DistributedDataParallel: a parameter of shape {tuple(p.shape)} got one more gradient after its sum over the ranks had begun",
+                "call backward() once for each forward, and not within another backward",
+            )
+        bucket.ready.add(id(p))
+        if modes.walking == 1:
+            self._send(only_full=True)
+            progress()
+
+    def _send(self, only_full: bool) -> None:
+        while self.sent < len(self.buckets):
+            bucket = self.buckets[self.sent]
+            if only_full and len(bucket.ready) < len(bucket.params):
+                return
+            self._start(bucket, bucket.row())
+            self.sent += 1
+
+    def _start(self, bucket: Bucket, row: np.ndarray) -> None:
+        group = self.group
+        line = f"gradients of bucket {bucket.number}, {row.dtype} ({row.size},)"
+        agreed = agreement(group, line)
+
+        def steps():
+            if agreed is not None:
+                yield from agreed.steps()
+            return (yield from total(group, row, ReduceOp.SUM))
+
+        work = Work(group, f"the sum of the {line}", steps(), agreed.absent if agreed else None)
+        bucket.work = start(group, work)
+
+    def end_of_backward(self) -> None:
+        """All gradients are there: send what is left, wait for all, and let the parameters have the means."""
+        if not self.expected or not self.began:
+            return
+        self._send(only_full=False)
+        self._finish()
+        self._begin_anew()
+        board.stepped()
+
+    def _finish(self) -> None:
+        for bucket in self.buckets:
+            assert bucket.work is not None
+            bucket.work.wait()
+            row = bucket.work.result()
+            divide(row, self.divisor or self.group.size())
+            bucket.take(row)
+
+    def shadow(self) -> None:
+        """Take part in the sums of the others with nothing of one's own."""
+        for bucket in self.buckets:
+            self._start(bucket, np.zeros(bucket.size, bucket.params[0]._array.dtype))
+        for bucket in self.buckets:
+            assert bucket.work is not None
+            bucket.work.wait()
+        self._begin_anew()
