@@ -20,7 +20,9 @@ import sys
 from badak.errors import ArgumentError
 from badak.language import say
 
-NAMES = ("KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD")
+NAMES = (
+    "KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD",
+)  # fmt: skip
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 

@@ -46,7 +46,10 @@ ALSO = ("train", "run")  # commands of badak that several ranks can run
 @click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(ranks, hosts, restarts, logs, hang, cuda_as_cpu: bool, module: bool, program: str, arguments: tuple[str, ...]) -> int:  # fmt: skip
+def command(
+    ranks: int | None, hosts: str | None, restarts: int, logs: str | None, hang: float, cuda_as_cpu: bool, module: bool,
+    program: str, arguments: tuple[str, ...],
+) -> int:  # fmt: skip
     """Run a program on several ranks at once, on this machine or on several; `import torch` gives badak.
 
     Each rank finds RANK, WORLD_SIZE and LOCAL_RANK in its environment. When one fails, all are ended, with one message.

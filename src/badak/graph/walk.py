@@ -81,7 +81,7 @@ def _uses(roots) -> dict:
 
 
 def _let_go(node, uses, buffers) -> None:
-    """Hand on the gradients of leaves that this node was the last to add to. Those that some node never reached wait for the end."""
+    """Hand on the gradients of leaves that this node was the last to add to. Those that some node never reached wait."""
     for edge in node.edges:
         if edge is not None and type(edge[0]) is Leaf:
             leaf = edge[0]

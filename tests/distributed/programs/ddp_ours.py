@@ -1,4 +1,4 @@
-"""DistributedDataParallel where PyTorch has no judge, or does something else: the first rank prints a line for each case and rank."""
+"""DistributedDataParallel where PyTorch has no judge, or does something else: a line for each case and rank."""
 
 import numpy as np
 

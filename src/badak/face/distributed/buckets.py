@@ -1,9 +1,11 @@
 """The gradients of a model become the mean over the ranks, in buckets, while backward still goes on.
 
-A bucket is a row: the gradients of some parameters, and for each of them a 1 where this rank has one. When the last of them is there,
-the row is summed over the ranks; each gradient that comes later lets the sums under way go on. Buckets are sent in the same order on
-all ranks, whatever order their gradients come in.
+A bucket is a row: the gradients of some parameters, and for each of them a 1 where this rank has one. When the last of them
+is there, the row is summed over the ranks; each gradient that comes later lets the sums under way go on. Buckets are sent in
+the same order on all ranks, whatever order their gradients come in.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +115,7 @@ class Reducer:
         bucket = self.of[id(p)]
         if bucket.work is not None:
             raise GraphError(
-                f"DistributedDataParallel: a parameter of shape {tuple(p.shape)} got one more gradient after its sum over the ranks had begun",
+                f"DistributedDataParallel: a parameter of shape {tuple(p.shape)} got a gradient when its sum had begun",
                 "call backward() once for each forward, and not within another backward",
             )
         bucket.ready.add(id(p))
@@ -155,7 +157,7 @@ class Reducer:
         for bucket in self.buckets:
             assert bucket.work is not None
             bucket.work.wait()
-            row = bucket.work.result()
+            row: Any = bucket.work.result()
             divide(row, self.divisor or self.group.size())
             bucket.take(row)
 

@@ -26,7 +26,7 @@ class DistributedDataParallel(Module):
     The first rank's parameters and buffers go to all when it is made; its buffers again before each forward that trains, unless
     broadcast_buffers=False. Sums begin while backward goes on, in buckets of bucket_cap_mb megabytes (25 if None). A parameter
     that no rank has a gradient for keeps none; one that some rank has a gradient for counts as zeros on the others, with or
-    without find_unused_parameters. device_ids, dim, gradient_as_bucket_view, static_graph and the like are accepted: there is one CPU.
+    without find_unused_parameters. device_ids, dim, gradient_as_bucket_view, static_graph and the like are accepted.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class DistributedDataParallel(Module):
     def _same_shapes(self, params: list[Tensor]) -> None:
         """Raise DistBackendError where the model of another rank has other parameters."""
         shapes = repr([(str(p._array.dtype), p._array.shape) for p in params])
-        numbers = sum(p._array.size for p in params)
-        line = f"DistributedDataParallel of {len(params)} parameters with {numbers} numbers ({hashlib.sha256(shapes.encode()).hexdigest()[:8]})"
+        numbers, digest = sum(p._array.size for p in params), hashlib.sha256(shapes.encode()).hexdigest()[:8]
+        line = f"DistributedDataParallel of {len(params)} parameters with {numbers} numbers ({digest})"
         begin(self.process_group, line, iter(()), async_op=False)  # type: ignore[arg-type]
 
     def _from_first(self, tensors: list[Tensor], root: int = 0) -> None:
@@ -132,8 +132,8 @@ class DistributedDataParallel(Module):
     ) -> Iterator[Any]:
         """Ranks with fewer batches than others take part in the others' sums, with zeros, until all are done.
 
-        The mean is over all ranks; with divide_by_initial_world_size=False over those that still have batches. At the end all have the
-        parameters and buffers of the rank that was last. throw_on_early_termination: raise on all ranks when the first one is done.
+        The mean is over all ranks; with divide_by_initial_world_size=False over those that still have batches. At the end all
+        have the parameters and buffers of a rank that was last. throw_on_early_termination: raise on all ranks when one is done.
         """
         if self._reducer is None or not enable:
             yield self

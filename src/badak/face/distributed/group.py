@@ -59,10 +59,10 @@ class ProcessGroup:
 
 
 NON_MEMBER = -100
-sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), group.WORLD.rank())
-group = SimpleNamespace(WORLD=None)
+group: Any = SimpleNamespace(WORLD=None)
 GroupMember = SimpleNamespace(WORLD=None, NON_GROUP_MEMBER=NON_MEMBER)
 _made: list[ProcessGroup] = []
+sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), group.WORLD.rank())
 
 
 def is_available() -> bool:
