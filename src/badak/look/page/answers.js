@@ -29,7 +29,7 @@ function heading(all, at) {
 }
 
 function likeliest(all, at) {
-  const right = all.places === "each" ? sequences[all.sequence]?.labels?.[at] : null;
+  const right = all.labels?.[at] ?? (all.places === "each" ? sequences[all.sequence]?.labels?.[at] : null);
   const rows = (all.top[at] ?? []).map(([id, share, logit]) => tag("tr", { class: id === right ? "right" : null },
     tag("td", { class: "text" }, visible(answer(id)), id === right ? tag("span", { title: say("the_right_one") }, " ✓") : null),
     tag("td", { class: "bar" }, tag("i", { style: `width:${(100 * share).toFixed(2)}%` })),
@@ -42,7 +42,7 @@ function likeliest(all, at) {
 /** The label of the place, its rank and probability, and how unsure the model is. */
 function wanted(all, at) {
   const notes = [];
-  const label = sequences[all.sequence]?.labels?.[at];
+  const label = all.labels?.[at] ?? sequences[all.sequence]?.labels?.[at];
   const chance = all.wanted?.[at], rank = all.rank?.[at];
   if (chance !== null && chance !== undefined && rank !== null && rank !== undefined) {
     const id = label >= 0 ? label : all.top[at]?.[rank]?.[0];

@@ -63,8 +63,8 @@ function input() {
 }
 
 /** The values of a note as a person reads them. */
-function readable({ name, token, place, probability, ...rest }) {
-  return { ...rest, name: known(`sequence_${name}`) ? say(`sequence_${name}`) : name, token: visible(answer(token)),
+function readable({ name, token, word, place, probability, ...rest }) {
+  return { ...rest, name: known(`sequence_${name}`) ? say(`sequence_${name}`) : name, token: visible(word ?? answer(token)),
     place: (place ?? 0) + 1, probability: percent(probability) };
 }
 

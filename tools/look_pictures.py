@@ -1,0 +1,94 @@
+"""Look into the three experiments: their pages, and the pictures of docs/look.md: `python tools/look_pictures.py [FOLDER]`.
+
+FOLDER (runs/look unless given) gets gpt.html, bert.html and digits.html, and the runs behind them, each trained once (a minute
+in all; MNIST is fetched, or read from the folder $MNIST). docs/img/look-*.png are taken of the pages.
+Needs playwright and Chromium.
+"""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from tests.look.conftest import FLAGS, chromium
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "img"
+MNIST = ["--data", os.environ["MNIST"]] if "MNIST" in os.environ else []
+EXPERIMENTS = {  # name: (what trains it, what is looked at)
+    "gpt": (["gpt", "--preset", "sentences"], ["To succeed in life you need two things ignorance and confidence"]),
+    "bert": (["bert"], ["Great minds [MASK] alike, but they also think differently"]),
+    "digits": (["classify", "--train-images", "5000", "--epochs", "2", *MNIST], []),
+}
+
+
+def badak(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "badak", *words], check=True, env={**os.environ, "BADAK_LANG": "en"})
+
+
+def pages(folder: Path) -> None:
+    """The page of each experiment, trained if it is not there."""
+    for name, (trains, text) in EXPERIMENTS.items():
+        if not (folder / name).is_dir():
+            badak("train", *trains, "--run", str(folder / name))
+        badak("look", str(folder / name), *text, "-o", str(folder / f"{name}.html"))
+
+
+def attention(page: Page) -> None:
+    """One word pinned, two heads beside each other."""
+    page.locator(".thumbnail").nth(1).click()
+    page.locator(".thumbnail").nth(5).click(modifiers=["Shift"])
+    page.locator(".strip .token").nth(3).click()
+    page.evaluate("window.scrollTo(0, document.querySelector('.of-attention').offsetTop - 12)")
+
+
+def backward(page: Page) -> None:
+    """A layer norm whose backward is being played."""
+    page.locator(".chip.norm").nth(1).click()
+    for _ in range(4):
+        page.keyboard.press("n")
+
+
+def hole(page: Page) -> None:
+    """What the layers would put into the hole."""
+    page.locator(".strip .token").nth(3).click()
+    page.evaluate("window.scrollTo(0, document.querySelector('.of-lens').offsetTop - 12)")
+
+
+def digit(page: Page) -> None:
+    """Where a row of the picture looks."""
+    page.locator(".strip .token").nth(14).click()
+
+
+SHOTS = {  # picture: (experiment, what is done before, height, light)
+    "look-attention": ("bert", attention, 860, "light"),
+    "look-backward": ("gpt", backward, 860, "light"),
+    "look-lens": ("bert", hole, 470, "light"),
+    "look-digit": ("digits", digit, 640, "dark"),
+}
+
+
+def pictures(folder: Path) -> None:
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=chromium(), args=FLAGS) as browser:
+        for name, (experiment, act, height, scheme) in SHOTS.items():
+            page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme=scheme)
+            page.goto((folder / f"{experiment}.html").resolve().as_uri())
+            act(page)
+            page.mouse.move(0, 0)
+            page.wait_for_timeout(400)  # bars grow
+            picture = (
+                Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(128)
+            )  # half the bytes, to the eye the same
+            picture.save(PICTURES / f"{name}.png", optimize=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/look")
+    place.mkdir(parents=True, exist_ok=True)
+    pages(place)
+    pictures(place)
