@@ -1,11 +1,17 @@
 """Sound trainings stay without a word; what is planted into them is found."""
 
 import io
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 import badak
+from badak import nn, optim
+from badak.doctor.diagnoses import DIAGNOSES, Exploding, Vanishing
+from badak.errors import GraphError
 from badak.graph.modes import modes
+from badak.nn import functional as F
 from tests.doctor.plants import PLANTS
 from tests.doctor.programs import OWN, built
 
@@ -14,9 +20,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::badak.errors.BadakWarning")
 
 
 def examined(training, steps: int = 20):
-    with badak.doctor(steps, quiet=True) as checkup:
+    visit = badak.doctor(steps, quiet=True)
+    with suppress(GraphError), visit:  # a training under no_grad() fails
         training.run(steps + 1)
-    return checkup
+    return visit.checkup
 
 
 @pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
@@ -46,6 +53,32 @@ def test_a_planted_fault_is_found(fault):
 @pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
 def test_every_fault_is_found_in_every_training_that_has_a_place_for_it(make):
     assert not [text for text in (missed(make, fault) for fault in PLANTS) if text]
+
+
+def test_every_diagnosis_is_planted_and_stands_on_its_page():
+    codes = {code for make in OWN for fault in PLANTS if (code := PLANTS[fault](built(make)))}
+    page = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    for diagnosis in DIAGNOSES:
+        assert f"| {diagnosis.code} | {diagnosis.title} |" in page
+        assert diagnosis.code in codes or diagnosis in (Vanishing, Exploding)  # planted below
+    assert len({diagnosis.code for diagnosis in DIAGNOSES}) == len(DIAGNOSES)
+
+
+@pytest.mark.parametrize(("code", "wide", "between"), [("BADAK-218", 1.0, nn.Sigmoid), ("BADAK-219", 8.0, nn.Identity)])
+def test_gradients_that_vanish_or_explode_from_layer_to_layer(code, wide, between):
+    badak.manual_seed(0)
+    layers = [nn.Linear(16, 16) for _ in range(14)]
+    with badak.no_grad():
+        for layer in layers:
+            layer.weight.mul_(wide)
+    model = nn.Sequential(*[each for layer in layers for each in (layer, between())], nn.Linear(16, 5))
+    optimizer = optim.SGD(model.parameters(), lr=1e-6)
+    with badak.doctor(10, quiet=True) as checkup:
+        for _ in range(10):
+            optimizer.zero_grad()
+            F.cross_entropy(model(badak.randn(8, 16)), badak.randint(5, (8,))).backward()
+            optimizer.step()
+    assert code in [finding.code for finding in checkup.findings], checkup
 
 
 def test_the_report_is_written_when_the_steps_are_over_and_then_nobody_looks():

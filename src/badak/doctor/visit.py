@@ -1,15 +1,21 @@
 """Some steps of a training under the watch, and what the diagnoses say of them."""
 
+import gc
 import sys
 from time import perf_counter
-from typing import TextIO
+from typing import Any, TextIO
+
+import numpy as np
 
 from badak.doctor.checkup import Checkup, Finding
 from badak.doctor.diagnoses import DIAGNOSES
-from badak.doctor.facts import Step
+from badak.doctor.facts import Size, Step
 from badak.doctor.names import Names
+from badak.doctor.senses import is_random
 from badak.doctor.watch import Watch
 from badak.errors import ArgumentError
+from badak.nn import Embedding, Module
+from badak.optim import Optimizer
 
 
 class Visit:
@@ -81,5 +87,69 @@ class Visit:
 
     @property
     def trained(self) -> set[int]:
-        """The parameters (their id) that some optimizer holds."""
-        return {id(p) for optimizer in self.watch.optimizers.values() for p in optimizer._parameters()}
+        """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
+        optimizers = [*self.watch.optimizers.values(), *(x for x in gc.get_objects() if issubclass(type(x), Optimizer))]
+        return {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
+
+    def learns(self, module: Module) -> bool:
+        """Whether some parameter of a module got a gradient."""
+        return any(id(p) in self.watch.reached for p in module.parameters())
+
+    def random_layers(self, module: Module) -> str:
+        """The classes of its layers that behave otherwise in training."""
+        kinds = {type(m).__name__ for m in module.modules() if not any(True for _ in m.children()) and is_random(m)}
+        return ", ".join(sorted(kinds)) or "dropout"
+
+    def without_gradient(self) -> dict[int, Any]:
+        """The parameters that were to be trained, whose module was called, and that never got a gradient."""
+        trained, watch = self.trained, self.watch
+        used = {*watch.called, *watch.inside}
+        known = {
+            id(p): p
+            for top in self.names.tops
+            for p in top.parameters()
+            if p.requires_grad and id(p) not in watch.reached
+        }
+        return {
+            key: p
+            for key, p in known.items()
+            if id(self.names.owners[key]) in used and (key in trained or not watch.steps)
+        }
+
+    def with_zero_gradient(self) -> list[Any]:
+        """The parameters whose gradient was exactly 0 whenever it was measured, three times or more."""
+        sizes: dict[int, list[float]] = {}
+        for step in self.steps:
+            for key, size in step.sizes.items():
+                sizes.setdefault(key, []).append(size.gradient)
+        return [
+            self.watch.reached[key]
+            for key, each in sizes.items()
+            if len(each) >= 3 and not any(each) and key in self.watch.reached
+        ]
+
+    def _matrices(self) -> dict[int, list[Size]]:
+        """What was measured of the weights of layers: of matrices, which are no tables."""
+        found: dict[int, list[Size]] = {}
+        for step in self.steps:
+            for key, size in step.sizes.items():
+                p, owner = self.watch.reached.get(key), self.names.owners.get(key)
+                if p is not None and p.dim() >= 2 and size.weight > 0 and not isinstance(owner, Embedding):
+                    found.setdefault(key, []).append(size)
+        return found
+
+    def update_ratios(self) -> dict[int, list[float]]:
+        """Norm of the update by norm of the weights, for each layer and each step that was measured."""
+        return {
+            key: [s.update / s.weight for s in sizes if s.update is not None] for key, sizes in self._matrices().items()
+        }
+
+    def relative_gradients(self) -> dict[int, float]:
+        """Norm of the gradient by norm of the weights, for each layer: the median over the steps."""
+        return {
+            key: float(np.median([s.gradient / s.weight for s in sizes])) for key, sizes in self._matrices().items()
+        }
+
+    def largest_gradient(self) -> float:
+        """The largest norm of a gradient that was measured."""
+        return max((size.gradient for step in self.steps for size in step.sizes.values()), default=0.0)

@@ -35,7 +35,9 @@ class Watch(Observer):
         self.called: dict[int, Module] = {}  # from outside of any other module
         self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
         self.reached: dict[int, Any] = {}  # parameters that got a gradient
-        self.broken: tuple[str, str, str] | None = None  # (operation, place, what) that first made NaN or Inf
+        self.broken: tuple[str, str, str, int] | None = (
+            None  # (operation, place, what, step) that first made NaN or Inf
+        )
         self.broken_step = 0  # where a loss or a gradient was not finite first
         self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
         self.stack: list[Module] = []
@@ -44,6 +46,7 @@ class Watch(Observer):
         self._backward = False
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, Any] = {}
+        self._held: list[np.ndarray] = []
         self._senses: dict[Any, Callable | None] = {}
 
     # on and off
@@ -73,6 +76,7 @@ class Watch(Observer):
         effects.watch(self, False)
         Module.__call__ = self._call  # type: ignore[method-assign]
         self._losses.clear()
+        self._held.clear()
         self.stack.clear()
 
     @property
@@ -83,7 +87,7 @@ class Watch(Observer):
         if being_made(3) or not any(True for _ in module.parameters()):
             return
         self.called[id(module)] = module
-        content = senses.content(args, kwargs) if modes.grad else ()
+        content = senses.content(args, kwargs, self._held) if modes.grad else ()
         call = Call(module, line(3), modes.grad, module.training, senses.is_random(module), content)
         self.open.calls.append(call)
 
@@ -111,7 +115,7 @@ class Watch(Observer):
         kind = senses.broken_from(arrays, attributes, made)
         if kind:
             place = node.line if node is not None else line(4)
-            self.broken = op.name, place, kind
+            self.broken = op.name, place, kind, self.open.number
 
     def _not_recorded(self, op, inputs) -> None:
         """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
@@ -137,6 +141,12 @@ class Watch(Observer):
         if not self._backward:
             self._backward = True
             self.open.backs.append(Back(line(3)))
+        if self.broken is None:
+            for dx in dxs:
+                if dx is not None and not senses.finite(dx):
+                    kind = senses.broken_from(dys, {}, dx)
+                    if kind:
+                        self.broken = f"the backward of {node.name}", node.line, kind, self.open.number
         loss = self._losses.pop(id(node), None)
         if loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
             loss.scale = float(np.asarray(dys[0]).reshape(()))

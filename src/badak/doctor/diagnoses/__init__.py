@@ -1,16 +1,29 @@
 """The diagnoses, causes before effects: an earlier one keeps those quiet that follow from it (`explains`)."""
 
+from badak.doctor.diagnoses.accumulation import AccumulationLost, AccumulationScaled
+from badak.doctor.diagnoses.broken import FirstNaN
+from badak.doctor.diagnoses.cut import GraphCut
+from badak.doctor.diagnoses.data import NotNormalised, SameBatch, SameIds
 from badak.doctor.diagnoses.diagnosis import Diagnosis
+from badak.doctor.diagnoses.gradients import Exploding, NeverLearns, Vanishing
+from badak.doctor.diagnoses.inside import DeadUnits, SaturatedAttention
+from badak.doctor.diagnoses.labels import LabelsNotShifted, LabelsShiftedTwice
 from badak.doctor.diagnoses.log_probabilities import LogProbabilities
+from badak.doctor.diagnoses.masks import MaskAdded, MaskInverted
+from badak.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
+from badak.doctor.diagnoses.not_recorded import NotRecorded
 from badak.doctor.diagnoses.not_stepped import StepBeforeBackward
 from badak.doctor.diagnoses.probabilities import ProbabilitiesForLogits
+from badak.doctor.diagnoses.rate import RateTooHigh, RateTooLow
+from badak.doctor.diagnoses.stale import StaleOptimizer
 from badak.doctor.diagnoses.start import BadStart
+from badak.doctor.diagnoses.unregistered import LayersNotRegistered
 from badak.doctor.diagnoses.zero_grad import MissingZeroGrad
 
 DIAGNOSES: tuple[type[Diagnosis], ...] = (
-    StepBeforeBackward,
-    MissingZeroGrad,
-    ProbabilitiesForLogits,
-    LogProbabilities,
-    BadStart,
-)
+    NotRecorded, StepBeforeBackward, MissingZeroGrad, AccumulationLost, AccumulationScaled,
+    ProbabilitiesForLogits, LogProbabilities, LabelsNotShifted, LabelsShiftedTwice,
+    LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded,
+    EvalForgotten, TrainForgotten, SameIds, SameBatch, NotNormalised,
+    RateTooHigh, RateTooLow, Exploding, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
+)  # fmt: skip

@@ -13,7 +13,7 @@ class LogProbabilities(Diagnosis):
 
     code = "BADAK-203"
     title = "log-probabilities and logits taken for each other"
-    explains = ("BADAK-210", "BADAK-217")
+    explains = ("BADAK-210",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         said = set()

@@ -13,7 +13,7 @@ class StepBeforeBackward(Diagnosis):
 
     code = "BADAK-208"
     title = "step() without gradients"
-    explains = ("BADAK-217", "BADAK-219", "BADAK-224")
+    explains = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         steps = visit.steps

@@ -13,7 +13,7 @@ class ProbabilitiesForLogits(Diagnosis):
 
     code = "BADAK-202"
     title = "probabilities in the place of logits"
-    explains = ("BADAK-210", "BADAK-217")
+    explains = ("BADAK-210",)
     made = {"cross_entropy": "softmax", "cross_entropy_soft": "softmax", "bce_with_logits": "sigmoid"}
 
     def look(self, visit: "Visit") -> Iterator[Finding]:

@@ -13,7 +13,7 @@ class MissingZeroGrad(Diagnosis):
 
     code = "BADAK-201"
     title = "gradients are never cleared"
-    explains = ("BADAK-219",)
+    explains = ("BADAK-213", "BADAK-219")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[int, list] = {}

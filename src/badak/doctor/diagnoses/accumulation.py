@@ -1,0 +1,63 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.doctor.checkup import Finding
+from badak.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.doctor.visit import Visit
+
+
+def parts(visit: "Visit") -> int:
+    """How many backwards of one line each step has; 1 where that is not the same for all."""
+    counts = {len(step.backs) for step in visit.steps[:-1] or visit.steps}
+    lines = {back.place for step in visit.steps for back in step.backs}
+    return counts.pop() if len(counts) == 1 and len(lines) == 1 and len(visit.steps) >= 3 else 1
+
+
+class AccumulationScaled(Diagnosis):
+    """Gradients of several parts of a batch are added, and the losses of the parts are not divided by their number, or twice."""
+
+    code = "BADAK-224"
+    title = "accumulated gradients are scaled wrongly"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        k = parts(visit)
+        if k < 2:
+            return
+        sums = []
+        for step in visit.steps[:-1]:
+            scales = [scale for back in step.backs for _, scale, mean in back.scales if mean]
+            if len(scales) != k or len({round(scale, 6) for scale in scales}) != 1:
+                return
+            sums.append(sum(scales))
+        total = sums[0]
+        if all(abs(each - k) < 0.01 * k for each in sums) or all(abs(each - 1 / k) < 0.01 / k for each in sums):
+            yield self.found(
+                visit.steps[0].backs[0].place,
+                f"{k} backward() for each step, its mean loss times {total / k:.3g}: the gradient is {total:.3g} times "
+                "that of the whole batch",
+                f"(loss / {k}).backward()",
+                parts=k, total=total,
+            )  # fmt: skip
+
+
+class AccumulationLost(Diagnosis):
+    """Gradients are cleared between the parts of a batch: only the last one counts."""
+
+    code = "BADAK-225"
+    title = "accumulated gradients are thrown away"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        k = parts(visit)
+        steps = visit.steps[1:-1]
+        if k < 2 or not steps:
+            return
+        lost = [sum(1 for back in step.backs if back.thrown_away >= step.gradients > 0) for step in steps]
+        if all(each == k - 1 for each in lost):
+            yield self.found(
+                visit.steps[0].backs[0].place,
+                f"{k} backward() for each step, and what {k - 1} of them made was cleared before a step had used it",
+                f"zero_grad() once for each step, not once for each of its {k} parts",
+                parts=k, lost=k - 1,
+            )  # fmt: skip

@@ -1,0 +1,67 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.doctor.checkup import Finding
+from badak.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.doctor.visit import Visit
+
+
+class EvalForgotten(Diagnosis):
+    """The model is tested in train mode: dropout spoils its answers, batch norm learns from the test."""
+
+    code = "BADAK-206"
+    title = "tested in train mode"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        buckets = [*visit.steps, visit.watch.open]
+        tests = [
+            [
+                call
+                for call in step.calls
+                if not call.grad and call.training and call.random and visit.learns(call.module)
+            ]
+            for step in buckets
+        ]
+        some = [calls for calls in tests if calls]
+        if not some or 2 * len(some) > len(visit.steps):  # in every step: a target that the training itself computes
+            return
+        calls = [call for each in some for call in each]
+        kinds = visit.random_layers(calls[0].module)
+        yield self.found(
+            calls[0].place,
+            f"{type(calls[0].module).__name__} was called {len(calls)} times without gradients in train mode, where its {kinds} "
+            "are at work",
+            "model.eval() before testing, model.train() after it",
+            calls=len(calls),
+        )
+
+
+class TrainForgotten(Diagnosis):
+    """After a test the training goes on in eval mode: without dropout, with the statistics of batch norm held."""
+
+    code = "BADAK-207"
+    title = "trained in eval mode"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for module in visit.watch.called.values():
+            modes = [
+                (step.number, call.training, call.place)
+                for step in visit.steps
+                for call in step.calls
+                if call.module is module and call.grad and call.random
+            ]
+            late = next((i for i, (_, training, _) in enumerate(modes) if not training), None)
+            if late in (None, 0) or len(modes) - late < 2 or any(training for _, training, _ in modes[late:]):
+                continue
+            turned = [
+                place for each, place, number in visit.watch.turned if each is module and number <= modes[late][0]
+            ]
+            yield self.found(
+                modes[late][2],
+                f"from step {modes[late][0]} on {type(module).__name__} is trained in eval mode, in which its "
+                f"{visit.random_layers(module)} do nothing; the last switch was at {turned[-1] if turned else 'a line of badak'}",
+                "model.train() after each test",
+                step=modes[late][0],
+            )
