@@ -134,7 +134,8 @@ class Visit:
         for step in self.steps:
             for key, size in step.sizes.items():
                 p, owner = self.watch.reached.get(key), self.names.owners.get(key)
-                if p is not None and p.dim() >= 2 and size.weight > 0 and not isinstance(owner, Embedding):
+                sound = size.weight > 0 and np.isfinite(size.gradient)
+                if p is not None and p.dim() >= 2 and sound and not isinstance(owner, Embedding):
                     found.setdefault(key, []).append(size)
         return found
 

@@ -25,5 +25,5 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     ProbabilitiesForLogits, LogProbabilities, LabelsNotShifted, LabelsShiftedTwice,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded,
     EvalForgotten, TrainForgotten, SameIds, SameBatch, NotNormalised,
-    RateTooHigh, RateTooLow, Exploding, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
+    Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
 )  # fmt: skip

@@ -71,7 +71,7 @@ class Exploding(Diagnosis):
     most = 1e5  # times the weights
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        sizes = visit.relative_gradients()
+        sizes = visit.relative_gradients(first=True)
         means = all(loss.mean for step in visit.steps for loss in step.trained)
         if not sizes or not means:
             return
