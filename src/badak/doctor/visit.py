@@ -145,10 +145,11 @@ class Visit:
             key: [s.update / s.weight for s in sizes if s.update is not None] for key, sizes in self._matrices().items()
         }
 
-    def relative_gradients(self) -> dict[int, float]:
-        """Norm of the gradient by norm of the weights, for each layer: the median over the steps."""
+    def relative_gradients(self, first: bool = False) -> dict[int, float]:
+        """Norm of the gradient by norm of the weights, for each layer: the median over the steps, or that of the first."""
         return {
-            key: float(np.median([s.gradient / s.weight for s in sizes])) for key, sizes in self._matrices().items()
+            key: float(np.median([s.gradient / s.weight for s in (sizes[:1] if first else sizes)]))
+            for key, sizes in self._matrices().items()
         }
 
     def largest_gradient(self) -> float:
