@@ -233,6 +233,7 @@ def digits():
 def test_what_a_real_look_knows_is_shown_down_to_the_last_box(opened, seen):
     made = seen()
     shown = opened(made.to_html())
+    assert "cos" in text(shown, ".part.head")
     boxes = shown.locator(".chip")
     assert boxes.count() == len(made.record["boxes"])
     for box in range(boxes.count()):
@@ -242,6 +243,15 @@ def test_what_a_real_look_knows_is_shown_down_to_the_last_box(opened, seen):
         assert "undefined" not in words and "NaN" not in words and "[object" not in words
     body = text(shown, "body")
     assert "undefined" not in body and "[object" not in body
+
+
+def test_a_model_that_writes_is_first_asked_what_comes_next(opened):
+    made = gpt()
+    shown = opened(made.to_html())
+    last = len(made.record["sequences"][0]["tokens"])
+    assert f"(token {last})" in text(shown, ".answers") and f"(token {last - 1})" in text(shown, ".of-model")
+    shown.locator(".token").first.click()
+    assert "(token 1)" in text(shown, ".answers") and "(token 1)" in text(shown, ".of-model")
 
 
 def test_a_token_that_is_markup_is_a_token(opened):

@@ -8,6 +8,9 @@ import { placeOf } from "./answers.js";
 import { view, watch } from "./view.js";
 import { brief, known, say } from "./words.js";
 
+/** What is measured of a state: [its name in the record, its colour or "" for a number without a bar, its width]. */
+const COLUMNS = [["added", "a", "108px"], ["angle", "", "52px"], ["norm", "n", "108px"], ["gradient", "b", "108px"]];
+
 /** Boxes that ran one after the other in the same layer and part, with the state of the stream that they left. */
 function groups() {
   const states = (record.streams ?? []).flatMap((stream, index) => stream.states.map((state) => ({ ...state, stream: index })));
@@ -29,20 +32,20 @@ function groups() {
 export function model() {
   const all = groups();
   if (!all.length) return null;
-  const gradient = (record.streams ?? []).some(({ states }) => states.some((state) => state.gradient));
-  const columns = [["added", "a"], ["norm", "n"], ...(gradient ? [["gradient", "b"]] : [])];
+  const there = (name) => (record.streams ?? []).some(({ states }) => states.some((state) => state[name]));
+  const columns = COLUMNS.filter(([name]) => there(name));
   const rows = all.map((group) => row(group, columns));
   const title = tag("p", { class: "small", "aria-live": "polite" });
-  watch(["sequence", "place"], () => {
-    const shown = record.streams?.length ? say("norms_at", { token: brief(token(view.sequence, view.place), 20), place: view.place + 1 }) : "";
-    title.textContent = shown;
+  watch(["sequence", "place", "pinned"], () => {
+    const { sequence, place } = here();
+    title.textContent = record.streams?.length ? say("norms_at", { token: brief(token(sequence, place), 20), place: place + 1 }) : "";
     columns.forEach(([name]) => measure(rows, name));
   });
   const chips = rows.flatMap(({ chips }) => chips);
   watch(["box", "step"], () => chips.forEach(({ button, index }) => state(button, index)));
   const play = boxes.some((box) => box.back) ? tag("button", { class: "play", onclick: startBackward }, `▶ ${say("play_all")}`) : null;
   return [tag("div", { class: "bar-line" }, title, play),
-    tag("div", { class: `stack-of-parts columns-${columns.length}`, role: "table" },
+    tag("div", { class: "stack-of-parts", role: "table", style: `--columns:${columns.map(([, , width]) => width).join(" ")};--many:${columns.length}` },
       tag("div", { class: "part head", role: "row" }, tag("span", { role: "columnheader" }, say("part")), tag("span", { role: "columnheader" }, say("boxes")),
         columns.map(([name]) => tag("span", { role: "columnheader", title: say(`${name}_long`) }, say(name)))),
       rows.map(({ element }) => element))];
@@ -54,7 +57,8 @@ function row(group, columns) {
     const values = group.state?.[name];
     const fill = tag("i"), text = tag("span", { class: "number" }, "");
     return { name, values, fill, text, stream: group.state?.stream,
-      element: tag("span", { role: "cell", class: `measure ${letter}`, "data-name": say(name) }, values ? [tag("span", { class: "bar" }, fill), text] : "") };
+      element: tag("span", { role: "cell", class: `measure ${letter}`, "data-name": say(name), title: say(`${name}_long`) },
+        values ? [letter ? tag("span", { class: "bar" }, fill) : null, text] : "") };
   });
   const element = tag("div", { class: `part ${group.part}`, role: "row" },
     tag("span", { class: "name", role: "rowheader" }, partName(group)),
@@ -84,16 +88,21 @@ function state(button, index) {
   button.classList.toggle("been", Boolean(view.box !== null && view.step > 0 && now && its && its.order < now.order));
 }
 
-/** Bars of one column for the chosen place, the longest one full. */
+/** The token whose lengths are shown: the one that a person chose, else the one whose numbers the boxes show. */
+const here = () => (view.pinned || !record.row ? view : record.row);
+
+/** Bars of one column for that token, the longest one full. */
 function measure(rows, name) {
   const bars = rows.flatMap((row) => row.bars).filter((bar) => bar.name === name && bar.values);
   const at = (bar) => {
-    const sequence = record.streams[bar.stream].sequence;
-    return sequence === view.sequence || sequence === output ? bar.values[placeOf(sequence)] : mean(bar.values);
+    const { sequence } = record.streams[bar.stream], chosen = here();
+    if (sequence === chosen.sequence) return bar.values[chosen.place];
+    return sequence === output ? bar.values[placeOf(sequence)] : mean(bar.values);
   };
   const most = largest(bars.map(at));
   for (const bar of bars) {
+    bar.fill.hidden = !at(bar);
     bar.fill.style.width = most ? `${(100 * (at(bar) ?? 0)) / most}%` : "0";
-    bar.text.textContent = short(at(bar));
+    bar.text.textContent = name === "angle" ? (at(bar) ?? NaN).toFixed(2).replace("-", "−").replace("NaN", "—") : short(at(bar));
   }
 }

@@ -76,7 +76,10 @@ function attention() {
 const part = (word, content) => (content
   ? tag("section", { class: `of-${word}` }, tag("h2", {}, say(`title_${word}`)), tag("p", { class: "lead" }, say(`lead_${word}`)), content) : "");
 
-change({ attention: firstAttention, sequence: record.row?.sequence ?? output, place: record.row?.place ?? 0 });
+// What writes is asked first what it would write next; of all others the place of the boxes is looked at.
+const writes = ["causal", "encoder-decoder"].includes(record.model.kind) && record.predictions?.places === "each";
+change({ attention: firstAttention, sequence: writes ? output : record.row?.sequence ?? output,
+  place: writes ? Math.max(0, (sequences[output]?.tokens.length ?? 0) - 1) : record.row?.place ?? 0 });
 listen();
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view.theme === "auto" && build());
 
