@@ -3,6 +3,7 @@
 The numbers are those of docs/errors.md.
 """
 
+import traceback
 import warnings
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import badak
 from badak import errors, nn, optim
+from badak.errors import ArgumentError, BadakError, BadakWarning, RangeError
+from badak.insight.situations import SITUATIONS, explain, situations
 from badak.nn import functional as F
 from tools import errors_page
 
@@ -79,6 +82,33 @@ def test_02_a_mask_of_the_wrong_polarity():
 def test_02_a_causal_mask_of_the_right_polarity_is_fine():
     mask = badak.triu(badak.ones(5, 5, dtype=badak.bool), diagonal=1)
     silent(lambda: attend(attn_mask=mask))
+
+
+def test_01_a_float_padding_mask_of_zeros_and_ones():
+    padding = badak.tensor([[1.0, 1.0, 1.0, 0.0, 0.0], [1.0] * 5])
+    text = complaint(lambda: attend(key_padding_mask=padding))
+    says(text, "key_padding_mask is float and holds only 0 and 1", "fix: key_padding_mask=(mask == 0)")
+
+
+def test_01_a_float_padding_mask_that_adds_is_fine():
+    padding = badak.tensor([[0.0, 0.0, 0.0, -np.inf, -np.inf], [0.0] * 5])
+    silent(lambda: attend(key_padding_mask=padding))
+
+
+@pytest.mark.parametrize("lead", [(4,)])
+def test_02_a_mask_of_the_wrong_polarity_for_each_head(lead):
+    mask = badak.tril(badak.ones(5, 5, dtype=badak.bool)).expand(*lead, 5, 5)
+    says(complaint(lambda: attend(attn_mask=mask)), "attn_mask hides the diagonal", "fix: attn_mask=~mask")
+    silent(lambda: attend(attn_mask=badak.triu(badak.ones(5, 5, dtype=badak.bool), 1).expand(*lead, 5, 5)))
+
+
+@pytest.mark.parametrize("lead", [(1, 1), (2, 1), (2, 2)])
+def test_02_a_mask_of_the_wrong_polarity_of_four_dims(lead):
+    q = badak.randn(2, 2, 5, 4)
+    hide = badak.triu(badak.ones(5, 5, dtype=badak.bool), 1).expand(*lead, 5, 5)
+    text = complaint(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=hide))
+    says(text, "attn_mask hides the diagonal", "True = keep; this looks like True = hide", "fix: attn_mask=~mask")
+    silent(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=~hide))
 
 
 def test_03_padding_given_as_attn_mask():
@@ -228,6 +258,36 @@ def test_17_layers_in_a_list():
     says(text, "Decoder.dec_layers is a list with 3 modules", "6 parameters", "not registered", "fix: nn.ModuleList(")
 
 
+def test_17_layers_in_a_list_of_lists():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(2, 2)
+            self.rows = [[nn.Linear(2, 2)], {"a": (nn.Linear(2, 2),)}]
+
+    text = complaint(lambda: list(Net().parameters()))
+    says(text, "Net.rows is a list with 2 modules: their 4 parameters are not registered")
+
+
+def test_33_sigmoid_before_the_loss_that_takes_it():
+    x = badak.randn(4, requires_grad=True)
+    text = complaint(lambda: F.binary_cross_entropy_with_logits(x.sigmoid(), badak.ones(4)))
+    says(text, "received what sigmoid made", "fix: pass logits")
+    silent(lambda: F.binary_cross_entropy_with_logits(x, badak.ones(4)))
+
+
+def test_34_a_state_that_is_carried_over():
+    w, h = badak.randn(3, 3, requires_grad=True), badak.zeros(1, 3)
+
+    def run():
+        nonlocal h
+        for _ in range(2):
+            h = badak.tanh(h @ w + 1)
+            h.sum().backward()
+
+    says(complaint(run), "a second time", "h = h.detach()")
+
+
 def test_17_is_said_once():
     model = Decoder()
     complaint(lambda: list(model.parameters()))
@@ -339,6 +399,65 @@ def test_every_error_is_caught_by_what_pytorch_raises_there():
 PAGE = errors_page.blocks()
 
 
-@pytest.mark.parametrize("title, code, text", PAGE, ids=[title.split(".")[0] for title, _, _ in PAGE])
-def test_the_page_of_errors_shows_what_badak_says(title, code, text):
+@pytest.mark.parametrize("title, code, text, mended", PAGE, ids=[title.split(".")[0] for title, *_ in PAGE])
+def test_the_page_of_errors_shows_what_badak_says(title, code, text, mended):
     assert errors_page.complaint(code) == text, "run python tools/errors_page.py"
+    assert text and mended is not None and errors_page.complaint(mended) == ""
+
+
+def test_each_code_has_its_section():
+    assert [one.code for one in situations()] == list(SITUATIONS)
+    assert [f"{code}. {title}" for code, title in SITUATIONS.items()] == errors_page.titles()
+
+
+def test_codes_of_the_source_are_in_the_table():
+    given = errors_page.codes()
+    assert given <= set(SITUATIONS)
+    shown = {int(title.partition(".")[0]) for title, *_ in PAGE}
+    assert shown <= given, "these are shown by a program and say no code"
+
+
+def test_the_code_stands_below_the_message():
+    with pytest.raises(RangeError) as caught:
+        F.cross_entropy(badak.randn(4, 3), badak.tensor([0, 1, 2, 3]))
+    assert caught.value.code == "BADAK-011"
+    assert "".join(traceback.format_exception_only(caught.value)).splitlines()[-1] == "badak explain BADAK-011"
+    with pytest.warns(BadakWarning) as heard:
+        F.cross_entropy(badak.randn(4, 3), badak.full((4,), -100))
+    assert heard[0].message.code == "BADAK-015" and f"{heard[0].message}".endswith("\nbadak explain BADAK-015")
+
+
+def test_explain_by_code_and_by_word():
+    says(explain("BADAK-011"), "A label out of range", "F.cross_entropy", "target[3] = 3", "Mended:")
+    assert explain("11") == explain("badak-011")
+    titles = explain("mask").splitlines()
+    assert len(titles) > 3 and all(title.startswith("BADAK-") for title in titles)
+    with pytest.raises(ArgumentError, match="nothing is called 'nonsense'"):
+        explain("nonsense")
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: F.relu(x.tolist()),
+    lambda x: nn.Linear(3, 4)(x.tolist()),
+    lambda x: badak.zeros(x),
+    lambda x: F.cross_entropy(badak.zeros(2, 3), x.tolist()),
+    lambda x: nn.Embedding(x, 3),
+    lambda x: badak.cat(x.tolist()),
+    lambda x: badak.tensor([x.tolist(), "a"]),
+    lambda x: F.softmax(badak.zeros(2, 2), dim=x),
+    lambda x: optim.Adam(nn.Linear(2, 2).parameters(), lr=x),
+    lambda x: nn.Linear(2, 2).load_state_dict({"weight": x.numpy(), "bias": x.tolist()}),
+    lambda x: badak.randn(*x.tolist()),
+    lambda x: badak.ones(2).view(*x.tolist()),
+])  # fmt: skip
+def test_numbers_are_not_printed_by_the_thousand(call):
+    with pytest.raises(BadakError) as caught:
+        call(badak.arange(5000.0))
+    assert len(str(caught.value)) < 3000
+
+
+def test_a_long_cause_keeps_its_ends_and_its_lines():
+    error = ArgumentError("begin " + "1.0, " * 5000 + "end\n" + "a line\n" * 900)
+    first = error.cause.splitlines()[0]
+    assert first.startswith("begin 1.0") and first.endswith("end") and len(first) < 2000
+    assert error.cause.count("a line\n") == 900

@@ -3,21 +3,40 @@
 Each ```python block of the page is run, and the ```text block that follows it holds its complaint; a test compares the two.
 """
 
+import ast
 import re
 import warnings
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
 BLOCK = re.compile(
-    r"## (?P<title>[^\n]+)\n(?P<between>.*?)```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```", re.DOTALL
+    r"## (?P<title>[^\n]+)\n(?P<between>(?:(?!\n## ).)*?)"
+    r"```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```"
+    r"(?:\n\nMended:\n\n```python\n(?P<mended>.*?)```)?",
+    re.DOTALL,
 )
 PRELUDE = "import badak\nfrom badak import nn, optim\nfrom badak.nn import functional as F\nbadak.manual_seed(0)\n"
 
 
-def blocks() -> list[tuple[str, str, str]]:
-    """(title, code, text) of each situation on the page."""
+def blocks() -> list[tuple[str, str, str, str | None]]:
+    """(title, code, text, mended code) of each situation on the page that a program shows."""
     page = PAGE.read_text(encoding="utf-8")
-    return [(m["title"], m["code"], m["text"].rstrip("\n")) for m in BLOCK.finditer(page)]
+    return [(m["title"], m["code"], m["text"].rstrip("\n"), m["mended"]) for m in BLOCK.finditer(page)]
+
+
+def titles() -> list[str]:
+    """The headings of the situations."""
+    return re.findall(r"^## (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def codes() -> set[int]:
+    """The codes that calls in the source name."""
+    source = PAGE.parent.parent / "src" / "badak"
+    calls = (node for path in source.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    calls = (call for call in calls if isinstance(call, ast.Call) and re.search("Error$|warn_once$", ast.unparse(call.func)))
+    words = (word for call in calls for word in call.keywords if word.arg == "code")
+    found = (value for word in words for value in ast.walk(word.value) if isinstance(value, ast.Constant))
+    return {value.value for value in found if isinstance(value.value, int)}
 
 
 def complaint(code: str) -> str:
@@ -39,7 +58,8 @@ def filled() -> str:
     """The page with every text block written anew."""
 
     def fill(found: re.Match) -> str:
-        return found[0][: found.start("text") - found.start()] + complaint(found["code"]) + "\n```"
+        start, end = (place - found.start() for place in found.span("text"))
+        return found[0][:start] + complaint(found["code"]) + "\n" + found[0][end:]
 
     return BLOCK.sub(fill, PAGE.read_text(encoding="utf-8"))
 

@@ -7,10 +7,13 @@ say beforehand is a hole, and literals that may fill a hole are texts of their o
 
 import ast
 import itertools
+import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from badak.insight.situations import situations
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "badak"
 MOST = 8  # alternatives of one text that are written out; beyond that, a hole
@@ -43,7 +46,7 @@ CALLS: dict[str, tuple] = {
     "Option": ("help",),
 }
 # Constants that are shown later, and whether their single words count.
-TABLES = {"HEADS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True}
+TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True}
 TEMPLATES = {"WORDS_OF_CLICK"}  # constants that are templates already
 
 
@@ -131,6 +134,7 @@ class Reader:
                 self._keep_help(module)
             self._keep_metadata(module)
         self._keep_tables()
+        self._keep_page()
         return self.texts
 
     def _keep_help(self, module: Module) -> None:
@@ -157,6 +161,14 @@ class Reader:
                 for word in node.keywords:
                     if word.arg in ("help", "unit", "epilog", "short_help"):
                         self.keep(module, word.value)
+
+    def _keep_page(self) -> None:
+        """What docs/errors.md says between its programs, which `badak explain` shows."""
+        owner = next((module for module in self.modules if module.name == "insight/situations.py"), None)
+        for one in situations() if owner else []:
+            for paragraph in ("" if kind else text for kind, text in one.parts):
+                for each in filter(None, paragraph.split("\n\n")):
+                    self._add(owner, (re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(each.split())),), False)  # type: ignore
 
     def keep(self, module: Module, node: ast.expr, words: bool = True) -> None:
         """Keep what an expression says; without `words`, a single word is a name that was followed too far."""

@@ -25,13 +25,18 @@ class BadakError(Exception):
     """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one).
 
     Shown, it speaks the person's language (BADAK_LANG=ko|en, else the locale); `cause`, `fix` and `args` are English.
+    `code` ("BADAK-011", or None) names the situation: `badak explain BADAK-011`, docs/errors.md.
     """
 
-    def __init__(self, cause: str, fix: str | None = None):
+    def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None):
+        cause = shortened(cause)
         if package() == "torch":  # the names that the program uses
             cause, fix = _OWN_NAME.sub("torch.", cause), fix and _OWN_NAME.sub("torch.", fix)
         self.cause, self.fix = cause, fix
         super().__init__(cause if fix is None else f"{cause}\nfix: {fix}")
+        self.code = None if code is None else name_of(code)
+        if code is not None:
+            self.add_note(f"badak explain {self.code}")  # what a traceback shows below the message
 
     def __str__(self) -> str:
         return say(super().__str__())
@@ -91,13 +96,36 @@ class DeviceError(MissingError, AssertionError):
 
 
 class BadakWarning(UserWarning):
-    """Something that runs, and probably not as meant."""
+    """Something that runs, and probably not as meant. `code`: as in BadakError."""
+
+    def __init__(self, text: str = "", code: int | None = None):
+        super().__init__(text)
+        self.code = None if code is None else name_of(code)
 
     def __str__(self) -> str:
         return say(super().__str__())
 
+    def __format__(self, form: str) -> str:
+        """As Python's own `formatwarning` shows it: with the code."""
+        return format(f"{str(self)}\nbadak explain {self.code}" if self.code else str(self), form)
 
+
+LONGEST = 2000  # characters of a cause: an array that got into it is not printed by the thousand
 _warned: set[object] = set()
+
+
+def name_of(code: int) -> str:
+    """The code of a situation as people write it: 11 is "BADAK-011". All of them: insight/situations.py."""
+    return f"BADAK-{code:03}"
+
+
+def shortened(cause: str) -> str:
+    """A cause without its middle, where it is very long; lines (of keys, of layers) count each for itself."""
+    if len(cause) <= LONGEST:
+        return cause
+    return "\n".join(
+        part if len(part) <= LONGEST else f"{part[: LONGEST // 2]} ... {part[-LONGEST // 4 :]}" for part in cause.split("\n")
+    )
 
 
 def expect(
@@ -112,11 +140,15 @@ def expect(
         raise error(f"{where}: expected {rule}" + (f"; got {values}" if values else ""), fix)
 
 
-def warn_once(key: object, cause: str, fix: str | None = None) -> None:
+def warn_once(key: object, cause: str, fix: str | None = None, code: int | None = None) -> None:
     """Warn with cause and fix, once in this process for each `key`."""
     if key not in _warned:
         _warned.add(key)
-        warnings.warn(cause if fix is None else f"{cause}\nfix: {fix}", BadakWarning, stacklevel=_outside())
+        text = cause if fix is None else f"{cause}\nfix: {fix}"
+        if code is None:
+            warnings.warn(text, BadakWarning, stacklevel=_outside())
+        else:
+            warnings.warn(BadakWarning(text, code), stacklevel=_outside())
 
 
 def forget_warnings() -> None:

@@ -24,6 +24,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
     "launch": ("launch", "Run a program on several ranks at once, and watch over them."),
     "look": ("look", "See inside a model: attention, layers, gradients, each operation, as a page."),
+    "explain": ("explain", "Explain a mistake by the code of its message, or by a word."),
     "audit": ("audit", "Look for silent faults: leaks, and what never learns."),
     "doctor": ("doctor", "Watch the first steps of a training and say what is wrong with it."),
     "profile": ("profile", "Show where the time of a training step goes, by operation."),
@@ -99,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
             done = commands.main(given, prog_name="badak", standalone_mode=False)
             return done if isinstance(done, int) else 0
         except BadakError as error:
-            return complain(error.cause, error.fix)
+            return complain(error.cause, error.fix and (f"{say(error.fix)} ({error.code})" if error.code else error.fix))
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "badak"
             return complain(" ".join(error.format_message().split()), f"{path} --help lists what it takes")

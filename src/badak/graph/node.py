@@ -73,6 +73,7 @@ class Node:
                 f"Trying to backward through the graph a second time: {self._where()} has already given its gradient "
                 "and freed what it had saved",
                 "compute the loss again, or call backward(retain_graph=True) the first time",
+                code=24,
             )
         for version, then, number in self.watched or ():
             if version.count != then:
@@ -83,6 +84,7 @@ class Node:
                     f"it was overwritten by {version.changed_by}",
                     "use the out-of-place form there (y = y + 1 instead of y += 1)"
                     + ("" if modes.debug else "; BADAK_DEBUG=1 names your lines"),
+                    code=20,
                 )
 
     def _where(self) -> str:

@@ -94,6 +94,7 @@ class BERTEncoder(Pretrained):
             raise RangeError(
                 f"{type(self).__name__}: length {T} > context {self.config.context}",
                 fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
+                code=13,
             )
         if segments is not None and self.segment is None:
             raise ArgumentError(f"{type(self).__name__}: segments for a model that has no vectors for them", "segments=None")

@@ -205,6 +205,7 @@ def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeErr
     return RangeError(
         f"GPT: length {length} > context {context}{what}",
         fix=f"give the last {context} tokens, ids[:, -{context}:]{where}",
+        code=13,
     )
 
 

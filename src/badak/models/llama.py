@@ -212,7 +212,8 @@ class Llama(Pretrained):
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
     """The complaint about a text that does not fit into the context."""
-    return RangeError(f"Llama: length {length} > context {context}", fix=f"give the last {context} tokens, ids[:, -{context}:]")
+    fix = f"give the last {context} tokens, ids[:, -{context}:]"
+    return RangeError(f"Llama: length {length} > context {context}", fix, code=13)
 
 
 def start(module: nn.Module) -> None:

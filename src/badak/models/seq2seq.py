@@ -133,7 +133,8 @@ class Seq2Seq(Pretrained):
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
     """The complaint about a sentence that does not fit into the context."""
-    return RangeError(f"Seq2Seq: length {length} > context {context}", "shorter sentences, or a model with a larger context")
+    fix = "shorter sentences, or a model with a larger context"
+    return RangeError(f"Seq2Seq: length {length} > context {context}", fix, code=13)
 
 
 def _without_inner_dropout(module: nn.Module) -> None:

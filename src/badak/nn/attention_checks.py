@@ -29,6 +29,7 @@ def check_sizes(embed_dim: int, num_heads: int) -> None:
         raise ArgumentError(
             f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}",
             f"num_heads in {{{divisors}}} or embed_dim {near}",
+            code=10,
         )
 
 
@@ -88,6 +89,7 @@ def _check_batches(attention, query: Tensor, key: Tensor, value: Tensor, sizes: 
         raise _InputError(
             f"query {tuple(query.shape)} and key {tuple(key.shape)} read as ({axes}) have batch {q['batch']} vs {k['batch']}",
             f"batch_first={not attention.batch_first}" if q["length"] == k["length"] else None,
+            code=9,
         )
 
 
@@ -128,9 +130,10 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
             f"query {tuple(query.shape)} is read as (length={T}, batch={B}) because batch_first=False, "
             f"but attn_mask is {shape[0]}x{shape[1]}",
             "batch_first=True.",
+            code=8,
         )
     if shape == (B, S):
-        raise _InputError(f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask.", "key_padding_mask=mask")
+        raise _InputError(f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask.", "key_padding_mask=mask", code=3)
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     words = "(queries, keys)" if len(shape) == 2 else "(batch heads, queries, keys)"
     fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else None

@@ -112,7 +112,7 @@ class State(Members):
         if problems:
             cause = f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems)
             seen, fix = diagnose(self, state, missing, unexpected)
-            raise StateError("\n".join([cause, *seen]), fix)
+            raise StateError("\n".join([cause, *seen]), fix, code=27 if missing or unexpected else 26)
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_from_state_dict(

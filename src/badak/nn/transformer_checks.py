@@ -17,6 +17,7 @@ def check_batch(batch_first: bool, **two: Tensor) -> None:
         f"the batch number of {a} and {b} must be equal: {a} {tuple(x.shape)} and {b} {tuple(y.shape)} read as {axes} "
         f"have batch {x.shape[axis]} vs {y.shape[axis]}",
         f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None,
+        code=9,
     )
 
 

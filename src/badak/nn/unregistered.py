@@ -9,7 +9,7 @@ import ast
 import inspect
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from badak.errors import warn_once
@@ -21,7 +21,7 @@ Containers = Iterable[tuple[Any, str, Any]]  # (module, name, value), as the wal
 def warn_of_unregistered(model, containers: Containers) -> None:
     """Warn, once per class and attribute, of lists and dicts of modules or parameters that `model` does not register."""
     for cause, fix, key in _forgotten(model, containers):
-        warn_once(key, cause, fix)
+        warn_once(key, cause, fix, code=17)
 
 
 def describe_unregistered(model, containers: Containers) -> tuple[str, str | None]:
@@ -44,7 +44,7 @@ def _forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
     known = {id(p) for module in model.modules() for p in module._parameters.values()}
     found = []
     for module, name, value in containers:
-        items = list(value.values()) if type(value) is dict else value
+        items = list(_flat(value))
         modules = [item for item in items if hasattr(item, "_modules")]
         loose = [item for item in items if isinstance(item, Parameter) and id(item) not in known]
         below = {id(p): p for m in modules for sub in m.modules() for p in sub._parameters.values() if p is not None}
@@ -52,6 +52,15 @@ def _forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
         if lost or loose:
             found.append(_complaint(module, name, value, modules if lost else loose, lost or loose))
     return found
+
+
+def _flat(value, depth: int = 0) -> Iterator[Any]:
+    """What stands in a list, tuple or dict, and in those within it."""
+    for item in value.values() if type(value) is dict else value:
+        if type(item) in (list, tuple, dict) and depth < 3:
+            yield from _flat(item, depth + 1)
+        else:
+            yield item
 
 
 def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, str, tuple]:

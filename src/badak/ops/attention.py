@@ -71,6 +71,7 @@ def _look_for_blind_queries(lse) -> None:
             NO_VISIBLE_KEY,
             f"{int(blind.sum())} of {blind.size} rows have no visible key (first: batch {b}, query {t}). Output set to 0",
             "drop empty sequences or keep one <bos>",
+            code=6,
         )
 
 
@@ -133,7 +134,7 @@ def mask_mismatch(shape, B: int, H: int, T: int, S: int) -> ShapeError:
     """The complaint about a mask that does not broadcast to the scores."""
     cause = f"mask {tuple(shape)} does not broadcast to scores (batch={B}, heads={H}, queries={T}, keys={S})"
     if tuple(shape) == (B, S):
-        return ShapeError(cause, f"a padding mask: mask[:, None, None, :] of shape {(B, 1, 1, S)}")
+        return ShapeError(cause, f"a padding mask: mask[:, None, None, :] of shape {(B, 1, 1, S)}", code=5)
     if tuple(shape) == (B, T, S):
-        return ShapeError(cause, f"a mask for each batch element: mask[:, None] of shape {(B, 1, T, S)}")
-    return ShapeError(cause, f"a mask of shape {(T, S)}, {(B, 1, T, S)} or {(B, H, T, S)}")
+        return ShapeError(cause, f"a mask for each batch element: mask[:, None] of shape {(B, 1, T, S)}", code=5)
+    return ShapeError(cause, f"a mask of shape {(T, S)}, {(B, 1, T, S)} or {(B, H, T, S)}", code=5)

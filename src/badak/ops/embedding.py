@@ -51,7 +51,7 @@ def _out_of_range(ids, rows: int) -> RangeError:
         f"{extreme}; index out of range for {int(wrong.sum())} of {ids.size} ids"
     )
     if largest >= rows:
-        return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training")
+        return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training", code=12)
     return RangeError(
-        cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding"
+        cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12
     )

@@ -213,6 +213,7 @@ def _look_for_labels(where: str, seen, ignore_index: int) -> bool:
         (where, "no label"),
         f"{where}: no label to learn from in this batch (all == ignore_index={ignore_index}); the loss is 0",
         "check truncation/masking",
+        code=15,
     )
     return False
 
@@ -274,8 +275,8 @@ def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> Range
         f"ignore_index={ignore_index}). Target {first} is out of bounds; {int(wrong.sum())} of {target.size} labels affected"
     )
     if largest >= classes:
-        return RangeError(cause, f"labels from 0, or Linear(..., {largest + 1})")
-    return RangeError(cause, f"labels from 0, or ignore_index={first}")
+        return RangeError(cause, f"labels from 0, or Linear(..., {largest + 1})", code=11)
+    return RangeError(cause, f"labels from 0, or ignore_index={first}", code=11)
 
 
 def _weight_mismatch(where: str, weight, classes: int) -> ShapeError:

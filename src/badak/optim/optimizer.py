@@ -208,6 +208,7 @@ class Optimizer:
             ("step before backward", id(self)),
             "step() before backward(): no gradient present.",
             "call loss.backward() before optimizer.step(), and zero_grad() not in between",
+            code=25,
         )
 
 

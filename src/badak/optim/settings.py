@@ -155,7 +155,7 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
                 "pass model.parameters(); an iterator that was read once is empty, make it anew",
             )
         )
-        raise ArgumentError(cause, fix)
+        raise ArgumentError(cause, fix, code=18)
     return groups if isinstance(groups[0], dict) else [{"params": groups}]
 
 

@@ -4,8 +4,9 @@ import importlib
 
 import numpy as np
 
-from badak.errors import ArgumentError, GraphError, ShapeError
+from badak.errors import ArgumentError, GraphError, ShapeError, name_of
 from badak.graph import backpropagate, effects, modes
+from badak.graph.node import Leaf
 
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
@@ -45,7 +46,18 @@ def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None
     """graph.backpropagate from these tensors on; with create_graph over tensors, so that the gradients have a history."""
     roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]
     if not create_graph:
-        return backpropagate(roots, bool(retain_graph), targets)
+        spent = [edge[0].saved is None or edge[0].spent for edge, _ in roots if type(edge[0]) is not Leaf]
+        try:
+            return backpropagate(roots, bool(retain_graph), targets)
+        except GraphError as error:
+            if error.code == name_of(24) and not any(spent):
+                raise GraphError(
+                    error.cause,
+                    "a state that is carried into the next step: h = h.detach() there. Two losses of one graph: add them, or "
+                    "backward(retain_graph=True) the first time",
+                    code=34,
+                ) from None
+            raise
     recorded = [(edge, _tensor(dy, array, y)) for (edge, array), y, dy in zip(roots, outputs, gradients)]
     higher = importlib.import_module("badak.tensor.higher")  # which few programs need
     return higher.backpropagate(recorded, retain_graph is None or bool(retain_graph), targets)
@@ -64,6 +76,7 @@ def root(y, dy):
         raise GraphError(
             f"element 0 of tensors does not require grad and does not have a grad_fn: the tensor of shape {tuple(y.shape)} {why}",
             "compute the loss outside no_grad(), from parameters with requires_grad=True, and without .detach() or .item()",
+            code=23,
         )
     if dy is None:
         if y._array.size != 1:

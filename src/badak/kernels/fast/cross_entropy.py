@@ -182,4 +182,5 @@ def _out_of_range(target, classes, ignore_index):
     return RangeError(
         f"cross_entropy: expected targets in 0 .. {classes - 1} or ignore_index={ignore_index}; got {wrong[0]}",
         "labels from 0, and as many logits as there are classes",
+        code=11,
     )

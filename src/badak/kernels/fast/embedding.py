@@ -120,4 +120,5 @@ def _out_of_range(index, rows, where):
     return RangeError(
         f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
         "ids from 0" if least < 0 else f"a table of {most + 1} rows, or the ids of the right vocabulary",
+        code=12,
     )

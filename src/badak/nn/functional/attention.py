@@ -229,11 +229,13 @@ def _mask_error(shape: tuple, B: int, H: int, T: int, S: int) -> _DimError:
         return _DimError(
             f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask",
             f"key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {(B, 1, 1, S)}",
+            code=3,
         )
     if len(shape) == 2 and shape == (B, B):
         return _DimError(
             f"query is read as (length={T}, batch={B}) because batch_first=False, but attn_mask is {B}x{B}",
             "batch_first=True",
+            code=8,
         )
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     return _DimError(

@@ -96,13 +96,13 @@ def _axes_mismatch(where_: str, shape, labels) -> ShapeError:
     )
     if len(shape) == 2 and labels and labels[0] != shape[0] and len(labels) == 1:
         return ShapeError(
-            cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels"
+            cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels", code=14
         )
     if len(shape) > 2 and labels == shape[:-1]:  # the classes are the last axis, as a language model makes them
-        return ShapeError(cause, f"logits.flatten(0, {len(shape) - 2}) and target.flatten(), or logits.movedim(-1, 1)")
+        return ShapeError(cause, f"logits.flatten(0, {len(shape) - 2}) and target.flatten(), or logits.movedim(-1, 1)", code=14)
     if len(shape) > 2:
-        return ShapeError(cause, f"a target of shape {expected}")
-    return ShapeError(cause, f"a target of class ids of shape {expected}, or of probabilities of shape {shape}")
+        return ShapeError(cause, f"a target of shape {expected}", code=14)
+    return ShapeError(cause, f"a target of class ids of shape {expected}, or of probabilities of shape {shape}", code=14)
 
 
 def _axis_names(ndim: int) -> list[str]:
@@ -132,6 +132,7 @@ def _look_for_probabilities(logits: Tensor) -> None:
         f"cross_entropy received probabilities (rows sum to 1, {place}){' at ' + line if line else ''}; it takes the "
         "softmax itself",
         "pass logits",
+        code=16,
     )
 
 
@@ -226,6 +227,13 @@ def binary_cross_entropy_with_logits(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
+    if x._node is not None and x._node.name == "sigmoid":
+        warn_once(
+            "sigmoid for logits",
+            "binary_cross_entropy_with_logits received what sigmoid made; it takes the sigmoid itself",
+            "pass logits, or binary_cross_entropy for probabilities",
+            code=33,
+        )
     return apply(BCEWithLogits, x, target, weight, pos_weight, reduction=reduction)
 
 

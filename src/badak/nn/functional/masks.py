@@ -14,22 +14,23 @@ def question_mask(mask, hides: bool, where: str, batch: int = 0) -> None:
     """Warn where `mask` (an array that broadcasts to (..., T, S)) is probably not what was meant."""
     if mask.dtype.kind in "fV":
         _zeros_and_ones(mask, hides)
-    elif mask.dtype == np.bool_ and mask.ndim == 2 and mask.shape[0] == mask.shape[1] > 1:
-        keep = ~mask if hides else mask
+    elif mask.dtype == np.bool_ and mask.ndim >= 2 and mask.size and mask.shape[-2] == mask.shape[-1] > 1:
+        first = mask.reshape(-1, *mask.shape[-2:])[0] if mask.ndim > 2 else mask  # of a text, of a head: they are alike
+        keep = ~first if hides else first
         if not keep.diagonal().any():
             _polarity(keep, hides, where)
-        if not hides and batch == mask.shape[0] > 2:
+        if not hides and mask.ndim == 2 and batch == mask.shape[0] > 2:
             _padding_or_positions(keep)
 
 
-def _zeros_and_ones(mask, hides: bool) -> None:
+def _zeros_and_ones(mask, hides: bool, name: str = "attn_mask") -> None:
     if mask.size < 2 or not (mask.max() == 1 and mask.min() == 0 and ((mask == 0) | (mask == 1)).all()):
         return
-    fix = "attn_mask=(mask == 0) hides the zeros" if hides else "attn_mask=(mask != 0) hides the zeros"
     warn_once(
         "mask of zeros and ones",
-        "attn_mask is float and holds only 0 and 1, so it would be *added* to the scores and hide nothing",
-        fix,
+        f"{name} is float and holds only 0 and 1, so it would be *added* to the scores and hide nothing",
+        f"{name}=(mask == 0) hides the zeros" if hides else f"{name}=(mask != 0) hides the zeros",
+        code=1,
     )
 
 
@@ -46,6 +47,7 @@ def _polarity(keep, hides: bool, where: str) -> None:
         f"attn_mask hides the diagonal for {T} of {T} queries and row {dead[-1]} sees no key. "
         f"In {where} True = {says}; this looks like True = {looks}",
         "attn_mask=~mask",
+        code=2,
     )
 
 
@@ -60,14 +62,18 @@ def _padding_or_positions(keep) -> None:
             f"mask {keep.shape} is ambiguous: batch={n} and length={n}. It is read as (queries, keys), and looks like "
             "(batch, keys)",
             f"mask[:, None, None, :] of shape {(n, 1, 1, n)} for padding",
+            code=4,
         )
 
 
 def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
-    """Warn where the padding mask `mask` (..., S) hides everything."""
+    """Warn where the padding mask `mask` (..., S) hides everything, or is of zeros and ones and hides nothing."""
+    if mask.dtype.kind in "fV":
+        _zeros_and_ones(mask, hides, name)
     if mask.dtype == np.bool_ and mask.size and (mask.all() if hides else not mask.any()):
         warn_once(
             NO_VISIBLE_KEY,
             f"every position in this batch is padding ({name} all {hides}). Output set to 0",
             f"check pad_id: {name} should be {hides} only where ids == pad_id",
+            code=7,
         )

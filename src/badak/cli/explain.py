@@ -1,0 +1,25 @@
+"""badak explain BADAK-011 | WORD"""
+
+import inspect
+
+import click
+
+from badak.insight.situations import explain
+from badak.language import say
+
+
+@click.command()
+@click.argument("name", metavar="CODE|WORD")
+def command(name: str) -> None:
+    """Explain a mistake by the code of its message, BADAK-011, or by a word such as mask: cause, a small program, the mend."""
+    click.echo(diagnosis(name.strip().upper()) or explain(name))
+
+
+def diagnosis(code: str) -> str:
+    """What a code of badak doctor means, "" where it is none."""
+    from badak.doctor.diagnoses import DIAGNOSES
+
+    for kind in DIAGNOSES:
+        if kind.code in (code, f"BADAK-{code}"):
+            return f"{kind.code}  {say(kind.title)}\n\n{say(' '.join((inspect.getdoc(kind) or '').split()))}"
+    return ""
