@@ -15,6 +15,7 @@ from badak.errors import ArgumentError, FileError
 from badak.generate import SampleConfig
 from badak.generate.chat import Chat
 from badak.generate.folder import Writer, is_published, open_folder
+from badak.generate.sampling import Reader
 from badak.generate.text import write_on
 
 LETTERS = CharVocabulary("\n abcdefgh")
@@ -240,3 +241,85 @@ def test_a_tokenizer_of_another_model_is_refused(folder):
     models.GPT(models.GPTConfig(vocab_size=9, d_model=16, layers=1)).save_pretrained(where)
     with pytest.raises(ArgumentError, match="a tokenizer of 3.. tokens, a model of 9\nfix: "):
         open_folder(where)
+
+
+# ---------------------------------------------------------------- the cache between turns
+
+
+def talker(kind="gpt", context=200):
+    badak.manual_seed(3)
+    sizes = {"vocab_size": len(LETTERS), "context": context, "d_model": 16, "heads": 2, "layers": 2}
+    model = models.GPT(models.GPTConfig(**sizes)) if kind == "gpt" else models.Llama(models.LlamaConfig(**sizes, feedforward=24))
+    with badak.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.5)
+    return model.eval()
+
+
+def counted(model):
+    """How many tokens each call of the model has read."""
+    read = []
+    model.register_forward_pre_hook(lambda _, args: read.append(args[0].shape[1]))
+    return read
+
+
+@pytest.mark.parametrize("kind", ["gpt", "llama"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_was_said_is_not_read_again_and_answers_are_the_same(kind, compiled):
+    config = SampleConfig(new_tokens=9, temperature=0.7, top_k=0, seed=5)
+    model, twin = talker(kind), talker(kind)
+    if compiled:
+        model.compile()
+    keeps, rereads = (Chat(Writer(each, LETTERS), config, system="hh") for each in (model, twin))
+    read = [] if compiled else counted(model)
+    for question in ("abc", "d", "efgh a", "b"):
+        rereads.reader = Reader(twin, 1)
+        assert say(keeps, question) == say(rereads, question)
+        assert keeps.reader.seen.tolist() == rereads.reader.seen.tolist()
+        assert keeps.reader.cache.length == keeps.reader.seen.shape[1]
+    if not compiled:  # the whole of the first question, of each later one little more than itself
+        firsts = [n for n in read if n > 1]
+        assert firsts[0] == len("hh\nabc\n") and all(n < 12 for n in firsts[1:])
+
+
+def test_logits_after_a_kept_history_are_those_of_the_whole():
+    model = talker("llama")
+    reader, ids = Reader(model, 1), badak.tensor([[1, 2, 3, 4, 5, 6, 7]])
+    with badak.no_grad():
+        for text in (ids[:, :4], ids, badak.cat([ids[:, :5], ids], dim=1), ids[:, :3], ids[:, :3]):
+            reader.go_on(text, text.shape[1])
+            assert badak.allclose(reader.read(text), model(text)[:, -1], atol=1e-5)
+
+
+def test_a_history_read_with_other_weights_is_read_again():
+    model, config = talker(), SampleConfig(new_tokens=5, temperature=0.0, top_k=0)
+    conversation = Chat(Writer(model, LETTERS), config)
+    say(conversation, "abc")
+    with badak.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(-0.7)
+    read = counted(model)
+    anew = Chat(Writer(model, LETTERS), config)
+    anew.turns, anew.answers = list(conversation.turns), conversation.answers
+    assert say(conversation, "d") == say(anew, "d")
+    assert read[0] > len("abc\nd\n")
+
+
+def test_an_answer_that_is_cut_short_leaves_the_cache_right():
+    model, config = talker(), SampleConfig(new_tokens=30, temperature=0.8, top_k=0, seed=1)
+    conversation, anew = Chat(Writer(model, LETTERS), config), Chat(Writer(model, LETTERS), config)
+    for one in (conversation, anew):
+        pieces = one.ask("abc")
+        next(pieces), next(pieces)
+        pieces.close()
+    anew.reader = Reader(model, 1)
+    assert say(conversation, "de") == say(anew, "de")
+
+
+def test_beyond_the_context_the_oldest_turns_go_with_their_cache():
+    config = SampleConfig(new_tokens=6, temperature=0.7, top_k=0, seed=2)
+    model = talker(context=24)
+    conversation, anew = Chat(Writer(model, LETTERS), config), Chat(Writer(model, LETTERS), config)
+    for question in ("abc", "defg", "h", "abcdefgh", "a"):
+        anew.reader = Reader(model, 1)
+        assert say(conversation, question) == say(anew, question)

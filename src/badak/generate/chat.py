@@ -1,4 +1,4 @@
-"""A conversation: what was said before is read again before each answer.
+"""A conversation: what was said before stays in the model's cache, and only what is new is read before an answer.
 
     chat = Chat(writer, SampleConfig(new_tokens=100))
     for piece in chat.ask("Hello"):
@@ -17,7 +17,7 @@ from badak.data.given import text
 from badak.errors import ArgumentError
 from badak.generate.filters import SampleConfig
 from badak.generate.folder import Turn, Writer
-from badak.generate.sampling import stream
+from badak.generate.sampling import Reader, stream
 from badak.generate.text import TextVocabulary, noted, pieces_of, prompt_ids, until
 from badak.naming import guard_types as _guard_types
 from badak.tensor import from_numpy
@@ -47,6 +47,7 @@ class Chat:
         self.system: list[Turn] = [{"role": "system", "content": text("Chat", system)}] if system else []
         self.turns: list[Turn] = []
         self.answers = 0  # since the history began: each has draws of its own
+        self.reader = Reader(writer.model, 1)
 
     def ask(self, question: str) -> Iterator[str]:
         """The answer as it comes. Whoever stops in between keeps what was written so far as the answer.
@@ -63,7 +64,7 @@ class Chat:
         eos = writer.ends[0] if len(writer.ends) == 1 else None
         config = replace(self.config, seed=self.config.seed + self.answers)
         self.answers += 1
-        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], config, eos, never))
+        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], config, eos, never, reader=self.reader))
         pieces = pieces_of(writer.vocabulary, noted(tokens, writer.ends))
         if writer.template is None:
             pieces = until(_begun(pieces), ["\n"])

@@ -1,7 +1,7 @@
 """Text from left to right: ask the model for the next token, choose one, append it, ask again."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -74,13 +74,15 @@ def stream(
     eos: int | None = None,
     never: Sequence[int] = (),
     starts: Tensor | None = None,
+    reader: "Reader | None" = None,
 ) -> Iterator[Tensor]:
     """The new tokens (B, 1), one step at a time, until `config.new_tokens` are written or every row has ended.
 
     model: any module that gives logits (B, T, V) for ids (B, T). ids (B, T) is the prompt, T at least 1; starts (B,): where the
     text of each row begins, 0 unless told. The model sees the last `model.config.context` tokens, all of them where it has no
     such limit. A row ends with `eos` and is filled up with it while others go on. The tokens `never` are not written. The same
-    seed gives the same text.
+    seed gives the same text. reader: one that has read another text for this model, such as the turns of a conversation so far:
+    what both texts begin with is not read again.
 
     Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
@@ -92,15 +94,20 @@ def stream(
     expect_prompt(ids)
     if starts is not None:
         expect_starts(starts, len(ids))
-    return _stream(model, ids, config, eos, never, starts)
+    room = ids.shape[1] + config.new_tokens - 1
+    if reader is None:
+        return _stream(closing(Reader(model, room, starts)), ids, config, eos, never)
+    reader.go_on(ids, room)
+    return _stream(nullcontext(reader), ids, config, eos, never)
 
 
 def _stream(
-    model: Module, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int], starts: Tensor | None
+    opened: AbstractContextManager["Reader"], ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int]
 ) -> Iterator[Tensor]:
-    generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1, starts)
+    generator = Generator().manual_seed(config.seed)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
-    with evaluating(model), closing(reader):
+    with opened as reader, evaluating(model := reader.model):
+        starts = reader.starts
         for _ in range(config.new_tokens):
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
@@ -144,10 +151,15 @@ class Reader:
 
     def __init__(self, model: Module, room: int, starts: Tensor | None = None):
         self.model, self.starts = model, starts
+        self.weights: list = []  # what `go_on` found
         self.context: int | None = getattr(getattr(model, "config", None), "context", None)
+        self._begin(room)
+
+    def _begin(self, room: int) -> None:
         room = room if self.context is None else min(room, self.context)
-        cached = getattr(model, "takes_cache", False) and room > 0
-        self.cache: KeyValueCache | None = cache_for(model, room, self.context) if cached else None
+        cached = getattr(self.model, "takes_cache", False) and room > 0
+        self.cache: KeyValueCache | None = cache_for(self.model, room, self.context) if cached else None
+        self.seen: Tensor | None = None  # the text that was read last
 
     def read(self, ids: Tensor) -> Tensor:
         """The logits after the last token of ids (B, T), which begins with what was read before."""
@@ -157,7 +169,20 @@ class Reader:
         more = {} if self.starts is None else {"starts": self.starts - beyond}
         if self.cache is None:
             return self._last(self.model(ids[:, beyond:], **more), ids)
-        return self._last(self.model(ids[:, self.cache.length :], cache=self.cache, **more), ids)
+        logits = self._last(self.model(ids[:, self.cache.length :], cache=self.cache, **more), ids)
+        self.seen = ids
+        return logits
+
+    def go_on(self, ids: Tensor, room: int) -> None:
+        """Another text (1, T) is read next, of `room` tokens at last: keep what it begins with, if the weights are the same."""
+        before, self.weights = self.weights, _weights_of(self.model)
+        room = room if self.context is None else min(room, self.context)
+        if self.cache is None or self.seen is None or self.cache.room < room or self.weights != before:
+            self._begin(max(2 * room, ROOM))
+            return
+        both = min(ids.shape[1] - 1, self.seen.shape[1], self.cache.length)  # the last token is read in any case
+        differ = (ids[0, :both] != self.seen[0, :both]).nonzero()
+        self.cache.rewind(int(differ[0]) if len(differ) else both)
 
     def _last(self, made: Any, ids: Tensor) -> Tensor:
         logits = getattr(made, "logits", made)  # Hugging Face's models give a table
@@ -185,6 +210,11 @@ class Reader:
         """Nothing more is read: the next text of a compiled model is read with this cache."""
         if self.cache is not None and is_compiled(self.model):
             _spare[self.model] = self.cache
+
+
+def _weights_of(model: Module) -> list[tuple[int, int]]:
+    """What tells whether a model has the weights that it had."""
+    return [(id(x), x._version) for x in model.parameters()]
 
 
 _spare: WeakKeyDictionary[Module, KeyValueCache] = WeakKeyDictionary()  # of compiled models, whose recordings know their cache
