@@ -4,6 +4,7 @@ import copy
 import io
 import threading
 
+import numpy as np
 import pytest
 
 import badak
@@ -308,3 +309,74 @@ def test_values_that_are_wrong_raise_in_replays_as_they_do_without(name):
         else:
             assert str(step(x, i)) == str(expected)
     assert step.recordings
+
+
+# ---------------------------------------------------------------- much data within reach
+
+
+class Item:
+    def __init__(self, number):
+        self.text, self.number, self.ids = f"text {number}", number, [number, number + 1]
+
+
+def rename(table):
+    name = next(iter(table))
+    table[f"{name}b"] = table.pop(name)
+
+
+def put(thing, place, value):
+    thing[place] = value
+
+
+MUCH = {  # what is there, and a change of it that is another one each time
+    "numbers": (lambda: list(range(30_000)), lambda data: put(data, 29_000, data[29_000] + 1)),
+    "texts": (lambda: [str(i) for i in range(30_000)], lambda data: put(data, 29_000, data[29_000] + "x")),
+    "tables": (lambda: [{"a": i} for i in range(30_000)], lambda data: put(data[29_000], "a", data[29_000]["a"] + 1)),
+    "names of tables": (lambda: [{"a": 0} for _ in range(30_000)], lambda data: rename(data[29_000])),
+    "objects": (lambda: [Item(i) for i in range(30_000)], lambda data: setattr(data[29_000], "number", data[29_000].number + 1)),
+    "lists of objects": (lambda: [Item(i) for i in range(30_000)], lambda data: data[29_000].ids.append(1)),
+    "small arrays": (lambda: [np.full(3, i) for i in range(5_000)], lambda data: put(data[4_900], 1, data[4_900][1] + 1)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("kind", MUCH)
+def test_a_change_far_down_in_much_data_is_seen(kind):
+    make, change = MUCH[kind]
+    data, last = make(), 4_900 if kind == "small arrays" else 29_000
+
+    def still(x):
+        return x * len(data)
+
+    compiled = badak.compile(still)
+    for _ in range(4):
+        compiled(badak.ones(2))
+    assert compiled.why == "" and compiled.recordings
+
+    def changing(x):
+        y = x * 2
+        change(data)
+        return y
+
+    compiled, seen = badak.compile(changing), [repr(vars(data[last]) if kind.endswith("objects") else data[last])]
+    for _ in range(6):
+        compiled(badak.ones(2))
+        seen.append(repr(vars(data[last]) if kind.endswith("objects") else data[last]))
+    assert len(set(seen)) == 7  # no call left it out
+    assert "changes" in compiled.why and not compiled.recordings
+
+
+def test_more_objects_than_can_be_compared_are_refused(monkeypatch):
+    from badak.replay import surroundings
+
+    monkeypatch.setattr(surroundings, "MOST", 100)
+    data = [[i] for i in range(200)]
+
+    def step(x):
+        return x * len(data)
+
+    with pytest.warns(BadakWarning, match="it can reach more than 500,000 Python objects"):
+        compiled = badak.compile(step)
+        for _ in range(4):
+            assert compiled(badak.ones(2)).tolist() == [200.0, 200.0]
+    assert not compiled.recordings

@@ -19,6 +19,7 @@ from badak.replay.native import written_by as written_by_calls
 from badak.replay.origins import Origins, arrays_in, owner_of
 from badak.replay.repeats import Repeats
 from badak.replay.scout import written_by
+from badak.replay.surroundings import MOST
 from badak.tensor import Tensor
 
 WAITS = "its result still waits for backward(); compile the whole step, backward included"
@@ -319,6 +320,8 @@ class Recorder(Observer):
         return self.origins.of(array)[0] in ("outside", "argument")
 
     def _compare_surroundings(self, only=None) -> None:
+        if self.surroundings.too_many:
+            self.refuse(f"it can reach more than {MOST:,} Python objects, which would all have to be compared")
         if not self.trouble and (changed := self.surroundings.changed(only)):
             self.refuse(changed)
 

@@ -7,10 +7,13 @@ effects: there, nothing may have changed, for a replay would not do it again. Me
 
 import dis
 import functools
+import gc
 import sys
 import types
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from operator import is_
 
 import numpy as np
 
@@ -21,7 +24,8 @@ from badak.tensor.attributes import held_by
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 _ENDS = (*NUMBERS, type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, Iterator, Node, Version, np.dtype, np.generic)
-_MOST = 20_000  # containers that are walked through
+MOST = 500_000  # containers that are walked through; a step that reaches more is not recorded
+_SMALL = 1 << 10  # bytes of an array that are hashed at once
 _BLOCK = 1 << 16  # int64s that are digested at once
 _KEYS = np.random.default_rng(0x5EED).integers(-(1 << 62), 1 << 62, _BLOCK) | 1
 
@@ -35,6 +39,8 @@ def memory_of(array):
 
 def digest(array) -> int:
     """A number that changes when one of the array's bytes does, or two change places."""
+    if array.nbytes <= _SMALL:
+        return hash(array.tobytes())
     dense = array if array.flags.c_contiguous else array.T
     data = np.frombuffer(array.tobytes(), np.uint8) if not dense.flags.c_contiguous else dense.reshape(-1).view(np.uint8)
     whole = data[: data.size // 8 * 8].view(np.int64)
@@ -75,6 +81,7 @@ class Surroundings:
         self.meets_argument = False  # whether one of them can be reached from the roots as well
         self._containers: dict = {}  # id: (where, container, what it held)
         self._memory: dict = {}  # id: (where, array, digest)
+        self.too_many = False  # whether it ends before all was found
         self._walk([("", root) for root in roots])
 
     def note(self, array, where: str = "a tensor") -> None:
@@ -93,12 +100,11 @@ class Surroundings:
 
     def changed(self, only=None) -> str:
         """What has changed since it was last looked at, in words; "" where nothing has. only: an object, or an array."""
-        for where, container, held in self._containers.values():
-            if (only is None or only is container) and not _alike(held, _held(container)):
+        for where, container, held in _those(self._containers, only):
+            if not held.is_still(container):
                 return f"{where} changes while it runs, and nothing says that a replay has to do it again"
-        only = memory_of(only) if isinstance(only, np.ndarray) else only
-        for where, array, before in self._memory.values():
-            if (only is None or only is array) and digest(array) != before:
+        for where, array, before in _those(self._memory, memory_of(only) if isinstance(only, np.ndarray) else only):
+            if digest(array) != before:
                 return f"the memory of {where} changes, and nothing says that a replay has to do it again"
         return ""
 
@@ -109,66 +115,142 @@ class Surroundings:
                 if isinstance(part, np.ndarray):
                     self.look_again(part)
         only = memory_of(only) if isinstance(only, np.ndarray) else only
-        for key, (where, array, _) in list(self._memory.items()):
-            if only is None or only is array:
-                self._memory[key] = where, array, digest(array)
-        waiting = []
-        for key, (where, container, _) in list(self._containers.items()):
-            if only is None or only is container:
-                self._containers[key] = where, container, _held(container)
-                waiting += _parts(where, container)
+        for where, array, _ in _those(self._memory, only):
+            self._memory[id(array)] = where, array, digest(array)
+        waiting: list = []
+        for where, container, held in _those(self._containers, only):
+            if not held.is_still(container):
+                now = _held(container)
+                self._containers[id(container)] = where, container, now
+                waiting += _parts(where, container, now)
         self._walk(waiting)
 
     def places(self) -> list:
         """(where, container, what it held) of everything that was found."""
-        return list(self._containers.values())
+        return [(where, container, held.pairs()) for where, container, held in self._containers.values()]
 
     def tensors(self) -> list:
         """The tensors that were found."""
         return [x for x in self._seen.values() if isinstance(x, Tensor)]
 
     def _walk(self, waiting) -> None:
-        pending = deque(waiting)
-        while pending and len(self._containers) < _MOST:
+        with uncollected():
+            self._walk_on(deque(waiting))
+
+    def _walk_on(self, pending: deque) -> None:
+        seen = self._seen
+        while pending:
             where, thing = pending.popleft()
-            if isinstance(thing, _ENDS) or id(thing) in self._seen:
+            if id(thing) in seen or _is_end(type(thing)):
                 self.meets_argument = self.meets_argument or id(thing) in self._arguments
                 continue
-            self._seen[id(thing)] = thing
+            seen[id(thing)] = thing
             if isinstance(thing, np.ndarray):
                 self.note(thing, where or "an array")
             elif isinstance(thing, Tensor):
                 self.note(thing._array, where or "a tensor")
                 pending.append((f"{where}.grad", thing._grad))
+            elif len(self._containers) >= MOST:
+                self.too_many = True
+                return
             else:
                 held = _held(thing)
                 if held is not None:
                     self._containers[id(thing)] = where or type(thing).__name__, thing, held
-                pending.extend(_parts(where, thing))
+                pending.extend(_parts(where, thing, held))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Python's collector waits: each of its rounds would look at all that the walk has found, many times."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
+def _those(found: dict, only) -> list:
+    """All entries by id, or that of one thing alone, if it is there."""
+    if only is None:
+        return list(found.values())
+    entry = found.get(id(only))
+    return [entry] if entry is not None and entry[1] is only else []
+
+
+@functools.lru_cache(10_000)
+def _is_end(kind: type) -> bool:
+    """Whether the walk ends at things of this kind."""
+    return issubclass(kind, _ENDS)
 
 
 class Attribute(str):
     """The name of an attribute of a dict, which may also have an entry of that name."""
 
 
-def _held(thing):
-    """What a container holds, to be compared: a list of pairs; None for what holds nothing that changes."""
-    if isinstance(thing, types.CellType):
-        return [("", thing.cell_contents)] if _is_filled(thing) else []
-    if isinstance(thing, types.FunctionType):
-        names = sorted(named_globals(thing.__code__)) if not is_ours(thing) else []
-        return [(name, thing.__globals__[name]) for name in names if name in thing.__globals__]
-    if isinstance(thing, dict):
-        return [*thing.items(), *((Attribute(name), value) for name, value in _attributes(thing))]
+class Held:
+    """What a container holds, to be compared: values, and what they are called; None for those of a list."""
+
+    __slots__ = ("names", "plain", "values")
+
+    def __init__(self, values: list, names: list | None = None, plain: bool = False):
+        self.names, self.values, self.plain = names, values, plain  # plain: of an object's __dict__, and of nothing else
+
+    def pairs(self) -> list:
+        """(name, value) of all."""
+        return list(zip(range(len(self.values)) if self.names is None else self.names, self.values))
+
+    def is_still(self, container) -> bool:
+        """Whether the container holds the same."""
+        kind = type(container)
+        if kind is list:
+            return _alike(self.values, container)
+        if kind is dict:
+            return _alike(self.values, container.values()) and _alike(self.names or (), container)
+        if self.plain:
+            own = container.__dict__
+            return _alike(self.values, own.values()) and _alike(self.names or (), own)
+        now = _held(container)
+        if now is None:
+            return not self.values
+        return _alike(self.values, now.values) and (self.names is now.names or _alike(self.names or (), now.names or ()))
+
+
+def _held(thing) -> Held | None:
+    """What a container holds; None for what holds nothing that changes."""
+    if _is_plain(type(thing)):
+        return _attributes(thing)
     if isinstance(thing, list | deque):
-        return list(enumerate(thing))
+        return Held(list(thing))
+    if type(thing) is dict:
+        return Held(list(thing.values()), list(thing))
+    if isinstance(thing, dict):
+        own = _attributes(thing)
+        names, values = list(thing), list(thing.values())
+        return Held(values, names) if own is None else Held(values + own.values, names + list(map(Attribute, own.names)))
+    if isinstance(thing, types.CellType):
+        return Held([thing.cell_contents] if _is_filled(thing) else [])
+    if isinstance(thing, types.FunctionType):
+        named = sorted(named_globals(thing.__code__)) if not is_ours(thing) else []
+        names = [name for name in named if name in thing.__globals__]
+        return Held([thing.__globals__[name] for name in names], names)
     if isinstance(thing, set):
-        return [(each, each) for each in sorted(thing, key=id)]
+        values = sorted(thing, key=id)
+        return Held(values, values)
     if isinstance(thing, tuple | frozenset | types.MethodType | functools.partial):
         return None
-    if _is_replay(thing):
-        return None
-    return _attributes(thing) or None
+    return None if _is_replay(thing) else _attributes(thing)
+
+
+_KNOWN = (list, deque, dict, set, tuple, frozenset, types.CellType, types.FunctionType, types.MethodType, functools.partial)
+
+
+@functools.lru_cache(10_000)
+def _is_plain(kind: type) -> bool:
+    """Whether things of this kind are no containers of Python's, and none of ours that watch."""
+    return not issubclass(kind, _KNOWN) and not kind.__module__.startswith("badak.replay.")
 
 
 def _is_replay(thing) -> bool:
@@ -176,15 +258,25 @@ def _is_replay(thing) -> bool:
     return type(thing).__module__.startswith("badak.replay.")
 
 
-def _attributes(thing) -> list:
-    own = held_by(thing)
-    found = list(own.items()) if isinstance(own, dict) else []
-    for kind in type(thing).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if not name.startswith("__") and hasattr(thing, name):
-                found.append((name, getattr(thing, name)))
-    return found
+def _attributes(thing) -> Held | None:
+    """What stands in the __dict__ and the slots of an object; None for nothing."""
+    own, slots = held_by(thing), _slots(type(thing))
+    names, values = (list(own), list(own.values())) if isinstance(own, dict) else ([], [])
+    if not slots and not isinstance(thing, Tensor | dict):
+        return Held(values, names, type(own) is dict) if names else None
+    for name in slots:
+        if hasattr(thing, name):
+            names.append(name)
+            values.append(getattr(thing, name))
+    return Held(values, names) if names else None
+
+
+@functools.lru_cache(10_000)
+def _slots(kind: type) -> tuple[str, ...]:
+    """The names of the slots of a class, of those above it too."""
+    found = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
+    names = [name for slots in found for name in ((slots,) if isinstance(slots, str) else slots)]
+    return tuple(name for name in names if not name.startswith("__"))
 
 
 def _is_filled(cell) -> bool:
@@ -194,28 +286,30 @@ def _is_filled(cell) -> bool:
         return False
 
 
-def _parts(where: str, thing) -> list:
-    """(where, part) of all that can be reached from here in one step."""
-    if is_ours(thing) and isinstance(thing, types.FunctionType):
-        return []
-    if _is_replay(thing):
-        return [("", getattr(thing, "function", None))]
+def _parts(where: str, thing, held: Held | None) -> list:
+    """(where, part) of all that can be reached from here in one step, ends left out."""
+    if held is not None and _is_plain(type(thing)):
+        prefix = where or type(thing).__name__
+        return [(f"{prefix}.{name}", x) for name, x in zip(held.names or (), held.values) if not _is_end(type(x))]
+    if type(thing) is list:
+        return [(f"{where}[{i}]", x) for i, x in enumerate(thing) if not _is_end(type(x))]
     if isinstance(thing, types.FunctionType):
+        if is_ours(thing):
+            return []
         cells = [(name, cell) for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or ())]
-        return [*cells, *(_held(thing) or ()), (f"a default of {thing.__name__}", thing.__defaults__ or ())]
+        return [*cells, *(held.pairs() if held else ()), (f"a default of {thing.__name__}", thing.__defaults__ or ())]
     if isinstance(thing, types.MethodType):
         return [("", thing.__self__), ("", thing.__func__)]
     if isinstance(thing, functools.partial):
         return [("", thing.func), ("", thing.args), ("", thing.keywords)]
     if isinstance(thing, tuple | frozenset):
-        return [(f"{where}[{i}]", part) for i, part in enumerate(thing)]
-    held = _held(thing) or ()
+        return [(f"{where}[{i}]", part) for i, part in enumerate(thing) if not _is_end(type(part))]
+    if held is None:
+        return [("", getattr(thing, "function", None))] if _is_replay(thing) else []
     if isinstance(thing, types.CellType):
-        return [(where, part) for _, part in held]
-    if isinstance(thing, dict | list | deque | set):
-        return [(f"{where}[{key!r}]" if isinstance(key, int | str) else where, part) for key, part in held]
-    prefix = where or type(thing).__name__
-    return [(f"{prefix}.{name}", part) for name, part in held]
+        return [(where, part) for part in held.values]
+    parts = [(name, part) for name, part in held.pairs() if not _is_end(type(part))] if held.values else []
+    return [(f"{where}[{key!r}]" if isinstance(key, int | str) else where, part) for key, part in parts]
 
 
 def same(one, two) -> bool:
@@ -224,6 +318,5 @@ def same(one, two) -> bool:
 
 
 def _alike(before, now) -> bool:
-    return len(before) == len(now or ()) and all(
-        same(a, b) and same(one, two) for (a, one), (b, two) in zip(before, now or ())
-    )
+    """Whether all of two rows of values are the same."""
+    return len(before) == len(now) and (all(map(is_, before, now)) or all(map(same, before, now)))
