@@ -20,9 +20,10 @@ from badak import nn
 from badak.data.padding import padding_mask
 from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
-from badak.models.heads import check_heads
+from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
+from badak.nn.mask import Mask
 from badak.tensor import Tensor, zeros
 
 
@@ -67,6 +68,7 @@ class BERTEncoder(Pretrained):
     """ids (B, T) with T at most `config.context` -> h (B, T, C); positions with `pad_id` are seen by nobody.
 
     segments: of which sentence each token is, (B, T) or (T,), where the model has vectors for that; 0 unless given.
+    mask: a badak.Mask of what else may be seen; padding never is.
     """
 
     def __init__(self, config: BERTConfig):
@@ -87,9 +89,10 @@ class BERTEncoder(Pretrained):
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.02)
 
-    def hidden(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+    def hidden(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
         """What the encoder makes of each token, (B, T, C)."""
         T = ids.shape[1]
+        expect_mask(mask)
         if T > self.config.context:
             raise RangeError(
                 f"{type(self).__name__}: length {T} > context {self.config.context}",
@@ -101,7 +104,7 @@ class BERTEncoder(Pretrained):
         h = self.token(ids) + self.position.weight[:T]
         if self.segment is not None:
             h = h + (self.segment.weight[0] if segments is None else self.segment(segments))
-        return self.encoder(self.drop(self.norm(h)), src_key_padding_mask=padding_mask(ids, self.config.pad_id))
+        return self.encoder(self.drop(self.norm(h)), mask, padding_mask(ids, self.config.pad_id))
 
     def whole(self, h: Tensor, ids: Tensor) -> Tensor:
         """The text as one vector, (B, C): its first token's, or the mean of those that are no padding."""
@@ -110,8 +113,8 @@ class BERTEncoder(Pretrained):
         kept = (~padding_mask(ids, self.config.pad_id)).unsqueeze(-1).to(h.dtype)  # (B, T, 1)
         return (h * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
-        return self.hidden(ids, segments)
+    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        return self.hidden(ids, segments, mask)
 
 
 class MaskedHead(nn.Module):
@@ -135,8 +138,8 @@ class BERT(BERTEncoder):
         self.head = MaskedHead(config)
         self.start()
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
-        return self.head(self.hidden(ids, segments), self.token.weight)  # (B, T, V)
+    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        return self.head(self.hidden(ids, segments, mask), self.token.weight)  # (B, T, V)
 
 
 class TextClassifier(BERTEncoder):
@@ -148,8 +151,8 @@ class TextClassifier(BERTEncoder):
         self.head = nn.Linear(config.d_model, config.classes)
         self.start()
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
-        y = self.whole(self.hidden(ids, segments), ids)
+    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        y = self.whole(self.hidden(ids, segments, mask), ids)
         if self.pooler is not None:
             y = self.pooler(y).tanh()
         return self.head(self.drop(y))
@@ -162,6 +165,6 @@ class SentenceEncoder(BERTEncoder):
         super().__init__(config)
         self.start()
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
-        y = self.whole(self.hidden(ids, segments), ids)
+    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        y = self.whole(self.hidden(ids, segments, mask), ids)
         return F.normalize(y, dim=-1) if self.config.normalize else y

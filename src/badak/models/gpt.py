@@ -19,7 +19,7 @@ from typing import Any
 from badak import nn
 from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
 from badak.io.config import check, option
-from badak.models.heads import check_heads
+from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
@@ -172,8 +172,7 @@ def seen(T: int, batch: int, cache: KeyValueCache | None, starts: Tensor | None,
 
     None where causal order says all. What stands before a text sees itself, so that no query is blind; nobody asks for its answer.
     """
-    if mask is not None and not isinstance(mask, Mask):
-        raise KindError(f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen")
+    expect_mask(mask)
     if starts is None:
         return None if mask is None else Mask.causal() & mask
     expect_starts(starts, batch)

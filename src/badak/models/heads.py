@@ -1,6 +1,7 @@
-"""The one rule between two sizes that every Transformer has."""
+"""What every Transformer asks of its sizes and of a mask."""
 
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, KindError
+from badak.nn.mask import Mask
 
 
 def check_heads(name: str, d_model: int, heads: int) -> None:
@@ -10,3 +11,9 @@ def check_heads(name: str, d_model: int, heads: int) -> None:
         raise ArgumentError(
             f"{name}: d_model={d_model} is not divisible by heads={heads}", f"heads in {{{', '.join(divisors)}}}"
         )
+
+
+def expect_mask(mask: object) -> None:
+    """Refuse what does not say itself whether True is seen or hidden."""
+    if mask is not None and not isinstance(mask, Mask):
+        raise KindError(f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen")
