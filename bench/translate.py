@@ -1,7 +1,7 @@
 """Train a translator on German and English captions and count its BLEU: `python -m bench.translate DIR`.
 
 DIR is a folder of Multi30k (train, val and test_2016_flickr, each with .de and .en, .gz or not). Two commands do it, which this
-file only times and writes down, in bench/results/translate.json and bench/results/logs/translate.log:
+file only times and writes down, in bench/results/translate.json and bench/results/logs/translate.csv:
 
     badak train translate --data DIR --precision bf16 --run RUN            26 epochs
     badak translate RUN --in test_2016_flickr.de --reference test_2016_flickr.en
@@ -12,6 +12,7 @@ file only times and writes down, in bench/results/translate.json and bench/resul
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from badak.data.parallel import read_lines
 from badak.measure.machine import processor
-from badak.train.run import Run
+from badak.train.run import METRICS, Run
 from bench.conditions import conditions
 
 RESULTS = Path(__file__).resolve().parent / "results" / "translate.json"
@@ -55,15 +56,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--run", type=Path, default=Path("runs/translate"))
     parser.add_argument("--count-only", action="store_true", help="the run is there already")
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--log", type=Path, default=RESULTS.parent / "logs" / "translate.log")
+    parser.add_argument("--log", type=Path, default=RESULTS.parent / "logs" / "translate.csv")
     given = parser.parse_args(arguments)
     taken = {}
     if not given.count_only:
         with conditions() as taken:
-            said = badak("train", "translate", "--data", str(given.data), "--precision", "bf16", "--run", str(given.run))
+            badak("train", "translate", "--data", str(given.data), "--precision", "bf16", "--run", str(given.run))
         given.log.parent.mkdir(parents=True, exist_ok=True)
-        lines = [line for line in said.splitlines() if not line.startswith(("  ", "next"))]  # without sentences of the data
-        given.log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        shutil.copy(given.run / METRICS, given.log)
     rows = Run.open(given.run).rows()
     columns = ("step", "epoch", "train_loss", "valid_loss", "valid_perplexity", "per_second")
     there = [test for test in TESTS if any(given.data.glob(f"{test}.*"))]
