@@ -37,10 +37,9 @@ def test_an_answer_ends_before_the_text_that_stops_transformers(seed, tmp_path):
         stop = whole[place : place + 3]  # often from the middle of one token to that of another
         made = "".join(write_on(model, tokenizer, "ab", config, stop=[stop]))[2:]
         ids = torch.tensor(tokenizer.encode("ab"))[None]
-        never = [token for token in tokenizer.special]
         found = theirs.generate(
             ids, attention_mask=torch.ones_like(ids), max_new_tokens=40, do_sample=False, stop_strings=[stop], tokenizer=fast,
-            eos_token_id=-1, pad_token_id=0, suppress_tokens=never,
+            eos_token_id=-1, pad_token_id=0, suppress_tokens=list(tokenizer.special),
         )[0, ids.shape[1] :]  # fmt: skip
         text = tokenizer.decode(found.tolist())
         assert stop in text and made == text[: text.index(stop)]

@@ -11,7 +11,7 @@ import gc
 import sys
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import is_
 
@@ -141,7 +141,7 @@ class Surroundings:
         seen = self._seen
         while pending:
             where, thing = pending.popleft()
-            if id(thing) in seen or _is_end(type(thing)):
+            if id(thing) in seen or _ends[type(thing)]:
                 self.meets_argument = self.meets_argument or id(thing) in self._arguments
                 continue
             seen[id(thing)] = thing
@@ -180,10 +180,21 @@ def _those(found: dict, only) -> list:
     return [entry] if entry is not None and entry[1] is only else []
 
 
-@functools.lru_cache(10_000)
-def _is_end(kind: type) -> bool:
-    """Whether the walk ends at things of this kind."""
-    return issubclass(kind, _ENDS)
+class _ByKind(dict):
+    """What a function says of a class, asked once."""
+
+    def __init__(self, ask: Callable):
+        super().__init__()
+        self.ask = ask
+
+    def __missing__(self, kind):
+        if len(self) > 10_000:  # classes that are made anew and anew
+            self.clear()
+        self[kind] = found = self.ask(kind)
+        return found
+
+
+_ends = _ByKind(lambda kind: issubclass(kind, _ENDS))  # whether the walk ends at things of this kind
 
 
 class Attribute(str):
@@ -220,7 +231,7 @@ class Held:
 
 def _held(thing) -> Held | None:
     """What a container holds; None for what holds nothing that changes."""
-    if _is_plain(type(thing)):
+    if _plain[type(thing)]:
         return _attributes(thing)
     if isinstance(thing, list | deque):
         return Held(list(thing))
@@ -229,7 +240,7 @@ def _held(thing) -> Held | None:
     if isinstance(thing, dict):
         own = _attributes(thing)
         names, values = list(thing), list(thing.values())
-        return Held(values, names) if own is None else Held(values + own.values, names + list(map(Attribute, own.names)))
+        return Held(values, names) if own is None else Held(values + own.values, names + list(map(Attribute, own.names or ())))
     if isinstance(thing, types.CellType):
         return Held([thing.cell_contents] if _is_filled(thing) else [])
     if isinstance(thing, types.FunctionType):
@@ -245,12 +256,8 @@ def _held(thing) -> Held | None:
 
 
 _KNOWN = (list, deque, dict, set, tuple, frozenset, types.CellType, types.FunctionType, types.MethodType, functools.partial)
-
-
-@functools.lru_cache(10_000)
-def _is_plain(kind: type) -> bool:
-    """Whether things of this kind are no containers of Python's, and none of ours that watch."""
-    return not issubclass(kind, _KNOWN) and not kind.__module__.startswith("badak.replay.")
+# whether things of this kind are no containers of Python's, and none of ours that watch
+_plain = _ByKind(lambda kind: not issubclass(kind, _KNOWN) and not kind.__module__.startswith("badak.replay."))
 
 
 def _is_replay(thing) -> bool:
@@ -260,7 +267,7 @@ def _is_replay(thing) -> bool:
 
 def _attributes(thing) -> Held | None:
     """What stands in the __dict__ and the slots of an object; None for nothing."""
-    own, slots = held_by(thing), _slots(type(thing))
+    own, slots = held_by(thing), _slots[type(thing)]
     names, values = (list(own), list(own.values())) if isinstance(own, dict) else ([], [])
     if not slots and not isinstance(thing, Tensor | dict):
         return Held(values, names, type(own) is dict) if names else None
@@ -271,12 +278,14 @@ def _attributes(thing) -> Held | None:
     return Held(values, names) if names else None
 
 
-@functools.lru_cache(10_000)
-def _slots(kind: type) -> tuple[str, ...]:
+def _slots_of(kind: type) -> tuple[str, ...]:
     """The names of the slots of a class, of those above it too."""
     found = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
     names = [name for slots in found for name in ((slots,) if isinstance(slots, str) else slots)]
     return tuple(name for name in names if not name.startswith("__"))
+
+
+_slots = _ByKind(_slots_of)
 
 
 def _is_filled(cell) -> bool:
@@ -288,11 +297,11 @@ def _is_filled(cell) -> bool:
 
 def _parts(where: str, thing, held: Held | None) -> list:
     """(where, part) of all that can be reached from here in one step, ends left out."""
-    if held is not None and _is_plain(type(thing)):
+    if held is not None and _plain[type(thing)]:
         prefix = where or type(thing).__name__
-        return [(f"{prefix}.{name}", x) for name, x in zip(held.names or (), held.values) if not _is_end(type(x))]
+        return [(f"{prefix}.{name}", x) for name, x in zip(held.names or (), held.values) if not _ends[type(x)]]
     if type(thing) is list:
-        return [(f"{where}[{i}]", x) for i, x in enumerate(thing) if not _is_end(type(x))]
+        return [(f"{where}[{i}]", x) for i, x in enumerate(thing) if not _ends[type(x)]]
     if isinstance(thing, types.FunctionType):
         if is_ours(thing):
             return []
@@ -303,12 +312,12 @@ def _parts(where: str, thing, held: Held | None) -> list:
     if isinstance(thing, functools.partial):
         return [("", thing.func), ("", thing.args), ("", thing.keywords)]
     if isinstance(thing, tuple | frozenset):
-        return [(f"{where}[{i}]", part) for i, part in enumerate(thing) if not _is_end(type(part))]
+        return [(f"{where}[{i}]", part) for i, part in enumerate(thing) if not _ends[type(part)]]
     if held is None:
         return [("", getattr(thing, "function", None))] if _is_replay(thing) else []
     if isinstance(thing, types.CellType):
         return [(where, part) for part in held.values]
-    parts = [(name, part) for name, part in held.pairs() if not _is_end(type(part))] if held.values else []
+    parts = [(name, part) for name, part in held.pairs() if not _ends[type(part)]] if held.values else []
     return [(f"{where}[{key!r}]" if isinstance(key, int | str) else where, part) for key, part in parts]
 
 
