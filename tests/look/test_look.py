@@ -259,6 +259,114 @@ def test_a_deep_model_leaves_out_operations_of_its_middle_and_says_so():
     assert {box["layer"] for box in record["boxes"]} >= {0, 39, None}
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_the_steps_of_the_backward_lead_to_the_gradients_of_the_run(name, records):
+    """The formula's dx, computed from what came from above, is the row that the run's own backward gave."""
+    compared = set()
+    for box in records[name]["boxes"]:
+        steps = box["back"]["steps"]
+        for own in (step for step in steps if step["why"] == "what goes on"):
+            made = next((step for step in steps if step["name"] == own["name"] and step is not own), None)
+            if made is not None and len(box["inputs"]) and made["of"] == own["of"] and "part" not in made["why"]:
+                np.testing.assert_allclose(
+                    made["values"], own["values"], rtol=3e-3, atol=1e-6, err_msg=str(box["path"])
+                )
+                compared.add(box["kind"])
+        if box["kind"] == "Linear" and box["steps"]:
+            values = {step["name"]: step["values"][0] for step in box["steps"]}
+            assert values["sum"] + values.get("b[0]", 0) == pytest.approx(values["y"], rel=2e-3, abs=2e-4)
+    norm = "RMSNorm" if name == "llama" else "LayerNorm"
+    assert compared >= {"Linear", norm, "Attention"}
+
+
+# ---------------------------------------------------------------- models of others
+
+
+class Norm(nn.Module):
+    """A layer norm that was written by hand."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(badak.ones(width)), nn.Parameter(badak.zeros(width))
+
+    def forward(self, x):
+        mean, var = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
+        return self.weight * (x - mean) / (var + 1e-5).sqrt() + self.bias
+
+
+class Head(nn.Module):
+    """One head, with its own three maps, by softmax of masked scores."""
+
+    def __init__(self, width, size):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(width, size, bias=False) for _ in range(3))
+
+    def forward(self, x):
+        T = x.shape[-2]
+        scores = self.query(x) @ self.key(x).transpose(-2, -1) * self.key.weight.shape[0] ** -0.5
+        return scores.masked_fill(badak.ones(T, T).tril() == 0, float("-inf")).softmax(dim=-1) @ self.value(x)
+
+
+class Layer(nn.Module):
+    """Heads that are modules, joined; norms after the sums."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.heads = nn.ModuleList([Head(width, width // 2) for _ in range(2)])
+        self.out, self.norm1, self.norm2 = nn.Linear(width, width), Norm(width), Norm(width)
+        self.forward_part = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        x = self.norm1(x + self.out(badak.cat([head(x) for head in self.heads], dim=-1)))
+        return self.norm2(x + self.forward_part(x))
+
+
+class ByHand(nn.Module):
+    """ids (B, T), or (T, B) with `first`; gives (a class of the whole, logits)."""
+
+    def __init__(self, first=False):
+        super().__init__()
+        self.first, self.token = first, nn.Embedding(20, 16)
+        self.layers = nn.ModuleList([Layer(16) for _ in range(3)])
+        self.head, self.whole = nn.Linear(16, 20), nn.Linear(16, 2)
+
+    def forward(self, ids):
+        h = self.token(ids.T if self.first else ids)
+        for layer in self.layers:
+            h = layer(h)
+        logits = self.head(h)
+        return self.whole(h[:, 0]), logits.transpose(0, 1) if self.first else logits
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_model_written_by_hand_is_understood_by_what_it_computes(first):
+    badak.manual_seed(0)
+    batch = badak.randint(0, 20, (2, 7))
+    record = badak.look(ByHand(first), batch.T if first else batch).record
+    assert [layer["name"] for layer in record["layers"]] == ["layers.0", "layers.1", "layers.2"]
+    assert [(len(each["heads"]), each["causal"], each["layer"]) for each in record["attentions"]] == [
+        (2, True, i) for i in range(3)
+    ]
+    [stream] = record["streams"]
+    assert [(s["layer"], s["part"]) for s in stream["states"]] == [
+        (None, "embedding"), *[(i, part) for i in range(3) for part in ("attention", "feed_forward")],
+    ]  # fmt: skip
+    assert record["predictions"]["places"] == "each" and len(record["lens"]["layers"]) == 4
+    assert record["sequences"][0]["length"] == 7 and record["words"][0]["code"] == "cut_batch"
+    final = [[i for i, *_ in row] for row in record["predictions"]["top"]]
+    assert [[i for i, _ in row] for row in record["lens"]["layers"][-1]["top"]] == [row[:5] for row in final]
+
+
+def test_what_cannot_be_known_is_left_out_with_a_word():
+    badak.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+    record = badak.look(model, badak.rand(1, 6), labels=badak.tensor([2])).record
+    assert [word["code"] for word in record["words"]] == ["no_attention", "no_stream"]
+    assert record["attentions"] == [] == record["streams"] and record["lens"] is None
+    assert [box["kind"] for box in record["boxes"]] == ["Linear", "Tanh", "Linear", "CrossEntropy"]
+    assert record["predictions"]["labels"] == [2] and all(box["back"] for box in record["boxes"])
+
+
 # ---------------------------------------------------------------- what is refused
 
 

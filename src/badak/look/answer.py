@@ -35,23 +35,27 @@ class Answer:
 
 def answer_of(trace: Trace, length: int, vocabularies: set[int]) -> Answer | None:
     """The logits among what the model gave: made by a linear map, and one row for each token or one for all."""
-    for x in _candidates(trace.result):
-        run = trace.maker(x._array)
-        made, chances = through(run), False
-        if run is None or made is None or x._array.dtype.kind not in "fV" or x.dim() < 2:
-            continue
-        while made is not None and made.op is Add and made.parameters[1]:
-            made = through(made.sources[0])
-        if made is not None and made.op in (Softmax, LogSoftmax):
-            chances = made.op is Softmax
-        elif made is None or made.op not in WEIGHED:
-            continue
-        rows = per_token(x._array, length)
-        words = x.shape[-1] in vocabularies
-        if rows is not None and (words or length > 1):
-            return Answer(run, x, rows, True, words, chances)
-        if x.numel() == x.shape[-1]:
-            return Answer(run, x, floats(x._array.reshape(1, -1)), False, False, chances)
+    found = [answer for x in _candidates(trace.result) if (answer := _answer(trace, x, length, vocabularies))]
+    return next((answer for answer in found if answer.words), found[0] if found else None)
+
+
+def _answer(trace: Trace, x: Tensor, length: int, vocabularies: set[int]) -> Answer | None:
+    """One tensor of the model's result as logits, None where it holds none."""
+    run = trace.maker(x._array)
+    made, chances = through(run), False
+    if run is None or made is None or x._array.dtype.kind not in "fV" or x.dim() < 2:
+        return None
+    while made is not None and made.op is Add and made.parameters[1]:
+        made = through(made.sources[0])
+    if made is not None and made.op in (Softmax, LogSoftmax):
+        chances = made.op is Softmax
+    elif made is None or made.op not in WEIGHED:
+        return None
+    rows, words = per_token(x._array, length), x.shape[-1] in vocabularies
+    if rows is not None and (words or length > 1):
+        return Answer(run, x, rows, True, words, chances)
+    if x.numel() == x.shape[-1]:
+        return Answer(run, x, floats(x._array.reshape(1, -1)), False, False, chances)
     return None
 
 

@@ -5,6 +5,7 @@ An attention is an `Attention`, or a softmax over keys that a product with value
 """
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -32,26 +33,42 @@ class Attended:
     scale: float | None
     causal: bool
     kind: str  # "self" or "cross"
+    path: str
+    reads: tuple[frozenset[int], frozenset[int]]  # what its queries, and its keys, were projected from
 
 
 def attentions_of(trace: Trace) -> list[Attended]:
     """Every attention of the first row of the batch, in order."""
-    consumers, found = trace.consumers(), []
+    consumers: dict[int, list[Ran]] = trace.consumers()
+    found: list[Attended] = []
     for run in trace.runs:
         if issubclass(run.op, Attention):
-            q, k, _, keep, bias, drop = run.inputs
+            q, k = run.inputs[:2]
             assert q is not None and k is not None
             scale = run.attributes.get("scale")
+            sides = _read_from(run.sources[0]), _read_from(run.sources[1])
+            same = sides[0] == sides[1] or (not all(sides) and q.shape[-2] == k.shape[-2])
             weights = _weights(run.inputs, run.attributes)
-            found.append(
-                Attended(
-                    run, weights, q.shape[-1] ** -0.5 if scale is None else scale, _lower(weights), _kind(run, 0, 1)
-                )
-            )
+            scale = q.shape[-1] ** -0.5 if scale is None else scale
         elif run.op is Softmax and _is_attention(run, consumers):
-            weights = _rows(run.output)
-            found.append(Attended(run, weights, None, _lower(weights), _kind_of_scores(run)))
+            weights, scale, sides = _rows(run.output), None, _sides_of_scores(run)
+            same = sides[0] == sides[1]
+        else:
+            continue
+        _join(found, Attended(run, weights, scale, _lower(weights), "self" if same else "cross", run.path, sides))
     return found
+
+
+def _join(found: list[Attended], one: Attended) -> None:
+    """Heads that are modules of their own, which read the same, are heads of one attention."""
+    last = found[-1] if found else None
+    if last is None or not all(one.reads) or last.reads != one.reads or last.weights.shape[1:] != one.weights.shape[1:]:
+        found.append(one)
+        return
+    last.weights = np.concatenate([last.weights, one.weights])
+    last.causal = last.causal and one.causal
+    both = zip(last.path.split("."), one.path.split("."))
+    last.path = ".".join(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], both))
 
 
 def _weights(inputs: list, attributes: dict[str, Any]) -> np.ndarray:
@@ -95,7 +112,7 @@ def _lower(weights: np.ndarray) -> bool:
 _PRODUCTS = (Linear, AddMM, MatMul, Contract)
 
 
-def _read_from(run: Ran | None) -> set[int]:
+def _read_from(run: Ran | None) -> frozenset[int]:
     """What queries, or keys, were projected from: the activations that the nearest products below read."""
     found: set[int] = set()
     pending, seen = [run], set()
@@ -108,27 +125,16 @@ def _read_from(run: Ran | None) -> set[int]:
             found |= {source.number for source in map(through, each.sources) if source is not None and source.live}
         else:
             pending += [source for source in each.sources if source is not None and source.live]
-    return found
+    return frozenset(found)
 
 
-def _kind(run: Ran, query: int, key: int) -> str:
-    q, k = run.inputs[query], run.inputs[key]
-    assert q is not None and k is not None
-    a, b = (_read_from(run.sources[i]) for i in (query, key))
-    return "self" if a == b or (not (a and b) and q.shape[-2] == k.shape[-2]) else "cross"
-
-
-def _kind_of_scores(run: Ran) -> str:
-    """The same for an attention that was written by hand: the product that made the scores has both sides."""
+def _sides_of_scores(run: Ran) -> tuple[frozenset[int], frozenset[int]]:
+    """The same for an attention that was written by hand: the product that made its scores has both sides."""
     for below in reversed(run.inside()):
-        if (
-            below.op in (MatMul, Contract)
-            and below.output.size == run.output.size
-            and all(s is not None for s in below.sources[:2])
-        ):
-            a, b = (_read_from(below.sources[i]) for i in (0, 1))
-            return "self" if a == b else "cross"
-    return "self"
+        both = below.sources[:2]
+        if below.op in (MatMul, Contract) and below.output.size == run.output.size and None not in both:
+            return _read_from(both[0]), _read_from(both[1])
+    return frozenset(), frozenset()
 
 
 # ---------------------------------------------------------------- what a head does

@@ -146,8 +146,10 @@ def _parts(streams: list[Stream]) -> tuple[dict[int, str], set[int]]:
     for stream in streams:
         for state in stream.states[1:]:
             parts |= {number: parts.get(number, state.part) for number in state.cone}
-            parts[state.made.number] = state.part
-            sums |= {state.sum.number} if state.sum is not None else set()
+            assert state.sum is not None
+            norm = {run.number for run in state.made.inside() if run.number > state.sum.number}  # of the sum
+            parts |= {number: parts.get(number, state.part) for number in norm | {state.made.number}}
+            sums.add(state.sum.number)
     return parts, sums
 
 

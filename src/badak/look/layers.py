@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from badak.look.attention import Attended
+from badak.look.stream import Stream
 from badak.look.trace import Ran, Trace
 
 
@@ -19,13 +20,24 @@ class Layers:
 
     def __init__(self, trace: Trace, attended: list[Attended]):
         self._trace = trace
-        own = [each.run.path for each in attended if each.kind == "self"] or [each.run.path for each in attended]
-        self.prefixes = list(dict.fromkeys(_prefix(each.run.path, own) for each in attended))
+        own = [each.path for each in attended if each.kind == "self"] or [each.path for each in attended]
+        self.prefixes = list(dict.fromkeys(_prefix(each.path, own) for each in attended))
+        self._sums: dict[int, int | None] = {}
         found = [self._layer(each.run) for each in attended]
         self.list = list(dict.fromkeys(layer for layer in found if layer is not None))
 
+    def settle(self, streams: list[Stream]) -> None:
+        """A residual sum, which may stand outside of the layer, belongs to the layer of what it adds."""
+        for state in (state for stream in streams for state in stream.states[1:]):
+            known = [n for n in (self.of(self._trace.runs[number]) for number in sorted(state.cone)) if n is not None]
+            for run in (state.sum, state.made):
+                if run is not None:
+                    self._sums[run.number] = known[0] if known else None
+
     def of(self, run: Ran) -> int | None:
         """The number of the layer, None outside of them."""
+        if self._sums.get(run.number) is not None:
+            return self._sums[run.number]
         layer = self._layer(run)
         return self.list.index(layer) if layer in self.list else None
 

@@ -1,7 +1,7 @@
 """One look: the model runs once, forward and backward, and what was seen becomes a record."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -63,9 +63,23 @@ def look_at(model: Any, batch: Any, **options: Any) -> Look:
         model.eval()
         for p in model.parameters():
             p.grad = None
-        seen = _seen(model, given, asked, 0) or _seen(model, given, asked, 1)
-        assert seen is not None
-        return Look(record_of(seen))
+        return Look(record_of(_first_seen(model, given, asked)))
+
+
+def _first_seen(model: Module, batch: Batch, asked: Asked) -> Seen:
+    """The look at the first row, whichever axis of the batch is the one of its rows."""
+    try:
+        seen = _seen(model, batch, asked, 0)
+    except BadakError:
+        if any(leaf.array.ndim < 2 for leaf in batch.leaves.values()):
+            raise
+        try:
+            seen = _seen(model, batch, asked, 1)
+        except BadakError:
+            seen = None
+        if seen is None:
+            raise
+    return seen or cast(Seen, _seen(model, batch, asked, 1))
 
 
 def _seen(model: Module, batch: Batch, asked: Asked, axis: int) -> Seen | None:
@@ -75,7 +89,7 @@ def _seen(model: Module, batch: Batch, asked: Asked, axis: int) -> Seen | None:
     with enable_grad(), trace:
         trace.result = _called(model, one)
         attended = attentions_of(trace)
-        if axis == 0 and rows > 1 and _rows_seen(attended) == next(iter(one.leaves.values())).array.shape[1] > 1:
+        if axis == 0 and rows > 1 and _one_token(attended, one):
             return None
         kind, sequences = sequences_of(model, one, trace, attended, asked.kind)
         vocabularies = {lookup.vocabulary for lookup in trace.lookups}
@@ -85,6 +99,7 @@ def _seen(model: Module, batch: Batch, asked: Asked, axis: int) -> Seen | None:
             model, asked.title or type(model).__name__, kind, trace, sequences, attended, streams_of(trace, attended),
             Layers(trace, attended), answer, decoder_of(asked.tokenizer), classes, asked.most,
         )  # fmt: skip
+        seen.layers.settle(seen.streams)
         if rows > 1:
             seen.say("cut_batch", f"the first of {rows} rows of the batch was looked at, alone", of=rows)
         seen.place = _place(seen, asked.place)
@@ -108,20 +123,20 @@ def first_row(batch: Batch, axis: int) -> tuple[Batch, int]:
 
     def cut(leaf: Leaf) -> np.ndarray:
         x = leaf.array
-        square = x.ndim == 2 and x.shape[0] == x.shape[1] and not leaf.integer
-        if x.ndim <= axis or x.shape[axis] != rows or square:
+        if x.ndim == 2 and x.shape[0] == x.shape[1] and not leaf.integer:  # a mask of queries and keys
             return x
-        return x[:1] if axis == 0 else np.ascontiguousarray(x[:, :1])
+        where = next((each for each in (axis, 1 - axis) if x.ndim > each and x.shape[each] == rows), None)
+        return x if where is None or (where == 1 and axis == 0) else x.take([0], axis=where)
 
     one = batch.with_({name: cut(leaf).copy() for name, leaf in batch.leaves.items()})
     one.batch_axis = axis if rows > 1 or main.array.shape[0] == 1 else int(main.array.shape[1] == 1)
     return one, rows
 
 
-def _rows_seen(attended: list[Attended]) -> int:
-    """How many rows the first attention had before it."""
-    x = attended[0].run.inputs[0] if attended else None
-    return x.shape[0] if x is not None and x.ndim == 4 else 1
+def _one_token(attended: list[Attended], batch: Batch) -> bool:
+    """Whether the attentions saw one token of a longer text: then what was taken for a row was a position."""
+    text = next((leaf.array for leaf in batch.leaves.values() if leaf.integer and leaf.array.ndim == 2), None)
+    return bool(attended) and attended[0].weights.shape[-1] == 1 and text is not None and text.shape[1] > 1
 
 
 def _called(model: Module, batch: Batch) -> Any:

@@ -61,7 +61,8 @@ def record_of(seen: Seen) -> dict[str, Any]:
         run for run in (seen.answer.run if seen.answer else None, seen.loss_run) if run is not None
     ] or seen.trace.runs[-1:]
     boxes = Boxes(seen.trace, ends, seen.sequences, seen.streams, seen.layers, seen.place)
-    shown = min(seen.sequences[seen.answering].length, seen.most)
+    each = seen.answer is None or seen.answer.each
+    shown = min(seen.sequences[seen.answering].length, seen.most) if each else 1
     record: dict[str, Any] = {
         "format": FORMAT,
         "badak": version(),
@@ -145,7 +146,7 @@ def _attentions(seen: Seen, boxes: Boxes) -> list[dict[str, Any]]:
         queries, keys = _sides(seen, each)
         ids = seen.sequences[keys].ids if keys is not None else None
         found.append({
-            "layer": seen.layers.of(each.run), "path": each.run.path, "kind": each.kind, "queries": queries, "keys": keys,
+            "layer": seen.layers.of(each.run), "path": each.path, "kind": each.kind, "queries": queries, "keys": keys,
             "T": min(T, seen.most), "S": min(S, seen.most), "scale": None if each.scale is None else short(each.scale),
             "causal": each.causal, "box": boxes.number(each.run), "code": code,
             "packed": "lower" if lower(each, seen.most) else "full", "heads": heads(each, code, seen.most, ids),
@@ -302,7 +303,8 @@ def _say_gaps(seen: Seen, boxes: Boxes) -> None:
     if seen.answer is None:
         seen.say("no_logits", "the model gives no logits: there are no predictions to show")
     if seen.loss is None:
-        seen.say("no_gradients", "no backward was made: nothing here wants a gradient")
+        why = "there is no loss" if seen.answer is None else "nothing here wants a gradient"
+        seen.say("no_gradients", f"no backward was made: {why}")
     if seen.decoder is None and any(sequence.ids is not None for sequence in seen.sequences):
         seen.say(
             "no_vocabulary",

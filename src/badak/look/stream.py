@@ -11,6 +11,7 @@ import numpy as np
 from badak.look.attention import Attended
 from badak.look.trace import Ran, Trace, through
 from badak.ops.arithmetic import Add
+from badak.ops.attention import Attention
 from badak.ops.conv import Conv
 from badak.ops.einsum import Contract
 from badak.ops.linear import AddMM, Linear
@@ -60,7 +61,7 @@ def streams_of(trace: Trace, attended: list[Attended]) -> list[Stream]:
         part = _part(cone, kinds, trace)
         if part == "other":
             continue
-        stream = next((each for each in streams if _latest(each, base)), None)
+        stream = next((each for each in streams if _latest(each.states[-1].made, base, trace, above)), None)
         if stream is None:
             stream = Stream([State(base)])
             streams.append(stream)
@@ -68,7 +69,7 @@ def streams_of(trace: Trace, attended: list[Attended]) -> list[Stream]:
         stream.states.append(State(run, run, slot, part, cone))
     for stream in streams:
         if stream.after_norm:
-            _settle(stream, trace)
+            _settle(stream, trace, above)
     return [stream for stream in streams if len(stream.states) > 1 and stream.states[0].made.live]
 
 
@@ -101,10 +102,12 @@ def _residual(run: Ran, above: list[int]) -> tuple[Ran, int] | None:
     return None
 
 
-def _latest(stream: Stream, base: Ran) -> bool:
-    """Whether a sum's base is the newest state of a stream, as it is or after a norm."""
-    last = stream.states[-1].made
-    return base is last or (base.op in NORMS and through(base.sources[0]) is last)
+def _latest(last: Ran, base: Ran, trace: Trace, above: list[int]) -> bool:
+    """Whether a sum's base is this state, as it is or after a norm: what is between them multiplies with no weights."""
+    if base is last or base.output.shape != last.output.shape or not _depends(above, base.number, last.number):
+        return base is last
+    between = (trace.runs[n] for n in range(last.number + 1, base.number + 1) if _depends(above, base.number, n))
+    return all(run.op not in WEIGHED and run.op is not Attention for run in between)
 
 
 def _part(cone: set[int], kinds: dict[int, str], trace: Trace) -> str:
@@ -114,13 +117,12 @@ def _part(cone: set[int], kinds: dict[int, str], trace: Trace) -> str:
     return "feed_forward" if any(trace.runs[n].op in WEIGHED for n in cone) else "other"
 
 
-def _settle(stream: Stream, trace: Trace) -> None:
+def _settle(stream: Stream, trace: Trace, above: list[int]) -> None:
     """The last state of a model that normalises after its sums is its norm's output, too."""
-    last = stream.states[-1]
-    for run in trace.runs:
-        if run.op in NORMS and through(run.sources[0]) is last.made:
-            last.made = run
-            return
+    last = stream.states[-1].made
+    after = [run for run in trace.runs[last.number + 1 :] if not run.moves and _latest(last, run, trace, above)]
+    norm = next((run for run in after if run.op in NORMS), after[-1] if after else None)
+    stream.states[-1].made = norm or last
 
 
 def per_token(x: np.ndarray, length: int) -> np.ndarray | None:
