@@ -3,9 +3,12 @@
 Each is drawn from the numbers that the programs of its chapter leave behind.
 """
 
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import matplotlib
 
@@ -179,6 +182,49 @@ def training(names: dict) -> Figure:
     return figure
 
 
+def writing(names: dict) -> Figure:
+    """The heads of the first layer on a story, and the page of the microscope beside it as 09-look.png."""
+    import badak
+
+    story = "\n오리가 연못에 갔습니다."
+    look = badak.look(
+        names["model"], badak.tensor([[names["number"][letter] for letter in story]]), tokenizer=names["letters"]
+    )
+    screenshot(look.to_html(), PLACE / "09-look.png")
+    letters = ["↵" if letter == "\n" else letter for letter in story]
+    figure, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
+    inputs: list = []
+    hook = names["model"].layers[0].self_attn.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
+    with badak.no_grad():
+        ids = badak.tensor([[names["number"][letter] for letter in story]])
+        names["model"](ids)
+        hook.remove()
+        _, weights = (
+            names["model"]
+            .layers[0]
+            .self_attn(inputs[0], inputs[0], inputs[0], attn_mask=badak.Mask.causal(), average_attn_weights=False)
+        )
+    for ax, head in zip(axes, weights[0].numpy()):
+        table(ax, head, letters, letters, numbers=False)
+    return figure
+
+
+def screenshot(page: str, path: Path) -> None:
+    """A picture of an HTML page, as Chromium shows it."""
+    with tempfile.TemporaryDirectory() as folder:
+        html = Path(folder) / "page.html"
+        html.write_text(page, encoding="utf-8")
+        command = [
+            "chromium",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--window-size=1100,900",
+        ]
+        subprocess.run([*command, f"--screenshot={path}", html.as_uri()], check=True, capture_output=True, timeout=120)
+
+
 PICTURES: dict[str, Callable[[dict], Figure]] = {
     "01-attention": attention,
     "02-positions": positions,
@@ -188,6 +234,7 @@ PICTURES: dict[str, Callable[[dict], Figure]] = {
     "06-decoder": decoder,
     "07-cls-or-mean": cls_or_mean,
     "08-training": training,
+    "09-writing": writing,
 }
 
 
