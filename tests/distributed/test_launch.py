@@ -43,7 +43,7 @@ def test_a_rank_that_does_not_come_is_named():
 def test_restarts_go_on_and_logs_are_kept(tmp_path):
     done = launch(2, FAILS, "kill", "once", options=("--restarts", "2", "--logs", tmp_path / "logs"))
     assert done.code == 0, done.err
-    assert "starting again (2 of 2 restarts left)" in done.err
+    assert "starting again, 1 of 2 times" in done.err
     assert done.out == "rank 0 of 2 done: 256.0\n"
     assert (tmp_path / "logs" / "rank-0.log").read_text().endswith("rank 0 of 2 done: 256.0\n")
     assert (tmp_path / "logs" / "rank-1.log").read_text() == "rank 1 of 2 done: 256.0\n"

@@ -97,8 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     with warnings.catch_warnings(), nullcontext() if is_program else any_text():
         warnings.showwarning = show_warning
         try:
-            done = commands.main(given, prog_name="badak", standalone_mode=False)
-            return done if isinstance(done, int) else 0
+            return run_command(given)
         except BadakError as error:
             return complain(error.cause, error.fix and (f"{say(error.fix)} ({error.code})" if error.code else error.fix))
         except click.UsageError as error:
@@ -112,6 +111,19 @@ def main(arguments: list[str] | None = None) -> int:
         except BrokenPipeError:  # the reader of our output has gone, e.g. `badak generate ... | head`
             sys.stderr.close()
             return 0
+
+
+def run_command(given: list[str]) -> int:
+    """Run one command; where several ranks run it, an error ends all of them."""
+    try:
+        done = commands.main(given, prog_name="badak", standalone_mode=False)
+    except Exception as error:
+        ranks = sys.modules.get("badak.face.distributed.engine")
+        if ranks is not None and ranks.is_loaded() and not isinstance(error, click.exceptions.Exit):
+            complain(*((error.cause, error.fix) if isinstance(error, BadakError) else (str(error), None)))
+            ranks.failed(error)
+        raise
+    return done if isinstance(done, int) else 0
 
 
 def complain(cause: str, fix: str | None, code: int = 2) -> int:

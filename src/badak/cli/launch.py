@@ -56,7 +56,7 @@ def command(
     """
     from badak.face.launch import Order, launch
 
-    words = [sys.executable, "-m", "badak", *_command(program, module), *arguments]
+    words = [sys.executable, "-m", "badak", *_command(program, module), *arguments, *_folder(program, arguments)]
     if cuda_as_cpu:
         os.environ["BADAK_CUDA_AS_CPU"] = "1"
     count = ranks or _cores()
@@ -74,6 +74,14 @@ def _command(program: str, module: bool) -> list[str]:
     if program in ALSO:
         return [program]
     raise FileError(f"badak launch: {program[:200]}: there is no such file", "badak launch -n 2 SCRIPT [ARGS]")
+
+
+def _folder(program: str, arguments: tuple[str, ...]) -> list[str]:
+    """A folder for a new run of badak train, which is the same one after a restart."""
+    from badak.cli.train import free_folder
+
+    named = any(word.split("=")[0] in ("--run", "--resume", "-h", "--help") for word in arguments)
+    return ["--run", str(free_folder(arguments[0]))] if program == "train" and arguments and not named else []
 
 
 def _cores() -> int:

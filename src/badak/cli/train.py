@@ -1,6 +1,7 @@
 """badak train classify | gpt | bert | text | translate"""
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from badak.errors import ArgumentError, BadakError
 from badak.errors import command as command_line
 from badak.train.experiment import Experiment
 from badak.train.loop import train
+from badak.train.ranks import Ranks
 from badak.train.run import CHANGING, Run
 from badak.train.session import resume as resume_run
 from badak.train.session import start
@@ -37,7 +39,14 @@ ASK = {  # the command that asks the trained model
 
 def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:
     """Start or resume a run, train it, draw its curves and say what can be done with it."""
+    ranks = Ranks()
+    if run and Path(run).exists() and os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0":
+        preset, run, resume, values = None, None, run, dict.fromkeys(values)  # `badak launch` starts again: go on
+    run = run if resume else ranks.told(run or str(free_folder(kind)))
     opened, experiment = open_run(kind, preset, run, resume, values)
+    if not ranks.leads:
+        train(experiment, opened.setup.train, opened)
+        return
     echo(f"run folder {opened.folder}")
     with Bar(opened.setup, show=echo) as bar:
         finished = train(experiment, opened.setup.train, opened, bar.show)

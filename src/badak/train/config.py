@@ -17,6 +17,9 @@ class TrainConfig:
     accumulate: int = option(
         1, "batches in one update: as one batch of so many times the size, in the memory of one", unit="batches", at_least=1
     )
+    tree: bool = option(
+        False, "add gradients of accumulated batches as a tree, draw dropout for each batch: the same bits on 1, 2, 4 ... ranks"
+    )
     optimizer: Literal["adam", "adamw", "sgd"] = option("adamw", "rule of the update")
     lr: float = option(1e-3, "learning rate, the highest one of the schedule", above=0)
     warmup_steps: int = option(100, "steps in which the rate rises from 0 to lr", unit="steps", at_least=0)

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from badak.autograd import no_grad
 from badak.errors import ArgumentError, BadakError, StateError
 from badak.face.amp import autocast
@@ -20,6 +22,7 @@ from badak.tensor.random import get_rng_state, set_rng_state
 from badak.train.batches import length_of
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment, Measured, score_of
+from badak.train.ranks import Ranks, Sum, drawn_for
 from badak.train.run import Run
 from badak.train.score import Score
 
@@ -44,9 +47,19 @@ class Learner:
         self.learn, self.add = self._learn, self._add
         if experiment.compiled:  # from the fourth batch of a size on without most of its Python
             self.learn, self.add = Compiled(self._learn, told=False), Compiled(self._add, told=False)
+        self.ranks = Ranks(together=config.tree)  # without it each has a training of its own
+        if config.tree:
+            self.slots = self.ranks.slots(config.accumulate)
+            self.sum = Sum(self.ranks, list(experiment.model.parameters()))
         self._batches = iter(())
         self.weights = {name: p for name, p in experiment.model.named_parameters() if p.requires_grad}
         self.average = {name: p.detach().clone() for name, p in self.weights.items()} if config.average else {}
+
+    def identity(self) -> Iterator[bytes]:
+        """What all ranks of a training must have alike."""
+        yield self.experiment.fingerprint.encode()
+        for name, p in self.weights.items():
+            yield name.encode() + p.detach().numpy().tobytes()
 
     def next_batch(self) -> Any:
         """The batch after the last one, over the ends of epochs."""
@@ -70,6 +83,8 @@ class Learner:
     def update(self) -> Score:
         """One update, and what it counted before it."""
         asked = [self.experiment.prepare(batch) for batch in self.next_batches()]
+        if self.config.tree:
+            return self._shared(asked)
         if len(asked) == 1:
             found: list[Measured] = [self.learn(*asked[0])]
         else:
@@ -81,6 +96,25 @@ class Learner:
         self._follow()
         seen = [self.experiment.seen(inputs) for inputs, _ in asked]
         return sum((score_of(*one, number) for one, number in zip(found, seen)), Score())
+
+    def _shared(self, asked: list[tuple[tuple[Tensor, ...], Tensor]]) -> Score:
+        """One update whose batches the ranks share; see `ranks.py`."""
+        counts = [self.experiment.count(labels) for _, labels in asked]
+        whole = sum(counts[1:], counts[0]).clamp(min=1)
+        rows = []
+        for slot in self.slots:
+            there = slot < len(asked)  # the last update of an epoch may have fewer
+            if there:
+                self.optimizer.zero_grad(set_to_none=False)
+                with drawn_for(self.config.seed, self.step, slot):
+                    loss, right, count = self.add(*asked[slot], counts[slot] / whole)
+                rows.append((loss.item(), -1 if right is None else int(right), int(count), self.experiment.seen(asked[slot][0])))
+            self.sum.add(empty=not there)
+        self.sum.finish()
+        self._step()
+        self._follow()
+        found = self.ranks.table(np.array(rows, np.float64).reshape(-1, 4)).tolist()
+        return sum((Score(mean * n, None if hits < 0 else int(hits), int(n), int(seen)) for mean, hits, n, seen in found), Score())
 
     def _learn(self, inputs: tuple[Tensor, ...], labels: Tensor) -> Measured:
         """One update; the loss before it, how many labels were right, and of how many."""

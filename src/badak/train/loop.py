@@ -59,11 +59,13 @@ def train(
     tell, ending = listening(callbacks), Ending()
     with run.locked() if run else nullcontext(), interruptible() as request:
         learner = Learner(experiment, config, optimizer)
-        rows = go_back(learner, run)
+        with learner.ranks.in_turn():
+            rows = go_back(learner, run)
+        learner.ranks.same("the weights and the data of this training are", learner.identity())
         watch = Stopwatch()
         place = Progress(learner.step, learner.last_step, learner.score, 0.0, experiment.model, None, rows, ending)
         tell("on_begin", place)
-        while learner.step < learner.last_step and not request.asked and not ending.why:
+        while learner.step < learner.last_step and not learner.ranks.any(request.asked or bool(ending.why)):
             watch.add(update(learner))
             row = None
             if learner.step % learner.eval_every == 0 or learner.step == learner.last_step:
@@ -78,11 +80,11 @@ def train(
                 tell("on_evaluation", place)
                 watch.begin_lap()
         early = learner.step < learner.last_step
-        if run and early and (request.asked or ending.why):
+        if run and early:
             learner.save(run)
         learner.settle()
         tell("on_end", place)
-        return Outcome(learner.step, rows, (INTERRUPTED if request.asked else ending.why) if early else "")
+        return Outcome(learner.step, rows, (ending.why or INTERRUPTED) if early else "")
 
 
 def go_back(learner: Learner, run: Run | None) -> list[Row]:

@@ -201,6 +201,31 @@ class Run:
             return False
 
 
+class Follower(Run):
+    """The run of a rank that is not the first: it reads, and the first one writes."""
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nothing is written."""
+        yield
+
+    def write_settings(self) -> None:
+        """The first rank does."""
+
+    def save(self, state: checkpoint.Checkpoint, data: str) -> None:
+        """The first rank does."""
+
+    def rewind(self, state: checkpoint.Checkpoint | None) -> None:
+        """The first rank does."""
+
+    def write(self, row: Row) -> None:
+        """The first rank does."""
+
+    def draw(self, log: Callable[[str], None] = lambda line: None) -> bool:
+        """The first rank does."""
+        return False
+
+
 def settings_hash(table: dict[str, Any]) -> str:
     """SHA-256 of all settings but those that may change while a run goes on."""
     fixed = dict(table)

@@ -22,8 +22,9 @@ from badak.train.experiment import Experiment
 from badak.train.guessing import Guessing
 from badak.train.memory import expect_memory, saved_of
 from badak.train.pictures import Pictures
+from badak.train.ranks import Ranks
 from badak.train.reading import read_text_task
-from badak.train.run import CHANGING, CONFIG, Run
+from badak.train.run import CHANGING, CONFIG, Follower, Run
 from badak.train.setups import GPTSetup, Setup, TextSetup, change
 from badak.train.start import first_model, make_writer
 from badak.train.translating import Translating
@@ -54,8 +55,16 @@ def build(setup: Setup, log: Callable[[str], None] = quiet, tokenizer: Tokenizer
 
 def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) -> tuple[Run, Experiment]:
     """A new run in `folder`."""
-    experiment = build(setup, log)
-    return Run.create(folder, experiment.setup, experiment.vocabulary), experiment
+    ranks = Ranks()
+    if ranks.size > 1:
+        setup = change(setup, "train", {"tree": True})
+        ranks.slots(setup.train.accumulate)
+    experiment = build(setup, log if ranks.leads else quiet)
+    if not ranks.leads:
+        with ranks.in_turn():
+            return Follower.open(folder), experiment
+    with ranks.in_turn():
+        return Run.create(folder, experiment.setup, experiment.vocabulary), experiment
 
 
 def resume(
@@ -65,7 +74,16 @@ def resume(
 
     `changes` are other values of epochs, steps (up to which the run goes now) or path (where its data lies now).
     """
-    run = Run.open(folder)
+    ranks = Ranks()
+    with ranks.in_turn():
+        return _resume((Run if ranks.leads else Follower).open(folder), folder, log if ranks.leads else quiet, changes, ranks.size)
+
+
+def _resume(
+    run: Run, folder: str | Path, log: Callable[[str], None], changes: dict[str, Any] | None, ranks: int
+) -> tuple[Run, Experiment]:
+    if ranks > 1 and not run.setup.train.tree:
+        raise ArgumentError(f"{folder}: this run was begun without --tree: one rank goes on with it", run.resuming())
     if run.setup.experiment not in TASKS:
         raise ArgumentError(f"{folder} is a run of {run.made_by()}: only the program that made its model can go on", run.resuming())
     values = {name: value for name, value in (changes or {}).items() if value is not None}

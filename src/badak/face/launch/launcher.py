@@ -74,7 +74,7 @@ def launch(order: Order, say=print) -> int:
             if not left:
                 say(f"fix: {failure.fix}")
                 return 1
-            say(f"badak launch: starting again ({left} of {order.restarts} restarts left)")
+            say(f"badak launch: starting again, {attempt + 1} of {order.restarts} times")
     return 1
 
 
