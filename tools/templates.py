@@ -28,6 +28,7 @@ CALLS: dict[str, tuple] = {
     "say": (0,),
     "complain": (0, 1),
     "Finding": (2, 3, "cause", "fix", "between"),
+    "found": (1, 2),
     "note": (0,),
     "notes": (0,),
     "append to notes": (0,),
@@ -46,7 +47,7 @@ CALLS: dict[str, tuple] = {
     "Option": ("help",),
 }
 # Constants that are shown later, and whether their single words count.
-TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True}
+TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True, "title": True}
 TEMPLATES = {"WORDS_OF_CLICK"}  # constants that are templates already
 
 

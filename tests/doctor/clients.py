@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 
 import numpy as np
 
-from tests.audit.clients import MIRROR, PLACE, why_absent
+from tests.audit.clients import MIRROR, NAMES, PLACE, why_absent  # noqa: F401  (the names are asked for here)
 
 SCRIPTS = "nglecture_script nanogpt_train seed004".split()
 

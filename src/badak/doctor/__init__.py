@@ -11,7 +11,6 @@ senses.py     what is measured at single operations: losses, attentions, rectifi
 visit.py      some steps of a training under the watch, and what the diagnoses say of them
 names.py      names of modules and parameters, and lines of the program
 program.py    a PyTorch program, run until enough steps were seen
-overfit.py    the same batch again and again: can the model learn at all?
 checkup.py    what was found, as text and as a page
 diagnoses/    one file for each, which judges and does not measure
 """

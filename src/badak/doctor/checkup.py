@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from badak.audit.report import as_page, as_rows
+from badak.language import say
 
 SHOWN = 6  # findings: each takes three or four lines of a screen
 
@@ -21,7 +22,8 @@ class Finding:
     numbers: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.code} {self.title}{f'  {self.place}' if self.place else ''}\n  {self.cause}\n  fix: {self.fix}"
+        where = f"  {self.place}" if self.place else ""
+        return f"{self.code} {say(self.title)}{where}\n  {say(self.cause)}\n  fix: {say(self.fix)}"
 
 
 @dataclass
@@ -51,16 +53,16 @@ class Checkup:
     def head(self) -> list[str]:
         """What was watched."""
         known = [loss for loss in self.losses if loss is not None]
-        curve = f"; loss {known[0]:.4g} -> {known[-1]:.4g}" if known else ""
-        lines = [f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s{curve}"]
-        return lines + ([f"{self.model}; {self.optimizer}"] if self.model else [])
+        first = say(f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s")
+        curve = say(f"; loss {known[0]:.4g} -> {known[-1]:.4g}") if known else ""
+        return [first + curve] + ([f"{self.model}; {self.optimizer}"] if self.model else [])
 
     def __str__(self) -> str:
         parts = ["\n".join(self.head())]
-        parts += [str(finding) for finding in self.findings[:SHOWN]] or ["nothing found"]
-        rest = [f"{f.code} {f.title}" for f in self.findings[SHOWN:]]
-        tail = [f"and {len(rest)} more: {', '.join(rest)}"] if rest else []
-        tail += [f"note: {each}" for each in self.why]
+        parts += [str(finding) for finding in self.findings[:SHOWN]] or [say("nothing found")]
+        rest = [f"{f.code} {say(f.title)}" for f in self.findings[SHOWN:]]
+        tail = [say(f"and {len(rest)} more: {', '.join(rest)}")] if rest else []
+        tail += [say(f"note: {each}") for each in self.why]
         return "\n\n".join([*parts, "\n".join(tail)]).rstrip()
 
     def __repr__(self) -> str:
@@ -72,10 +74,10 @@ class Checkup:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
-        word = f"{len(self.findings)} found" if self.findings else "nothing found"
+        word = say(f"{len(self.findings)} found") if self.findings else say("nothing found")
         rows = as_rows(
-            ("fault", "place", "what was measured"),
-            [(f"{f.code} {f.title}", f.place or "-", f.cause, f.numbers, f.fix) for f in self.findings],
+            (say("fault"), say("place"), say("what was measured")),
+            [(f"{f.code} {say(f.title)}", f.place or "-", say(f.cause), f.numbers, say(f.fix)) for f in self.findings],
         )
         tail = "".join(f"<li>{escape(each)}</li>" for each in self.why)
         return f"<section><h2>{word}</h2>{head}{rows}<ul>{tail}</ul></section>"

@@ -103,18 +103,14 @@ class Visit:
     def without_gradient(self) -> dict[int, Any]:
         """The parameters that were to be trained, whose module was called, and that never got a gradient."""
         trained, watch = self.trained, self.watch
-        used = {*watch.called, *watch.inside}
+        used, failed = {*watch.called, *watch.inside}, not watch.steps and self.error is not None
         known = {
             id(p): p
             for top in self.names.tops
             for p in top.parameters()
             if p.requires_grad and id(p) not in watch.reached
         }
-        return {
-            key: p
-            for key, p in known.items()
-            if id(self.names.owners[key]) in used and (key in trained or not watch.steps)
-        }
+        return {key: p for key, p in known.items() if id(self.names.owners[key]) in used and (key in trained or failed)}
 
     def with_zero_gradient(self) -> list[Any]:
         """The parameters whose gradient was exactly 0 whenever it was measured, three times or more."""

@@ -20,7 +20,7 @@ from badak.nn import Module
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
-SAMPLED = (1, 2, 3, 5, 8, 12)  # steps in which what costs more is measured; and every tenth
+SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and every tenth
 
 
 class Watch(Observer):
@@ -31,6 +31,7 @@ class Watch(Observer):
     def __init__(self, ended: Callable[[Step], None]):
         self.steps: list[Step] = []
         self.open = Step(1)
+        self.looks_closely = True  # whether what costs more is measured in this step
         self.optimizers: dict[int, Optimizer] = {}
         self.called: dict[int, Module] = {}  # from outside of any other module
         self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
@@ -47,6 +48,7 @@ class Watch(Observer):
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, Any] = {}
         self._held: list[np.ndarray] = []
+        self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
         self._senses: dict[Any, Callable | None] = {}
 
     # on and off
@@ -79,16 +81,17 @@ class Watch(Observer):
         self._held.clear()
         self.stack.clear()
 
-    @property
-    def looks_closely(self) -> bool:
-        return self.open.number in SAMPLED or self.open.number % 10 == 0
-
     def _from_outside(self, module: Module, args: tuple, kwargs: dict) -> None:
-        if being_made(3) or not any(True for _ in module.parameters()):
+        known = self._outer.get(id(module))
+        if known is None:
+            if being_made(3):
+                return
+            known = self._outer[id(module)] = any(True for _ in module.parameters()), senses.is_random(module)
+        if not known[0]:
             return
         self.called[id(module)] = module
         content = senses.content(args, kwargs, self._held) if modes.grad else ()
-        call = Call(module, line(3), modes.grad, module.training, senses.is_random(module), content)
+        call = Call(module, line(3), modes.grad, module.training, known[1], content)
         self.open.calls.append(call)
 
     # the forward
@@ -96,7 +99,8 @@ class Watch(Observer):
     def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         node = outputs[0]._node
         if node is not None:
-            node.line = line(3)
+            if self.looks_closely:
+                node.line = line(3)
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
         try:
@@ -114,7 +118,7 @@ class Watch(Observer):
         """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
         kind = senses.broken_from(arrays, attributes, made)
         if kind:
-            place = node.line if node is not None else line(4)
+            place = line(4)
             self.broken = op.name, place, kind, self.open.number
 
     def _not_recorded(self, op, inputs) -> None:
@@ -141,7 +145,7 @@ class Watch(Observer):
         if not self._backward:
             self._backward = True
             self.open.backs.append(Back(line(3)))
-        if self.broken is None:
+        if self.looks_closely and self.broken is None:
             for dx in dxs:
                 if dx is not None and not senses.finite(dx):
                     kind = senses.broken_from(dys, {}, dx)
@@ -212,6 +216,7 @@ class Watch(Observer):
             self.broken_step = step.number
         self.steps.append(step)
         self.open = Step(step.number + 1)
+        self.looks_closely = self.open.number in SAMPLED or self.open.number % 10 == 0
         self._losses.clear()
         self._ended(step)
 

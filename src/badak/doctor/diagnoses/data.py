@@ -76,7 +76,7 @@ class SameBatch(Diagnosis):
         yield self.found(
             given[0].place,
             f"in all {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made anew each time",
-            "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant: --overfit",
+            "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once",
             steps=len(given),
         )
 
