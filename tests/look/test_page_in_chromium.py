@@ -12,10 +12,16 @@ from badak.look.page import page
 from badak.models.classifier import ClassifierConfig, build_classifier
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from tests.look.conftest import chromium
 from tests.look.made import record
 
 TOKENS = ["The", " cat", " sat", " on", " the", " mat"]
 VIEW = "document.documentElement"
+FLOORS = """[...document.querySelectorAll('.chip')].map((chip) => {
+    chip.click();
+    document.querySelectorAll('#floor details').forEach((closed) => closed.remove());
+    return document.getElementById('floor').textContent;
+})"""
 
 
 def text(page, where):
@@ -24,6 +30,16 @@ def text(page, where):
 
 def colours(screenshot) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(screenshot)).convert("RGB")).reshape(-1, 3)
+
+
+def test_without_chromium_ci_fails_with_a_sentence_and_others_are_told_what_to_install(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="no Chromium: .* apt-get install chromium brings it"):
+        chromium()
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception, match="no Chromium"):
+        chromium()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (380, "dark")])
@@ -234,12 +250,10 @@ def test_what_a_real_look_knows_is_shown_down_to_the_last_box(opened, seen):
     made = seen()
     shown = opened(made.to_html())
     assert "cos" in text(shown, ".part.head")
-    boxes = shown.locator(".chip")
-    assert boxes.count() == len(made.record["boxes"])
-    for box in range(boxes.count()):
-        boxes.nth(box).dispatch_event("click")
-        words = text(shown, "#floor")
-        assert made.record["kinds"][made.record["boxes"][box]["kind"]]["formula"][0] in words
+    floors = shown.evaluate(FLOORS)
+    assert len(floors) == len(made.record["boxes"])
+    for words, box in zip(floors, made.record["boxes"]):
+        assert made.record["kinds"][box["kind"]]["formula"][0] in words
         assert "undefined" not in words and "NaN" not in words and "[object" not in words
     body = text(shown, "body")
     assert "undefined" not in body and "[object" not in body
@@ -290,6 +304,7 @@ def test_a_record_that_knows_little_gives_a_page_that_shows_little(opened):
     shown.keyboard.press("c")
 
 
+@pytest.mark.slow
 def test_the_largest_record_is_drawn_and_printed(opened):
     made = record([f" word{i}" for i in range(64)], layers=12, heads=12)
     shown = opened(page(made))
