@@ -135,6 +135,15 @@ def decoder(names: dict) -> Figure:
             _, weights = model.decoder.multihead_attn(*calls[-1])
         table(ax, weights[0].numpy(), list(word), list(str(number)))
     hook.remove()
+    row = names["numbers"].index(217)
+    batch = names["digits"][row : row + 1], names["texts"][row : row + 1, :-3]  # without <end> and padding
+    look = badak.look(
+        model,
+        batch,
+        tokenizer=lambda i: names["letters"][i] if i < len(names["letters"]) else str(i),
+        kind="encoder-decoder",
+    )
+    screenshot(look.to_html(), PLACE / "06-look.png")
     return figure
 
 
@@ -157,6 +166,8 @@ def cls_or_mean(names: dict) -> Figure:
         reader(ids)
         hook.remove()
         votes = (said[0] @ (reader.answer.weight[1] - reader.answer.weight[0])).numpy()
+    look = badak.look(reader, ids, tokenizer={names["A"]: "A", names["B"]: "B"} | dict.fromkeys(range(4, 12), "·"))
+    screenshot(look.to_html(), PLACE / "07-look.png")
     left.bar(range(len(words) + 1), weights[0, 0].numpy(), color=BLUE)
     left.set_xticks(range(len(words) + 1), ["CLS", *words])
     right.bar(range(len(words)), votes, color=[ORANGE if word != "·" else GREY for word in words])
