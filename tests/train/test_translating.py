@@ -1,9 +1,12 @@
 """Training a translator: what it reads of pairs, the mean of its weights, and that a tiny corpus is learned by heart."""
 
+import re
+
 import numpy as np
 import pytest
 
 import badak
+from badak.cli import main
 from badak.errors import ArgumentError, StateError
 from badak.generate.translate import translate
 from badak.io import checkpoint
@@ -20,7 +23,8 @@ TINY = change(
 
 
 @pytest.mark.slow
-def test_fifty_phrases_are_learned_by_heart(tmp_path):
+def test_fifty_phrases_are_learned_by_heart(tmp_path, capsys):
+    """The short form of `python -m bench.translate`: trained, translated by the command, and its BLEU counted."""
     setup = PRESETS["translate"]["phrases"]
     run, experiment = start(tmp_path / "r", setup)
     assert train(experiment, setup.train, run)
@@ -28,6 +32,11 @@ def test_fifty_phrases_are_learned_by_heart(tmp_path):
     made = translate(open_model(run.folder, "translate").model, experiment.vocabulary, korean)
     assert sum(a == b for a, b in zip(made, english)) >= 48
     assert experiment.closing_words()[0] == "  안녕하세요.\n    Hello." and experiment.example() == ["안녕하세요."]
+    for name, lines in (("ko", korean), ("en", english)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["translate", str(run.folder), "--in", str(tmp_path / "ko"), "--reference", str(tmp_path / "en")]) == 0
+    counted = re.search(r"BLEU ([\d.]+)   nrefs:1\|case:\w+\|eff:no\|tok:13a", capsys.readouterr().err)
+    assert float(counted[1]) > 95
 
 
 def test_a_batch_is_source_what_was_written_and_what_comes_next():
