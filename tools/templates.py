@@ -26,6 +26,7 @@ CALLS: dict[str, tuple] = {
     "expect": (3, "fix"),
     "mend": (0, "fix"),
     "say": (0,),
+    "remark": (1,),
     "complain": (0, 1),
     "Finding": (2, 3, "cause", "fix", "between"),
     "found": (1, 2),

@@ -180,6 +180,40 @@ def test_a_program_runs_until_its_model_is_called(place):
     assert "begins ['--tokens', '7']" in done.stderr
 
 
+THEIRS = """
+import json, sys
+from badak.face.first_call import first_call
+import badak
+call = first_call("theirs.py", sys.argv[1:], False)
+record = badak.look(call.model, (call.args, call.kwargs)).record
+parts = [[state["layer"], state["part"]] for state in record["streams"][0]["states"]]
+print(json.dumps([record["model"], len(record["attentions"]), parts, len(record["lens"]["layers"]), record["loss"]["of"]]))
+"""
+MODELS = """
+import sys, torch, transformers as t
+ids = torch.tensor([[7, 3, 9, 3, 20]])
+if sys.argv[1] == "gpt2":
+    t.GPT2LMHeadModel(t.GPT2Config(vocab_size=61, n_positions=24, n_embd=32, n_layer=2, n_head=4))(ids, labels=ids)
+sizes = dict(vocab_size=61, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+t.BertForMaskedLM(t.BertConfig(**sizes))(ids, attention_mask=torch.ones_like(ids))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kind", "loss"), [("gpt2", "causal", "labels"), ("bert", "bidirectional", "token")])
+def test_models_of_transformers_as_they_are_on_badak(tmp_path, name, kind, loss):
+    (tmp_path / "theirs.py").write_text(MODELS)
+    (tmp_path / "look.py").write_text(THEIRS)
+    environment = {**os.environ, "PYTHONPATH": str(Path(badak.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "look.py", name], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    model, attentions, parts, layers, of = json.loads(done.stdout.splitlines()[-1])
+    assert (model["kind"], attentions, layers, of) == (kind, 2, 3, loss)
+    assert parts == [[None, "embedding"], [0, "attention"], [0, "feed_forward"], [1, "attention"], [1, "feed_forward"]]
+
+
 REFUSED = [
     (
         ["no/such/folder", "a"],

@@ -150,17 +150,17 @@ def does(weights: np.ndarray, kind: str, ids: list[int] | None) -> dict[str, Any
     )  # the key of each query's own place
     scores: dict[str, float] = {}
 
-    def note(name: str, columns: np.ndarray, asked: np.ndarray) -> None:
+    def share(name: str, columns: np.ndarray, asked: np.ndarray) -> None:
         asked = asked & rows & (columns >= 0) & (columns < S)
         if asked.any():
             scores[name] = float(weights[i[asked], columns[asked]].mean())
 
-    note("first", np.zeros(T, int), (at > 0) | (kind == "cross"))
-    note("last", np.full(T, S - 1), (at < S - 1) | (kind == "cross"))
+    share("first", np.zeros(T, int), (at > 0) | (kind == "cross"))
+    share("last", np.full(T, S - 1), (at < S - 1) | (kind == "cross"))
     if kind == "self":
-        note("previous", at - 1, at > 1)  # of the second, the previous is the first
-        note("next", at + 1, at < S - 2)
-        note("itself", at, np.ones(T, bool))
+        share("previous", at - 1, at > 1)  # of the second, the previous is the first
+        share("next", at + 1, at < S - 2)
+        share("itself", at, np.ones(T, bool))
         same = _same(weights, ids, rows) if ids is not None and len(ids) == T == S else None
         scores |= {} if same is None else {"same": same}
     elif rows.any():

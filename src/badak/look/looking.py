@@ -101,7 +101,7 @@ def _seen(model: Module, batch: Batch, asked: Asked, axis: int) -> Seen | None:
         )  # fmt: skip
         seen.layers.settle(seen.streams)
         if rows > 1:
-            seen.say("cut_batch", f"the first of {rows} rows of the batch was looked at, alone", of=rows)
+            seen.remark("cut_batch", f"the first of {rows} rows of the batch was looked at, alone", of=rows)
         seen.place = _place(seen, asked.place)
         _backward(seen, _loss(seen, _labels(asked.labels, rows, axis), asked))
     if asked.place is None:
@@ -226,7 +226,7 @@ def _chosen(seen: Seen, answer: Answer) -> Tensor:
     logits = answer.tensor.reshape(-1, answer.tensor.shape[-1])[place : place + 1]
     share = float(chances(answer, answer.logits[place : place + 1])[0, token])
     seen.loss = {"token": token, "place": place if answer.each else None}
-    seen.say("chosen_token", f"the backward begins from minus the log-probability of the likeliest answer, {share:.1%}",
+    seen.remark("chosen_token", f"the backward begins from minus the log-probability of the likeliest answer, {share:.1%}",
              token=token, word=_word(seen, answer, token), place=place, probability=short(share))  # fmt: skip
     if answer.chances:
         return -logits[0, token].log()

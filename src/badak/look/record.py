@@ -45,7 +45,7 @@ class Seen:
     place: int = 0
     words: list[dict[str, Any]] = field(default_factory=list)
 
-    def say(self, code: str, text: str, **values: Any) -> None:
+    def remark(self, code: str, text: str, **values: Any) -> None:
         """A word about what was cut, or cannot be known."""
         self.words.append({"code": code, "text": text, "values": values})
 
@@ -111,7 +111,7 @@ def _sequence(seen: Seen, number: int) -> dict[str, Any]:
     sequence = seen.sequences[number]
     shown = min(sequence.length, seen.most)
     if shown < sequence.length:
-        seen.say("cut_tokens", f"{sequence.name}: the first {shown} of {sequence.length} tokens are shown",
+        seen.remark("cut_tokens", f"{sequence.name}: the first {shown} of {sequence.length} tokens are shown",
                  name=sequence.name, kept=shown, of=sequence.length)  # fmt: skip
     ids = None if sequence.ids is None else sequence.ids[:shown]
     texts = sequence.texts[:shown] if ids is None else [seen.decoder(i) if seen.decoder else str(i) for i in ids]
@@ -139,7 +139,7 @@ def _attentions(seen: Seen, boxes: Boxes) -> list[dict[str, Any]]:
     if fit < len(seen.attended):
         count = len(seen.attended)
         text = f"the matrices of {fit} of {count} attentions are shown: more would not fit in the page"
-        seen.say("cut_matrices", text, kept=fit, of=count)
+        seen.remark("cut_matrices", text, kept=fit, of=count)
     found = []
     for each in seen.attended[:fit]:
         T, S = each.weights.shape[1:]
@@ -225,7 +225,7 @@ def _lens(seen: Seen, shown: int) -> dict[str, Any] | None:
     except Exception:  # an operation that a state of another layer does not fit
         found = None
     if found is None:
-        seen.say(
+        seen.remark(
             "no_lens", "the prediction cannot be read at every layer: the logits are not made from one stream alone"
         )
         return None
@@ -297,20 +297,20 @@ def _vocabulary(seen: Seen, record: dict[str, Any]) -> dict[str, str]:
 def _say_gaps(seen: Seen, boxes: Boxes) -> None:
     """Words about what is missing."""
     if not seen.attended:
-        seen.say("no_attention", "no attention was seen in this run")
+        seen.remark("no_attention", "no attention was seen in this run")
     if not seen.streams:
-        seen.say("no_stream", "no residual sums x + part(x) were found")
+        seen.remark("no_stream", "no residual sums x + part(x) were found")
     if seen.answer is None:
-        seen.say("no_logits", "the model gives no logits: there are no predictions to show")
+        seen.remark("no_logits", "the model gives no logits: there are no predictions to show")
     if seen.loss is None:
         why = "there is no loss" if seen.answer is None else "nothing here wants a gradient"
-        seen.say("no_gradients", f"no backward was made: {why}")
+        seen.remark("no_gradients", f"no backward was made: {why}")
     if seen.decoder is None and any(sequence.ids is not None for sequence in seen.sequences):
-        seen.say(
+        seen.remark(
             "no_vocabulary",
             "tokens are shown as numbers: badak.look(model, batch, tokenizer=...) gives them their text",
         )
     if boxes.left_out:
         kept, count = len(boxes.runs), len(boxes.runs) + boxes.left_out
         text = f"{boxes.left_out} of {count} operations, of the middle layers, are left out"
-        seen.say("cut_boxes", text, kept=kept, of=count)
+        seen.remark("cut_boxes", text, kept=kept, of=count)

@@ -47,7 +47,7 @@ class Sight:
     place: int | None = None
     words: list[dict[str, Any]] = field(default_factory=list)
 
-    def say(self, code: str, text: str, **values: Any) -> None:
+    def remark(self, code: str, text: str, **values: Any) -> None:
         """A word of the record."""
         self.words.append({"code": code, "text": text, "values": values})
 
@@ -133,7 +133,7 @@ def _fitting(sight: Sight, ids: np.ndarray) -> np.ndarray:
     """As many tokens as the model reads."""
     context = cast(Any, sight.model).config.context
     if len(ids) > context:
-        sight.say("cut_context", f"the model reads {context} tokens: the last {len(ids) - context} of the text were left out",
+        sight.remark("cut_context", f"the model reads {context} tokens: the last {len(ids) - context} of the text were left out",
                   kept=context, of=len(ids))  # fmt: skip
     return ids[:context]
 
@@ -160,7 +160,7 @@ def _read(model: TextClassifier, tokenizer: Tokenizer, what: str, names: list[st
     rows, cuts = frame(tokenizer, [what], model.config.context)
     sight = Sight(model, (_row(rows[0]),), tokenizer=tokenizer, classes=names or None, kind="bidirectional")
     if cuts[0]:
-        sight.say("cut_context", f"the model reads {len(rows[0])} tokens: the last {cuts[0]} of the text were left out",
+        sight.remark("cut_context", f"the model reads {len(rows[0])} tokens: the last {cuts[0]} of the text were left out",
                   kept=len(rows[0]), of=len(rows[0]) + cuts[0])  # fmt: skip
     sight.labels = _class(label, names or [str(i) for i in range(model.config.classes)])
     return sight
@@ -186,7 +186,7 @@ def _translated(model: Seq2Seq, tokenizer: Any, what: str, target: str | None) -
     sight = Sight(model, (), tokenizer=tokenizer, kind="encoder-decoder")
     if target is None:
         wanted = translations(model, rows, TranslateConfig())[0]
-        sight.say("own_translation", "the target is the model's own translation")
+        sight.remark("own_translation", "the target is the model's own translation")
     else:
         wanted = framed(tokenizer, [target])[0]
     given = np.concatenate([[model.config.sos_id], wanted[:-1]])
