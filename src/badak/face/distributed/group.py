@@ -33,6 +33,7 @@ class ProcessGroup:
         self.receiving: Any = None  # see mail.py
         self.sending: list[Work] = []
         self.byte = None if self.comm is None else engine().MPI.BYTE
+        self.in_place = None if self.comm is None else engine().MPI.IN_PLACE
         self.broken = ""
 
     def rank(self) -> int:
@@ -130,7 +131,7 @@ def _meet(world: ProcessGroup, seconds: float) -> None:
     """Give the world its communicators; all ranks are needed for that."""
     made = [engine().MPI.COMM_WORLD.Idup() for _ in range(3)]
     world.comm, world.talk, world.mail = (comm for comm, _ in made)
-    world.byte = engine().MPI.BYTE
+    world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
 
     def steps():
         yield [request for _, request in made]

@@ -56,6 +56,13 @@ def join(ufunc, a: np.ndarray, b: np.ndarray) -> None:
     ufunc(a, b, out=a)
 
 
+def mean(a: np.ndarray, n: int) -> np.ndarray:
+    """a / n, in its memory."""
+    with np.errstate(all="ignore"):
+        divide(a, n)
+    return a
+
+
 def divide(a: np.ndarray, n: int) -> None:
     """a = a / n."""
     np.divide(a, np.asarray(n, a.dtype), out=a)
