@@ -49,7 +49,7 @@ def printed(page: Path, names: dict | None = None) -> list[str]:
     """What the programs of a page print now, each; `names` is given what they define."""
     names = {} if names is None else names
     names["__name__"] = "__main__"
-    with _fresh("en"):
+    with _fresh(page.parent.name):
         return [_run(block.code, f"block{number}.py", names) for number, block in enumerate(blocks(page), 1)]
 
 
