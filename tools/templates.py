@@ -37,6 +37,7 @@ CALLS: dict[str, tuple] = {
     "Kind": (1,),
     "sizes": (0,),
     "Audit": (3,),
+    "append to why": (0,),
     "echo": (0,),
     "log": (0,),
     "tell": (0,),
@@ -47,6 +48,8 @@ CALLS: dict[str, tuple] = {
     "option": ("help",),
     "Option": ("help",),
 }
+# Functions that give a tuple of texts, and where they stand in it.
+RETURNS = {"_complaint": (0, 1), "describe_unregistered": (0, 1), "_prefix": (0, 1), "_vocabulary": (0, 1)}
 # Constants that are shown later, and whether their single words count.
 TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True, "title": True}
 TEMPLATES = {"WORDS_OF_CLICK"}  # constants that are templates already
@@ -126,17 +129,19 @@ class Reader:
                 self.constants.setdefault(target.id, []).append((module, node.value))
 
     def read(self) -> dict[tuple[bool, str], Text]:
+        self._keep_tables()
+        self._keep_page()
         for name, calls in list(self.calls.items()):
             asked = ERROR if name in self.errors else CALLS.get(name)
             for module, call in calls if asked else []:
+                if module.name == "errors.py":  # it passes on what others say
+                    continue
                 for value in arguments(call, asked):
                     self.keep(module, value, words=name not in self.errors)
         for module in self.modules:
             if module.room == "cli":
                 self._keep_help(module)
             self._keep_metadata(module)
-        self._keep_tables()
-        self._keep_page()
         return self.texts
 
     def _keep_help(self, module: Module) -> None:
@@ -151,6 +156,12 @@ class Reader:
         for name, words in TABLES.items():
             for module, value in self.constants.get(name, []):
                 self.keep(module, value, words)
+        for name, places in RETURNS.items():
+            for module, function in self.functions.get(name, []):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+                        for place in places:
+                            self.keep(module, node.value.elts[place], False)
         for name in TEMPLATES:
             for module, value in self.constants.get(name, []):
                 for each in value.elts:  # type: ignore[attr-defined]
@@ -165,7 +176,11 @@ class Reader:
                         self.keep(module, word.value)
 
     def _keep_page(self) -> None:
-        """What docs/errors.md says between its programs, which `badak explain` shows."""
+        """What `badak explain` shows: what docs/errors.md says between its programs, and what diagnoses say of themselves."""
+        for module in self.modules:
+            for node in ast.walk(module.tree) if module.name.startswith("doctor/diagnoses/") else []:
+                if isinstance(node, ast.ClassDef) and (text := ast.get_docstring(node)):
+                    self._add(module, (" ".join(text.split()),), False)
         owner = next((module for module in self.modules if module.name == "insight/situations.py"), None)
         for one in situations() if owner else []:
             for paragraph in ("" if kind else text for kind, text in one.parts):
@@ -237,7 +252,7 @@ class Reader:
 
     def _hole(self, module: Module, node: ast.expr, depth: int) -> list[Parts]:
         """What an expression within a text becomes: the one literal that it can be, else a hole, its literals kept as parts."""
-        if isinstance(node, ast.Attribute):
+        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Call) and called(node) == "say"):  # which says it itself
             return [(Hole(ast.unparse(node)),)]
         found = self.follow(module, node, True, depth + 1)
         plain = not isinstance(node, ast.Call | ast.Subscript | ast.GeneratorExp)
@@ -344,8 +359,10 @@ def raw(template: str) -> Parts:
 
 
 def called(call: ast.Call) -> str:
-    """The name of what is called; "append to notes" of `subject.notes.append(...)`."""
+    """The name of what is called; "append to notes" of `subject.notes.append(...)`, "say of seen" of another's say."""
     name = name_of(call.func)
+    if name == "say" and isinstance(call.func, ast.Attribute) and name_of(call.func.value) != "language":
+        return f"say of {name_of(call.func.value)}"
     return f"append to {name_of(call.func.value)}" if name == "append" else name  # type: ignore[attr-defined]
 
 

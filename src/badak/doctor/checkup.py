@@ -7,6 +7,7 @@ from typing import Any
 from badak.audit.report import as_page, as_rows
 from badak.language import say
 
+HEADS = ("fault", "place", "what was measured")
 SHOWN = 6  # findings: each takes three or four lines of a screen
 
 
@@ -22,8 +23,8 @@ class Finding:
     numbers: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        where = f"  {self.place}" if self.place else ""
-        return f"{self.code} {say(self.title)}{where}\n  {say(self.cause)}\n  fix: {say(self.fix)}"
+        place = f"  {self.place}" if self.place else ""
+        return f"{self.code} {say(self.title)}{place}\n  {say(self.cause)}\n  {say('fix:')} {say(self.fix)}"
 
 
 @dataclass
@@ -53,16 +54,16 @@ class Checkup:
     def head(self) -> list[str]:
         """What was watched."""
         known = [loss for loss in self.losses if loss is not None]
-        first = say(f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s")
-        curve = say(f"; loss {known[0]:.4g} -> {known[-1]:.4g}") if known else ""
-        return [first + curve] + ([f"{self.model}; {self.optimizer}"] if self.model else [])
+        curve = f"; loss {known[0]:.4g} -> {known[-1]:.4g}" if known else ""
+        lines = [say(f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s") + say(curve)]
+        return lines + ([f"{self.model}; {self.optimizer}"] if self.model else [])
 
     def __str__(self) -> str:
         parts = ["\n".join(self.head())]
         parts += [str(finding) for finding in self.findings[:SHOWN]] or [say("nothing found")]
         rest = [f"{f.code} {say(f.title)}" for f in self.findings[SHOWN:]]
         tail = [say(f"and {len(rest)} more: {', '.join(rest)}")] if rest else []
-        tail += [say(f"note: {each}") for each in self.why]
+        tail += [f"{say('note:')} {say(each)}" for each in self.why]
         return "\n\n".join([*parts, "\n".join(tail)]).rstrip()
 
     def __repr__(self) -> str:
@@ -70,14 +71,14 @@ class Checkup:
 
     def to_html(self) -> str:
         """The same as one HTML page that needs nothing else."""
-        return as_page(f"doctor of {self.subject}", self._repr_html_())
+        return as_page(say(f"doctor of {self.subject}"), self._repr_html_())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
         word = say(f"{len(self.findings)} found") if self.findings else say("nothing found")
         rows = as_rows(
-            (say("fault"), say("place"), say("what was measured")),
-            [(f"{f.code} {say(f.title)}", f.place or "-", say(f.cause), f.numbers, say(f.fix)) for f in self.findings],
+            HEADS,
+            [(f"{f.code} {say(f.title)}", f.place or "-", f.cause, f.numbers, f.fix) for f in self.findings],
         )
-        tail = "".join(f"<li>{escape(each)}</li>" for each in self.why)
+        tail = "".join(f"<li>{escape(say(each))}</li>" for each in self.why)
         return f"<section><h2>{word}</h2>{head}{rows}<ul>{tail}</ul></section>"
