@@ -81,6 +81,12 @@ def test_gradients_that_vanish_or_explode_from_layer_to_layer(code, wide, betwee
     assert code in [finding.code for finding in checkup.findings], checkup
 
 
+def test_a_block_without_a_training_is_not_called_sound():
+    with badak.doctor(quiet=True) as checkup:
+        nn.Linear(2, 2)(badak.ones(1, 2))
+    assert "note: no optimizer.step() was seen" in str(checkup)
+
+
 def test_the_report_is_written_when_the_steps_are_over_and_then_nobody_looks():
     training, file = built(OWN[0]), io.StringIO()
     call = badak.nn.Module.__call__

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from functools import cached_property
 from time import perf_counter
 from typing import Any, TextIO
 
@@ -63,6 +64,8 @@ class Visit:
                 rates = watch.steps[0].rates[:1]
                 lr = f", lr {rates[0]:.3g}" if rates else ""
                 report.optimizer = f"{type(watch.steps[0].optimizer).__name__}{lr}"
+        if not report.steps:
+            report.why.append("no optimizer.step() was seen, so there was little to judge")
         report.findings += self.diagnosed()
         if not self.quiet:
             (self.file or sys.stderr).write(f"{report}\n")
@@ -85,7 +88,7 @@ class Visit:
     def steps(self) -> list[Step]:
         return self.watch.steps
 
-    @property
+    @cached_property
     def trained(self) -> set[int]:
         """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
         optimizers = [*self.watch.optimizers.values(), *(x for x in gc.get_objects() if issubclass(type(x), Optimizer))]
