@@ -1,6 +1,7 @@
 """Complaints that only modules make: about attributes and names, which Python has its own exceptions for."""
 
 from badak.errors import BadakError
+from badak.language import say
 
 
 class ModuleAttributeError(BadakError, AttributeError):
@@ -10,7 +11,8 @@ class ModuleAttributeError(BadakError, AttributeError):
 class ModuleNameError(BadakError, KeyError, ValueError):
     """A name that a module cannot register a member under."""
 
-    __str__ = Exception.__str__  # KeyError would print the text in quotes, on one line
+    def __str__(self) -> str:
+        return say(Exception.__str__(self))  # KeyError would print the text in quotes, on one line
 
 
 def kind(value: object) -> str:
