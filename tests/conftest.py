@@ -11,6 +11,8 @@ os.environ.setdefault(
 
 os.environ["BADAK_LANG"] = "en"  # texts are compared
 
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is: a name that is no folder asks no network
+
 import signal
 from collections import Counter
 from contextlib import contextmanager

@@ -330,13 +330,13 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "gpt", "--data", "none.txt"], "none.txt: no such file", ""),
         (["train", "classify", "--data", "none"], "none: no such folder", "put the four MNIST files"),
         (["train", "gpt", "--resume", "none"], "none: not a run folder", "runs/gpt"),
-        (["predict", "none", "x.png"], "none: not a run folder", ""),
+        (["predict", "none", "x.png"], "none: there is no such folder", "into a folder none"),
         (["predict"], "Missing argument 'RUN'", "badak predict --help"),
-        (["predict", "none"], "none: not a run folder", ""),
+        (["predict", "none"], "none: there is no such folder", "into a folder none"),
         (["train", "text", "--data", "none.csv"], "none.csv: no such file", ""),
         (["train", "text", "--task", "words"], "'words' is not one of 'classes', 'numbers'", "badak train text --help"),
-        (["generate", "none"], "none: not a run folder", ""),
-        (["generate", "none", "--top-p", "2"], "none: not a run folder", ""),
+        (["generate", "none"], "none: there is no such folder", "into a folder none"),
+        (["generate", "none", "--top-p", "2"], "none: there is no such folder", "into a folder none"),
     ],
 )
 def test_a_mistake_is_two_lines(capsys, arguments, cause, fix):

@@ -49,7 +49,7 @@ def test_every_word_about_what_was_cut_or_is_missing_is_said_in_korean_too():
     package = HERE.parent.parent
     files = [*(package / "look").glob("*.py"), package / "train" / "looking.py"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files if path.exists())
-    codes = set(re.findall(r'\.say\(\s*"(\w+)"', text))
+    codes = set(re.findall(r'\.remark\(\s*"(\w+)"', text))
     notes = {key.removeprefix("note_") for key in words() if key.startswith("note_")}
     assert codes <= notes
     assert notes - codes <= (set() if files[-1].exists() else {"own_translation", "cut_context"})

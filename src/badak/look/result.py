@@ -7,7 +7,7 @@ from typing import Any
 
 from badak.io.atomic import write_file
 from badak.language import language as spoken
-from badak.look.page import page
+from badak.naming.table import reach
 
 
 class Look:
@@ -21,7 +21,7 @@ class Look:
 
     def to_html(self, language: str | None = None) -> str:
         """The page."""
-        return page(self.record, language or spoken())
+        return reach("badak.look.page").page(self.record, language or spoken())
 
     def to_json(self) -> str:
         """The record as text."""
