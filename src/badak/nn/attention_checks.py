@@ -8,11 +8,11 @@ from badak.tensor import bool as bool_
 _AXES = {True: ("batch", "length"), False: ("length", "batch")}
 
 
-class _InputError(ShapeError, AssertionError):
+class AttentionInputError(ShapeError, AssertionError):
     """Wrong shapes at the door of attention (PyTorch asserts some of them)."""
 
 
-class _MaskKindError(DTypeError, AssertionError):
+class MaskKindError(DTypeError, AssertionError):
     """A mask of integers (PyTorch asserts it)."""
 
 
@@ -55,12 +55,12 @@ def check_inputs(attention, query: Tensor, key: Tensor, value: Tensor, padding, 
 
 def _check_dims(query: Tensor, key: Tensor, value: Tensor) -> None:
     if query.dim() not in (2, 3):
-        raise _InputError(
+        raise AttentionInputError(
             f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor {tuple(query.shape)}",
             "MultiheadAttention makes the heads itself: give it (length, batch, embed_dim)" if query.dim() == 4 else None,
         )
     if not query.dim() == key.dim() == value.dim():
-        raise _InputError(
+        raise AttentionInputError(
             f"query, key and value must all have a batch or all have none; "
             f"got {query.dim()}-D, {key.dim()}-D and {value.dim()}-D tensors",
             "x.unsqueeze(...) gives a batch of one",
@@ -72,7 +72,7 @@ def _check_channels(attention, query: Tensor, key: Tensor, value: Tensor) -> Non
     for argument, (x, name) in wanted.items():
         size = getattr(attention, argument)
         if x._array.shape[-1] != size:
-            raise _InputError(
+            raise AttentionInputError(
                 f"was expecting embedding dimension of {size}, but got {x.shape[-1]}: {name} {tuple(x.shape)}, {argument}={size}",
                 f"MultiheadAttention(..., {argument}={x.shape[-1]})",
             )
@@ -81,12 +81,12 @@ def _check_channels(attention, query: Tensor, key: Tensor, value: Tensor) -> Non
 def _check_batches(attention, query: Tensor, key: Tensor, value: Tensor, sizes: list[dict]) -> None:
     q, k, v = sizes
     if k != v:
-        raise _InputError(
+        raise AttentionInputError(
             f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}: they need the same length and batch"
         )
     if q.get("batch") != k.get("batch"):
         axes = ", ".join((*_AXES[attention.batch_first], "dim"))
-        raise _InputError(
+        raise AttentionInputError(
             f"query {tuple(query.shape)} and key {tuple(key.shape)} read as ({axes}) have batch {q['batch']} vs {k['batch']}",
             f"batch_first={not attention.batch_first}" if q["length"] == k["length"] else None,
             code=9,
@@ -95,7 +95,7 @@ def _check_batches(attention, query: Tensor, key: Tensor, value: Tensor, sizes: 
 
 def _check_mask_dtype(name: str, mask: Tensor) -> None:
     if mask._array.dtype.kind not in "bf" and mask.dtype != bool_ and not mask.is_floating_point():
-        raise _MaskKindError(
+        raise MaskKindError(
             f"only bool and floating types of {name} are supported; got {mask.dtype}",
             f"{name}=({name} != 0) if non-zero means hide",
         )
@@ -112,7 +112,7 @@ def _check_padding(attention, query: Tensor, padding: Tensor, B: int, S: int) ->
             fix = f"batch_first=True if query {tuple(query.shape)} is (batch, length, dim), else mask.T"
     else:
         fix = "one entry for each key"
-    raise _InputError(f"expected key_padding_mask of shape (batch, keys) = {wanted}, but got {shape}", fix)
+    raise AttentionInputError(f"expected key_padding_mask of shape (batch, keys) = {wanted}, but got {shape}", fix)
 
 
 def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tuple[int, int, int, int]) -> None:
@@ -121,23 +121,23 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
     if shape in ((T, S), (B * H, T, S)):
         return
     if len(shape) not in (2, 3):
-        raise _InputError(
+        raise AttentionInputError(
             f"attn_mask must be None, 2-D or 3-D, found {len(shape)}-D {shape}",
             f"(queries, keys) = {(T, S)} or (batch heads, queries, keys) = {(B * H, T, S)}",
         )
     if query.dim() == 3 and not attention.batch_first and shape == (query.shape[1], key.shape[1]):
-        raise _InputError(
+        raise AttentionInputError(
             f"query {tuple(query.shape)} is read as (length={T}, batch={B}) because batch_first=False, "
             f"but attn_mask is {shape[0]}x{shape[1]}",
             "batch_first=True.",
             code=8,
         )
     if shape == (B, S):
-        raise _InputError(f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask.", "key_padding_mask=mask", code=3)
+        raise AttentionInputError(f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask.", "key_padding_mask=mask", code=3)
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     words = "(queries, keys)" if len(shape) == 2 else "(batch heads, queries, keys)"
     fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else None
-    raise _InputError(f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {words} = {wanted}.", fix)
+    raise AttentionInputError(f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {words} = {wanted}.", fix)
 
 
 def check_cached(attention, query, key, value, padding, mask, need_weights: bool, is_causal: bool, cache) -> None:
@@ -162,7 +162,7 @@ def check_cached(attention, query, key, value, padding, mask, need_weights: bool
         axis = 0 if attention.batch_first else 1
         wanted = (query.shape[axis], cache.length + query.shape[1 - axis])
         if query.dim() != 3 or tuple(padding.shape) != wanted:
-            raise _InputError(
+            raise AttentionInputError(
                 f"key_padding_mask {tuple(padding.shape)}: with a cache of {cache.length} tokens expected {wanted}",
                 "(batch, tokens read and new)",
             )
