@@ -253,7 +253,8 @@ def test_a_mean_over_padding_is_a_leak_in_the_model_itself():
 
 def test_a_cache_that_forgets_where_it_is_is_found():
     program = built(gpt)
-    program.model._length_of = lambda cache: 0  # positions begin anew with each part
+    model = program.model
+    model._positions = lambda T, cache, starts: model.position.weight[:T]  # positions begin anew with each part
     (finding,) = badak.audit(program.model, program.args).findings
     assert finding.probe == "cache" and finding.numbers["largest change"] > 1e-3
 
@@ -420,3 +421,22 @@ def test_small_batches_are_asked_what_can_be_asked(shape):
 def test_a_translation_of_lengths_that_differ_from_each_other_is_asked():
     program = built(translator)
     assert set(badak.audit(program.model, program.args).sound) >= {"future", "padding", "batch", "order", "positions"}
+
+
+def test_layers_in_a_plain_list_are_found_before_anything_else_is_asked():
+    class Listed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(V, 8)
+            self.layers = [nn.TransformerEncoderLayer(8, 2, 16, batch_first=True) for _ in range(2)]  # with dropout
+
+        def forward(self, ids):
+            x = self.table(ids)
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    report = badak.audit(Listed(), badak.randint(V, (2, 4)))
+    assert not report.ok and [(each.probe, each.module) for each in report.findings] == [("gradients", "layers")]
+    assert "layers is a list with 2 modules: their 24 parameters are not registered" in str(report)
+    assert "nothing else was asked: eval() does not reach layers" in str(report)

@@ -7,11 +7,11 @@ from badak.audit.batch import Batch
 from badak.audit.keep import as_it_was
 from badak.audit.kind import KINDS
 from badak.audit.probes import PROBES
-from badak.audit.report import Audit
+from badak.audit.report import Audit, Finding
 from badak.audit.subject import Subject, Unasked
 from badak.errors import ArgumentError, KindError
 from badak.nn import Module
-from badak.nn.unregistered import describe_unregistered
+from badak.nn.unregistered import describe_unregistered, forgotten
 from badak.optim import Optimizer
 
 
@@ -23,6 +23,10 @@ def ask_all(model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: A
         raise ArgumentError(f"audit: forwards={forwards!r} allows for none", "forwards=10")
     if pad is not None and not isinstance(pad, int):
         raise KindError(f"audit: pad={pad!r} is no id", "pad=0, the id that fills texts up")
+    if lost := unregistered(model):
+        report = Audit(type(model).__name__, kind or "", "", "", lost)
+        report.notes.append("nothing else was asked: eval() does not reach layers that are not registered")
+        return report
     with as_it_was(model):
         subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss)
         subject.optimizers = given
@@ -59,6 +63,16 @@ def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
                 f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]"
             )
     return several
+
+
+def unregistered(model: Module) -> list[Finding]:
+    """Layers in plain lists: they never learn, and eval() does not reach them, so that no forward can be trusted."""
+    paths = {id(module): path for path, module in model.named_modules()}
+    return [
+        Finding("gradients", f"{paths[id(module)]}.{name}".lstrip("."), cause, fix)
+        for module, name, value in model._plain_containers()
+        for cause, fix, _ in forgotten(model, [(module, name, value)])
+    ]
 
 
 def sizes_of(subject: Subject) -> str:

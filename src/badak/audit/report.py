@@ -81,6 +81,8 @@ class Audit:
     def head(self) -> list[str]:
         """What was audited, and what it cost."""
         cost = say(f"{self.forwards} forwards, {self.backwards} backward, {self.seconds:.2f} s")
+        if not self.forwards:  # what was found at once made all else pointless
+            return [say(f"audit of {self.model}"), cost]
         return [say(f"audit of {self.model}: {self.kind} ({self.why})"), f"{say(self.sizes)}; {cost}"]
 
     def tail(self) -> list[str]:

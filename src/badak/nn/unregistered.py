@@ -20,14 +20,14 @@ Containers = Iterable[tuple[Any, str, Any]]  # (module, name, value), as the wal
 
 def warn_of_unregistered(model, containers: Containers) -> None:
     """Warn, once per class and attribute, of lists and dicts of modules or parameters that `model` does not register."""
-    for cause, fix, key in _forgotten(model, containers):
+    for cause, fix, key in forgotten(model, containers):
         warn_once(key, cause, fix, code=17)
 
 
 def describe_unregistered(model, containers: Containers) -> tuple[str, str | None]:
     """(cause, fix) for a model without a registered parameter: what was found that looks like forgotten ones."""
     cause = f"no parameters: model {type(model).__name__} has none registered."
-    for found, fix, _ in _forgotten(model, containers):
+    for found, fix, _ in forgotten(model, containers):
         return f"{cause} {found}", fix
     for module in model.modules():
         made = _local_modules(type(module))
@@ -39,7 +39,7 @@ def describe_unregistered(model, containers: Containers) -> tuple[str, str | Non
     return cause, "assign nn.Parameter or modules such as nn.Linear to attributes of self in __init__"
 
 
-def _forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
+def forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
     """(cause, fix, key) of each plain list, tuple or dict that holds modules or parameters which nobody registered."""
     known = {id(p) for module in model.modules() for p in module._parameters.values()}
     found = []
