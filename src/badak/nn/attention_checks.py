@@ -133,7 +133,8 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
             code=8,
         )
     if shape == (B, S):
-        raise AttentionInputError(f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask.", "key_padding_mask=mask", code=3)
+        cause = f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask."
+        raise AttentionInputError(cause, "key_padding_mask=mask", code=3)
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     words = "(queries, keys)" if len(shape) == 2 else "(batch heads, queries, keys)"
     fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else None
