@@ -11,6 +11,9 @@ senses.py     what is measured at single operations: losses, attentions, rectifi
 visit.py      some steps of a training under the watch, and what the diagnoses say of them
 names.py      names of modules and parameters, and lines of the program
 program.py    a PyTorch program, run until enough steps were seen
+recorder.py   the first whole step of a program, kept
+tape.py       one step, which can be made again
+overfit.py    the first step, made again and again: can one batch be learned by heart?
 checkup.py    what was found, as text and as a page
 diagnoses/    one file for each, which judges and does not measure
 """

@@ -34,6 +34,7 @@ class Checkup:
     findings     what is wrong, causes before effects; `ok` is True where there is nothing
     steps        how many were watched
     losses       the loss of each of them, None where it had none
+    verdict      what is said where nothing was found
     why          what there is to know of how it was watched
     seconds      what it took, the program's own work included
     """
@@ -46,6 +47,7 @@ class Checkup:
     optimizer: str = ""
     why: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    verdict: str = ""
 
     @property
     def ok(self) -> bool:
@@ -60,7 +62,7 @@ class Checkup:
 
     def __str__(self) -> str:
         parts = ["\n".join(self.head())]
-        parts += [str(finding) for finding in self.findings[:SHOWN]] or [say("nothing found")]
+        parts += [str(finding) for finding in self.findings[:SHOWN]] or [self.verdict or say("nothing found")]
         rest = [f"{f.code} {say(f.title)}" for f in self.findings[SHOWN:]]
         tail = [say(f"and {len(rest)} more: {', '.join(rest)}")] if rest else []
         tail += [f"{say('note:')} {say(each)}" for each in self.why]
@@ -75,7 +77,7 @@ class Checkup:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
-        word = say(f"{len(self.findings)} found") if self.findings else say("nothing found")
+        word = say(f"{len(self.findings)} found") if self.findings else self.verdict or say("nothing found")
         rows = as_rows(
             HEADS,
             [(f"{f.code} {say(f.title)}", f.place or "-", f.cause, f.numbers, f.fix) for f in self.findings],

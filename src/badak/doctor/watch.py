@@ -60,15 +60,19 @@ class Watch(Observer):
             if modes.observer is None or watch not in modes.observers:
                 return plain(module, *args, **kwargs)
             stack = watch.stack
-            if not stack:
+            outer = not stack
+            if outer:
                 watch._from_outside(module, args, kwargs)
             elif id(module) not in watch.inside:
                 watch.inside[id(module)] = module, stack[-1]
             stack.append(module)
             try:
-                return plain(module, *args, **kwargs)
+                y = plain(module, *args, **kwargs)
             finally:
                 stack.pop()
+            if outer:
+                watch.came_out(y)
+            return y
 
         Module.__call__ = called  # type: ignore[method-assign,assignment]
         effects.watch(self)
@@ -93,6 +97,9 @@ class Watch(Observer):
         content = senses.content(args, kwargs, self._held) if modes.grad else ()
         call = Call(module, line(3), modes.grad, module.training, known[1], content)
         self.open.calls.append(call)
+
+    def came_out(self, y: Any) -> None:
+        """What the program called gave this."""
 
     # the forward
 
@@ -174,14 +181,9 @@ class Watch(Observer):
     # the step
 
     def call(self, effect: Effect, args, kwargs):
-        first = args[0] if args else None
-        if (
-            effect.kind != "state"
-            or not isinstance(first, Optimizer)
-            or effect.function.__name__ != "step"
-            or first._stepping
-        ):
+        if not is_step(effect, args):
             return effect.function(*args, **kwargs)
+        first = args[0]
         before = self._before(first)
         self.open.place = line(3)
         result = effect.function(*args, **kwargs)
@@ -219,6 +221,13 @@ class Watch(Observer):
         self.looks_closely = self.open.number in SAMPLED or self.open.number % 10 == 0
         self._losses.clear()
         self._ended(step)
+
+
+def is_step(effect: Effect, args: tuple) -> bool:
+    """Whether an effect is the step() of an optimizer, and not one within it."""
+    if effect.kind != "state" or not args or not isinstance(args[0], Optimizer):
+        return False
+    return effect.function.__name__ == "step" and not args[0]._stepping
 
 
 def name_of(error: BaseException) -> str:
