@@ -16,11 +16,11 @@ from tests.wrong_input import calls
 from tests.wrong_input.spoil import spoiled
 
 SILENT = {  # public names that take no tensor: settings, switches, files, other programs' doors
-    "are_deterministic_algorithms_enabled", "audit", "compile", "doctor", "fork_rng", "from_dlpack", "frombuffer", "get_autocast_dtype",
+    "are_deterministic_algorithms_enabled", "audit", "compile", "fork_rng", "from_dlpack", "frombuffer", "get_autocast_dtype",
     "get_default_device", "get_default_dtype", "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
     "get_rng_state", "info", "initial_seed", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
     "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "is_warn_always_enabled", "load", "look", "manual_seed",
-    "quantize", "save", "seed",
+    "doctor", "quantize", "save", "seed",
     "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "use_deterministic_algorithms",
