@@ -123,4 +123,4 @@ for i in range(count):
                 values,
             )
 dist.barrier()
-print(f"rank {rank}: {count} as NumPy has them")
+sys.stdout.write(f"rank {rank}: {count} as NumPy has them\n")  # at once: print may write the end of its line by itself

@@ -23,4 +23,4 @@ for step in range(8):
             sys.exit(3)
         if how == "sleep":
             time.sleep(300)
-print(f"rank {dist.get_rank()} of {os.environ['WORLD_SIZE']} done: {x[0].item()}")
+sys.stdout.write(f"rank {dist.get_rank()} of {os.environ['WORLD_SIZE']} done: {x[0].item()}\n")  # at once

@@ -1,6 +1,7 @@
 """What people do wrong between ranks: each case prints what this rank was told."""
 
 import datetime
+import sys
 import time
 
 import torch
@@ -16,7 +17,7 @@ def told(name, call):
     except Exception as error:
         text = " / ".join(f"{type(error).__name__}: {error}".splitlines())
     seconds = time.monotonic() - begin
-    print(f"{name} [{rank}] {text}{' LATE' if seconds > 60 else ''}")
+    sys.stdout.write(f"{name} [{rank}] {text}{' LATE' if seconds > 60 else ''}\n")  # at once, beside the other rank
 
 
 rank = "?"
