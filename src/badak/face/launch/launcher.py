@@ -86,6 +86,8 @@ class Attempt:
         self.ranks: dict[int, Rank] = {}
         self.token = secrets.token_hex(8)
         self.server = socket.create_server(("" if order.hosts else "127.0.0.1", 0))
+        self.listener = threading.Thread(target=self._listen, daemon=True)
+        self.over = False
         self.asked = 0  # how often Ctrl-C was pressed
         self.mpi: subprocess.Popen | None = None
 
@@ -94,7 +96,7 @@ class Attempt:
         before = signal.signal(signal.SIGINT, self._interrupt)
         try:
             self.mpi = self._start()
-            threading.Thread(target=self._listen, daemon=True).start()
+            self.listener.start()
             return self._watch()
         finally:
             self._end_all()
@@ -117,7 +119,7 @@ class Attempt:
         return subprocess.Popen(command, env=env, start_new_session=True, stdin=subprocess.DEVNULL)
 
     def _listen(self) -> None:
-        while True:
+        while not self.over:
             try:
                 line, _ = self.server.accept()
             except OSError:
@@ -233,7 +235,18 @@ class Attempt:
             until = time.monotonic() + 5
             while time.monotonic() < until and not all(r.lost or r.end is not None for r in self.ranks.values()):
                 time.sleep(0.02)
+        self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        """End the listener before its socket is closed: the next attempt's has the same number, and it would answer there."""
+        self.over = True
+        try:
+            self.server.shutdown(socket.SHUT_RDWR)
+        except OSError:  # systems that shut down connections alone
+            socket.create_connection(self.server.getsockname()[:2], timeout=1).close()
         self.server.close()
+        if self.listener.is_alive():
+            self.listener.join(5)
 
 
 def how(rank: Rank) -> str:
