@@ -12,6 +12,8 @@ import pytest
 import badak
 from badak.doctor.overfit import Trial
 
+pytestmark = pytest.mark.slow
+
 SOUND = ("sound", "loader", "inside", "byhand", "parts")
 
 

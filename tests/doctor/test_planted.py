@@ -16,7 +16,7 @@ from tests.doctor.plants import PLANTS
 from tests.doctor.programs import OWN, built
 
 # badak warns of some faults by itself; here the report counts
-pytestmark = pytest.mark.filterwarnings("ignore::badak.errors.BadakWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::badak.errors.BadakWarning")]
 
 
 def examined(training, steps: int = 20):

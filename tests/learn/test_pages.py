@@ -6,6 +6,8 @@ import pytest
 
 from tools import learn
 
+pytestmark = pytest.mark.slow
+
 PAGES = [page for language in learn.LANGUAGES for page in learn.pages(language)]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 

@@ -21,6 +21,8 @@ from badak.models import GPT
 from badak.train.looking import look_at_run
 from badak.train.session import open_model
 
+pytestmark = pytest.mark.slow
+
 SMALL = ["--d-model", "16", "--epochs", "1"]
 TASKS = {
     "gpt": ["--preset", "sentences", "--heads", "2", "--layers", "2", "--context", "24", *SMALL],

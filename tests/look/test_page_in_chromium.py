@@ -15,6 +15,8 @@ from badak.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from tests.look.conftest import chromium
 from tests.look.made import record
 
+pytestmark = pytest.mark.slow
+
 TOKENS = ["The", " cat", " sat", " on", " the", " mat"]
 VIEW = "document.documentElement"
 FLOORS = """[...document.querySelectorAll('.chip')].map((chip) => {
@@ -187,7 +189,7 @@ def test_everything_is_reached_by_the_keyboard(opened):
     shown.keyboard.press("Shift+Slash")
     assert shown.locator("dialog#help").is_visible()
     shown.keyboard.press("Escape")
-    assert shown.locator("dialog#help").count() == 0
+    shown.locator("dialog#help").wait_for(state="detached")  # a dialog closes after the key has gone
     shown.keyboard.press("ArrowLeft")
     assert text(shown, ".token.pinned").startswith("·the")
     shown.keyboard.press(".")

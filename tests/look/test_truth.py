@@ -13,6 +13,8 @@ import badak
 from badak.look.numbers import from_fixed_point
 from badak.models.pretrained import from_pretrained
 
+pytestmark = pytest.mark.slow
+
 t.utils.logging.set_verbosity_error()
 t.utils.logging.disable_progress_bar()
 
