@@ -126,7 +126,7 @@ class GPT(Pretrained):
         self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
     ) -> Tensor:
         T = ids.shape[1]
-        self._expect_fits(T, cache)
+        expect_fits(self, T, cache, too_long)
         keep = seen(T, len(ids), cache, starts, mask)
         h = self.drop(self.token(ids) + self._positions(T, cache, starts))  # (B, T, C)
         for layer, block in enumerate(self.blocks):
@@ -141,18 +141,6 @@ class GPT(Pretrained):
             return self.position.weight[:T] if cache is None else cache.rows(self.position.weight, T)
         places = arange(T) if cache is None else cache.places(T)
         return self.position((places - starts.clamp(min=0)[:, None]).clamp(min=0))
-
-    def _expect_fits(self, T: int, cache: KeyValueCache | None) -> None:
-        if cache is None:
-            if T > self.config.context:
-                raise too_long(T, self.config.context, None)
-            return
-        if len(cache) != len(self.blocks):
-            raise ArgumentError(
-                f"GPT: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
-                fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
-            )
-        cache.expect_within(self.config.context, T, too_long)
 
     @property
     def takes_cache(self) -> bool:
@@ -195,6 +183,21 @@ def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:
     """Whether the forward of `module` is the one of `kind`, compiled or not."""
     forward = getattr(module.forward, "function", module.forward)
     return getattr(forward, "__func__", None) is kind.forward
+
+
+def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
+    """Raise complaint(length, context, cache) for T tokens too many, ArgumentError for the cache of a model of other layers."""
+    if cache is None:
+        if T > model.config.context:
+            raise complaint(T, model.config.context, None)
+        return
+    layers = len(model.blocks)
+    if len(cache) != layers:
+        raise ArgumentError(
+            f"{type(model).__name__}: a cache of {len(cache)} layers for a model of {layers}",
+            fix=f"nn.KeyValueCache({layers}, room={cache.room})",
+        )
+    cache.expect_within(model.config.context, T, complaint)
 
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:

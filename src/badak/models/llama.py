@@ -21,7 +21,7 @@ from typing import Literal
 from badak import nn
 from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
-from badak.models.gpt import seen
+from badak.models.gpt import expect_fits, seen
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
@@ -177,7 +177,7 @@ class Llama(Pretrained):
     def forward(
         self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
     ) -> Tensor:
-        self._expect_fits(ids.shape[1], cache)
+        expect_fits(self, ids.shape[1], cache, too_long)
         # Rotary positions need no starts: only how far apart two tokens stand counts
         keep = seen(ids.shape[1], len(ids), cache, starts, mask)
         h = self.token(ids)  # (B, T, C)
@@ -187,18 +187,6 @@ class Llama(Pretrained):
             cache.advance(ids.shape[1])
         h = self.norm(h)
         return F.linear(h, self.token.weight) if self.output is None else self.output(h)  # (B, T, V)
-
-    def _expect_fits(self, T: int, cache: KeyValueCache | None) -> None:
-        if cache is None:
-            if T > self.config.context:
-                raise too_long(T, self.config.context, None)
-            return
-        if len(cache) != len(self.blocks):
-            raise ArgumentError(
-                f"Llama: a cache of {len(cache)} layers for a model of {len(self.blocks)}",
-                fix=f"nn.KeyValueCache({len(self.blocks)}, room={cache.room})",
-            )
-        cache.expect_within(self.config.context, T, too_long)
 
     def rows_of(self, name: str, parts: int) -> list[int]:
         """Queries, keys and values have as many rows as their heads have channels."""
