@@ -9,6 +9,7 @@ import pytest
 
 import badak
 from badak.cli import main
+from badak.errors import KindError
 
 SCRIPT = """
 import sys
@@ -101,3 +102,11 @@ def test_a_mistake_is_two_lines_and_code_2(words, capsys, tmp_path, monkeypatch)
 def test_no_steps_leave_nothing_to_watch():
     with pytest.raises(badak.errors.ArgumentError, match="doctor: steps=0 leaves nothing to watch\nfix: steps=20"):
         badak.doctor(0)
+
+
+def test_what_is_no_file_is_refused(capsys):
+    assert main(["doctor", "nosuch.py"]) == 2
+    assert capsys.readouterr().err == "error: nosuch.py: no such file\nfix: badak doctor TRAIN.py, a program that trains\n"
+    with pytest.raises(KindError, match="file is int, which cannot be written to") as caught:
+        badak.doctor(file=3)
+    assert caught.value.fix == "file=sys.stdout"

@@ -1,9 +1,11 @@
 """badak doctor TRAIN.py"""
 
+from pathlib import Path
+
 import click
 
 from badak.cli.options import PLACE
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, FileError
 from badak.io.atomic import write_file
 
 
@@ -31,6 +33,8 @@ def command(
 
     The exit code is 1 where something was found, else 0.
     """
+    if not module and not Path(program).is_file():
+        raise FileError(f"{program}: no such file", "badak doctor TRAIN.py, a program that trains")
     if overfit:
         from badak.doctor.overfit import overfitted
 

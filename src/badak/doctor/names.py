@@ -31,17 +31,6 @@ def line(depth: int = 2) -> str:
     return ""
 
 
-def being_made(depth: int = 2) -> bool:
-    """Whether one of the callers is the constructor of a module."""
-    frame: FrameType | None = sys._getframe(depth)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "__init__" and isinstance(frame.f_locals.get(code.co_varnames[0]), Module):
-            return True
-        frame = frame.f_back
-    return False
-
-
 class Names:
     """What the modules and parameters of some models are called; `tops` are the models, the largest first."""
 

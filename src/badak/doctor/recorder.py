@@ -1,13 +1,15 @@
 """Keeps the first whole step of a program as a `Tape`, and ends the program where the optimizer would make it."""
 
+import sys
 from typing import Any
 
 import numpy as np
 
-from badak.doctor.names import being_made, line
+from badak.doctor.names import line
 from badak.doctor.tape import Back, Called, Ran, Tape
 from badak.doctor.watch import Watch, is_step
 from badak.errors import ArgumentError
+from badak.face.first_call import being_made
 from badak.graph.modes import modes
 from badak.tensor import Tensor
 
@@ -50,7 +52,7 @@ class Recorder(Watch):
 
     def _from_outside(self, module, args, kwargs) -> None:
         self._call_under_way = None
-        if modes.grad and not self._going_back and not being_made(3):
+        if modes.grad and not self._going_back and not being_made(sys._getframe(2)):
             super()._from_outside(module, args, kwargs)
             self._call_under_way = Called(module, args, kwargs)
 

@@ -14,7 +14,7 @@ from badak.doctor.facts import Size, Step
 from badak.doctor.names import Names
 from badak.doctor.senses import is_random
 from badak.doctor.watch import Watch
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, KindError
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
 
@@ -27,6 +27,8 @@ class Visit:
     ):
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ArgumentError(f"doctor: steps={steps!r} leaves nothing to watch", "steps=20")
+        if file is not None and not hasattr(file, "write"):
+            raise KindError(f"doctor: file is {type(file).__name__}, which cannot be written to", "file=sys.stdout")
         self.wanted, self.file, self.quiet = steps, file, quiet
         self.checkup = Checkup(subject)
         self.watch = Watch(self.step_ended)

@@ -3,6 +3,7 @@
 Modules are seen by their `__call__`, everything else by the door of effects. A step ends with the step() of an optimizer.
 """
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 
 from badak.doctor import senses
 from badak.doctor.facts import Back, Call, Cut, Size, Step
-from badak.doctor.names import being_made, line
+from badak.doctor.names import line
 from badak.errors import BadakError
+from badak.face.first_call import being_made
 from badak.graph import effects
 from badak.graph.effects import Effect, Observer
 from badak.graph.modes import modes
@@ -88,7 +90,7 @@ class Watch(Observer):
     def _from_outside(self, module: Module, args: tuple, kwargs: dict) -> None:
         known = self._outer.get(id(module))
         if known is None:
-            if being_made(3):
+            if being_made(sys._getframe(2)):
                 return
             known = self._outer[id(module)] = any(True for _ in module.parameters()), senses.is_random(module)
         if not known[0]:

@@ -36,7 +36,7 @@ def first_call(program: str, arguments: list[str], is_module: bool = False) -> F
     plain = Module.__call__
 
     def called(module: Module, *args, **kwargs):
-        if any(True for _ in module.parameters()) and not _being_made(sys._getframe(1)):
+        if any(True for _ in module.parameters()) and not being_made(sys._getframe(1)):
             raise _Reached(FirstCall(module, args, kwargs))
         return plain(module, *args, **kwargs)
 
@@ -60,7 +60,7 @@ def first_call(program: str, arguments: list[str], is_module: bool = False) -> F
     )
 
 
-def _being_made(frame: FrameType | None) -> bool:
+def being_made(frame: FrameType | None) -> bool:
     """Whether one of the callers is the constructor of a module."""
     while frame is not None:
         code = frame.f_code

@@ -17,8 +17,8 @@ class Diagnosis:
     explains: ClassVar[tuple[str, ...]] = ()  # codes of what follows from it, and is not said as well
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        """Yield what is wrong."""
-        raise NotImplementedError
+        """Yield what is wrong; nothing where a diagnosis is asked in another way, as that of `--overfit`."""
+        return iter(())
 
     def found(self, place: str, cause: str, fix: str, **numbers: Any) -> Finding:
         """A finding of this diagnosis."""
