@@ -421,3 +421,9 @@ def test_a_batch_that_the_model_does_not_take_is_refused():
         badak.look(Refusing(3, 3), badak.ones(1, 3))
     assert caught.value.cause == "look: Refusing does not take this batch: LookupError: not this one"
     assert caught.value.fix == "the batch is what the model is called with: look(model, (x,)), look(model, {'ids': x})"
+
+
+def test_a_place_in_no_text_is_refused():
+    with pytest.raises(ArgumentError, match="place=99 of a model that reads no text") as caught:
+        badak.look(nn.Linear(4, 4), badak.ones(2, 4), place=99)
+    assert caught.value.fix == "leave place out"

@@ -300,3 +300,9 @@ def test_wrong_input_is_answered_in_two_lines(make, kind, cause, fix):
     assert isinstance(told.value, BadakError)
     first, second = str(told.value).split("\n")
     assert cause in first and second.startswith("fix: ") and fix.removeprefix("fix: ") in second
+
+
+def test_a_mask_that_is_called_itself_says_how_masks_are_made():
+    with pytest.raises(KindError, match="Mask: it is made by its functions") as caught:
+        Mask(3)
+    assert "Mask.causal()" in caught.value.fix

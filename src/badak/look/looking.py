@@ -156,6 +156,8 @@ def _place(seen: Seen, place: int | None) -> int:
     length = min(seen.sequences[-1].length, seen.most)
     if place is None:
         return max(length - 1, 0)
+    if not length:
+        raise ArgumentError(f"look: place={place} of a model that reads no text", "leave place out")
     if not -length <= place < length:
         raise RangeError(
             f"look: place {place} of a text of which {length} tokens are shown",

@@ -35,6 +35,14 @@ class Mask:
     PyTorch has no such class.
     """
 
+    def __new__(cls, *given: object) -> "Mask":
+        if cls is Mask:
+            raise KindError(
+                "Mask: it is made by its functions, and not called itself",
+                "Mask.causal(), Mask.padding(ids), Mask.window(k), Mask.prefix(n), or Mask.of(keep=tensor)",
+            )
+        return super().__new__(cls)
+
     @staticmethod
     def causal() -> "Mask":
         """Each query sees itself and what stands before it."""
