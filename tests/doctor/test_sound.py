@@ -1,27 +1,12 @@
-"""Nothing is said of the programs of others, nor of badak's own experiments."""
+"""Nothing is said of badak's own experiments. `python -m tests.doctor.measure` asks the programs of others, too."""
 
-import json
-import subprocess
-import sys
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 import badak
 from badak.cli import main
-from tests.doctor import clients
 from tests.real_data import real_data
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(clients.why_absent()), reason=clients.why_absent() or "they are here")
-@pytest.mark.parametrize("name", [*clients.NAMES, *clients.SCRIPTS])
-def test_nothing_is_said_of_the_programs_of_others(name):
-    command = [sys.executable, "-m", "tests.doctor.clients", name]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
-    row = json.loads(done.stdout.splitlines()[-1])
-    assert not row["found"], row["text"]
 
 
 class Enough(Exception):

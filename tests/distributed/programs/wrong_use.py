@@ -2,7 +2,6 @@
 
 import datetime
 import sys
-import time
 
 import torch
 import torch.distributed as dist
@@ -10,14 +9,12 @@ import torch.distributed as dist
 
 def told(name, call):
     """Print the error of a call, in one line."""
-    begin = time.monotonic()
     try:
         call()
         text = "no error"
     except Exception as error:
         text = " / ".join(f"{type(error).__name__}: {error}".splitlines())
-    seconds = time.monotonic() - begin
-    sys.stdout.write(f"{name} [{rank}] {text}{' LATE' if seconds > 60 else ''}\n")  # at once, beside the other rank
+    sys.stdout.write(f"{name} [{rank}] {text}\n")  # at once, beside the other rank
 
 
 rank = "?"
