@@ -4,6 +4,7 @@ Each ```python block of the page is run, and the ```text block that follows it h
 """
 
 import ast
+import linecache
 import re
 import warnings
 from pathlib import Path
@@ -45,6 +46,8 @@ def complaint(code: str) -> str:
     from badak import errors
 
     errors.forget_warnings()
+    lines = (PRELUDE + code).splitlines(keepends=True)
+    linecache.cache["example.py"] = (len(PRELUDE + code), None, lines, "example.py")  # as a program in a file has them
     with warnings.catch_warnings(record=True) as caught, badak.enable_grad():
         warnings.simplefilter("always")
         try:

@@ -7,6 +7,7 @@ badak said of it: an error, or a warning. A test compares the two, and the pages
 import ast
 import contextlib
 import io
+import linecache
 import os
 import re
 import sys
@@ -89,6 +90,7 @@ def _run(code: str, name: str, names: dict) -> str:
     from badak.errors import BadakError, forget_warnings
 
     out = io.StringIO()
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # as a notebook's cell has its lines
     forget_warnings()  # what is said once is said to who reads only this block, too
 
     def say(message, category, *_place) -> None:

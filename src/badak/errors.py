@@ -164,11 +164,17 @@ def command(*words: object) -> str:
 
 def user_line() -> str:
     """ "file.py:line" of the nearest caller outside badak, "" where there is none."""
-    frame = _user_frame()
-    return "" if frame is None else f"{frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.f_lineno}"
+    frame = user_frame()
+    return "" if frame is None else f"{file_name(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
-def _user_frame() -> FrameType | None:
+def file_name(path: str) -> str:
+    """ "train.py" of "/home/me/train.py"."""
+    return path.rsplit("/", 1)[-1]
+
+
+def user_frame() -> FrameType | None:
+    """The frame of the nearest caller outside badak, None where there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "badak":
         frame = frame.f_back

@@ -72,12 +72,7 @@ def root(y, dy):
     """(edge, gradient array) to start a walk from."""
     edge = y._edge()
     if edge is None:
-        why = "was computed under no_grad()" if not modes.grad else "was computed under no_grad() or from detached data"
-        raise GraphError(
-            f"element 0 of tensors does not require grad and does not have a grad_fn: the tensor of shape {tuple(y.shape)} {why}",
-            "compute the loss outside no_grad(), from parameters with requires_grad=True, and without .detach() or .item()",
-            code=23,
-        )
+        raise importlib.import_module("badak.tensor.ungraphed").complaint(y)  # which reads the program
     if dy is None:
         if y._array.size != 1:
             raise GraphError(
