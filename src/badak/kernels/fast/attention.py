@@ -13,12 +13,12 @@ import numpy as np
 from badak.kernels.fast.attention_of_one import attention_of_one
 from badak.kernels.fast.bf16_products import WAY_NUMBERS, WAYS
 from badak.kernels.fast.casts import cast
-from badak.kernels.fast.compiler.arrays import unit_stride
+from badak.kernels.fast.compiler.arrays import lent, unit_stride
 from badak.kernels.fast.compiler.compile import kernel
 from badak.kernels.fast.compiler.registers import whole_registers
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.totals import summed
-from badak.kernels.fast.vectors.accumulators import rounded_to, summing
+from badak.kernels.fast.vectors.accumulators import in_full, numbers_in, rounded_to
 from badak.kernels.fast.vectors.bf16_gemm import WIDE, multiply
 from badak.kernels.fast.vectors.columns import softmax_columns, softmax_columns_backward
 from badak.kernels.half import BFLOAT16, value_dtype
@@ -65,7 +65,7 @@ def _drop(scores, first, width, drop, b, h, raised):
 
 
 @kernel
-def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way):
+def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way, space, room):
     """One block of queries of one head."""
     heads, queries = q.shape[1], q.shape[2]
     blocks = -(-queries // block)
@@ -75,8 +75,10 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
     last = min(first + block, queries)
     width = last - first
     seen = max(min(last + causal, k.shape[2]), 0)
-    scores = np.empty((seen, whole_registers(width, scale)), q.dtype)
-    multiply(way, scale, k[b, g, :seen], q[b, h, first:last].T, None, scores[:, :width])
+    scores, wide = space[:seen], way == WIDE
+    query, keys, values = q[b, h, first:last], k[b, g, :seen], v[b, g, :seen]
+    of_q, of_k, of_v = in_full(wide, query, room[0]), in_full(wide, keys, room[1]), in_full(wide, values, room[2])
+    multiply(way, scale, keys, of_k, query.T, of_q.T, None, scores[:, :width], room[3])
     _mask(scores, first, width, b, h, keep, bias, causal)
     softmax_columns(scores, width, lse[b, h, first:last])
     if drop.size:
@@ -87,37 +89,62 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
                 weights[b, h, first + r, j] = scores[j, r]
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
-    multiply(way, 1, scores[:, :width].T, v[b, g, :seen], None, out[b, h, first:last])
+    a = scores[:, :width].T
+    multiply(way, 1, a, a, values, of_v, None, out[b, h, first:last], room[3])
+
+
+@kernel
+def _room(count, q, v, block, way):
+    """Where `count` matrices of a head, or of a block of it, are kept as float32; none where no kernel wants that."""
+    rows = max(v.shape[2], block) if way == WIDE else 0
+    return np.empty((count, rows, max(q.shape[3], v.shape[3])), q.dtype)
 
 
 @parallel("X4 Wf3 W4 V4 V4 V4 V?4 Vf4 V?4 f f i i i i")
 def attention_blocks(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way, jobs):
     """out (B, H, T, E), lse (B, H, T) and, unless empty, weights (B, H, T, S) of `jobs` blocks of queries."""
     every = q.shape[0] * q.shape[1] * -(-q.shape[2] // block)
+    space, room = np.empty((k.shape[2], whole_registers(block, scale)), q.dtype), _room(4, q, v, block, way)
+    lent_space, lent_room = lent(space), lent(room)
     for job in range(task * jobs, min((task + 1) * jobs, every)):
-        _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way)
+        _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way, lent_space, lent_room)
+    space[:0], room[:0] = 0, 0
+
+
+@kernel
+def _clear(x):
+    """x (M, N) = 0, its rows being contiguous."""
+    for i in range(x.shape[0]):
+        row = unit_stride(x[i])
+        for j in range(x.shape[1]):
+            row[j] = 0
 
 
 @kernel
 def _attend_backward(
-    job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way
-):
+    job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way,
+    space, room, sums,
+):  # fmt: skip
     """Every P-th query block of the heads that share one key head."""
     parts, groups, keys = dk.shape[0], k.shape[1], k.shape[2]
     part, b, g = job % parts, job // parts // groups, job // parts % groups
     shared, queries = q.shape[1] // groups, q.shape[2]
-    dk_sums, dv_sums = summing(dk[part, b, g]), summing(dv[part, b, g])
-    row = whole_registers(min(block, queries), scale)
-    space = np.empty((2, keys, row), q.dtype)
+    dk_sums, dv_sums = numbers_in(dk[part, b, g], sums[0]), numbers_in(dv[part, b, g], sums[1])
+    _clear(dk_sums)
+    _clear(dv_sums)
+    wide, key, value = way == WIDE, k[b, g], v[b, g]
+    of_k, of_v = in_full(wide, key, room[0]), in_full(wide, value, room[1])
     for turn in range(part, shared * -(-queries // block), parts):
         h, first = g * shared + turn % shared, turn // shared * block
         last = min(first + block, queries)
         width = last - first
         seen = max(min(last + causal, keys), 0)
-        a, ds = space[0, :seen], space[1, :seen]
-        multiply(way, scale, k[b, g, :seen], q[b, h, first:last].T, None, a[:, :width])
+        a, ds, k_seen, v_seen = space[0, :seen], space[1, :seen], of_k[:seen], of_v[:seen]
+        query, dy = q[b, h, first:last], dout[b, h, first:last]
+        of_q, of_dy = in_full(wide, query, room[2]), in_full(wide, dy, room[3])
+        multiply(way, scale, key[:seen], k_seen, query.T, of_q.T, None, a[:, :width], room[4])
         _mask(a, first, width, b, h, keep, bias, causal)
-        multiply(way, 1, v[b, g, :seen], dout[b, h, first:last].T, None, ds[:, :width])
+        multiply(way, 1, value[:seen], v_seen, dy.T, of_dy.T, None, ds[:, :width], room[4])
         if dweights.size:
             for r in range(width):
                 for j in range(seen):
@@ -132,9 +159,10 @@ def _attend_backward(
                 for j in range(seen):
                     dscores[b, h, first + r, j] = ds[j, r]
         dk_seen, dv_seen = dk_sums[:seen], dv_sums[:seen]
-        multiply(way, 1, a[:, :width], dout[b, h, first:last], dv_seen, dv_seen)
-        multiply(way, scale, ds[:, :width].T, k[b, g, :seen], None, dq[b, h, first:last])
-        multiply(way, scale, ds[:, :width], q[b, h, first:last], dk_seen, dk_seen)
+        a, ds = a[:, :width], ds[:, :width]
+        multiply(way, 1, a, a, dy, of_dy, dv_seen, dv_seen, room[4])
+        multiply(way, scale, ds.T, ds.T, key[:seen], k_seen, None, dq[b, h, first:last], room[4])
+        multiply(way, scale, ds, ds, query, of_q, dk_seen, dk_seen, room[4])
     rounded_to(dk[part, b, g], dk_sums)
     rounded_to(dv[part, b, g], dv_sums)
 
@@ -150,10 +178,15 @@ def attention_backward_parts(
     dscores and dweights may be empty.
     """
     every = dk.shape[0] * k.shape[0] * k.shape[1]
+    space = np.empty((2, k.shape[2], whole_registers(block, scale)), q.dtype)
+    room, sums = _room(5, q, v, block, way), np.empty((2, k.shape[2], max(q.shape[3], v.shape[3])), q.dtype)
+    lent_space, lent_room, lent_sums = lent(space), lent(room), lent(sums)
     for job in range(task * jobs, min((task + 1) * jobs, every)):
         _attend_backward(
-            job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way
-        )
+            job, dq, dk, dv, dscores, dout, dweights, q, k, v, lse, keep, bias, drop, scale, raised, causal, block, way,
+            lent_space, lent_room, lent_sums,
+        )  # fmt: skip
+    space[:0], room[:0], sums[:0] = 0, 0, 0
 
 
 def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None, p=0.0, want_weights=False):

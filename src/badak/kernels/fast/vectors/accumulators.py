@@ -8,10 +8,10 @@ Rows of heads, of 8 or 32 numbers, are too short for loops of Numba: they go by 
 import numpy as np
 
 from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
-from badak.kernels.fast.compiler.compile import kernel, overload
+from badak.kernels.fast.compiler.compile import overload
 from badak.kernels.fast.compiler.registers import FLOAT32, I64, Vectors, instruction, returns
 
-__all__ = ["numbers_like", "rounded_to", "summing", "widened"]
+__all__ = ["in_full", "numbers_in", "rounded_to", "summing"]
 
 
 def _move_rows(narrowing):
@@ -55,17 +55,17 @@ def summing(x):
     return x
 
 
-def numbers_like(x):
-    """What stands for x while it is computed: x itself, or float32 if x is bfloat16."""
+def numbers_in(x, room):
+    """What stands for x (M, N) while it is computed: x itself, or the corner of `room`, float32, if x is bfloat16."""
     return x
 
 
 def rounded_to(x, sums):
-    """x = the numbers of `summing(x)` or `numbers_like(x)`, rounded once. The last axis of both is contiguous."""
+    """x = the numbers of `summing(x)` or `numbers_in(x, room)`, rounded once. The last axis of both is contiguous."""
 
 
-def widened(x):
-    """x (M, N), one of whose axes is contiguous, as float32 in the order of its memory; x itself where it is no bfloat16."""
+def in_full(wide, x, room):
+    """x (M, N), rows contiguous, in float32 in the corner of `room` if it is bfloat16 and `wide`; x itself where it is none."""
     return x
 
 
@@ -81,9 +81,9 @@ def _(x):
     return run
 
 
-@overload(numbers_like)
-def _(x):
-    return (lambda x: np.empty(x.shape, np.float32)) if is_bfloat16(x) else (lambda x: x)
+@overload(numbers_in)
+def _(x, room):
+    return (lambda x, room: room[: x.shape[0], : x.shape[1]]) if is_bfloat16(x) else (lambda x, room: x)
 
 
 @overload(rounded_to)
@@ -104,18 +104,14 @@ def _(x, sums):
     return run
 
 
-@kernel
-def _widened_rows(x):
-    y = np.empty(x.shape, np.float32)
-    _widen_rows(x.ctypes.data, x.strides[0], x.shape[0], x.shape[1], y.ctypes.data, y.strides[0])
-    return y
+@overload(in_full)
+def _(wide, x, room):
+    if not is_bfloat16(x):
+        return lambda wide, x, room: x
 
+    def run(wide, x, room):
+        y = room[: x.shape[0], : x.shape[1]] if wide else room[:0]
+        _widen_rows(x.ctypes.data, x.strides[0], y.shape[0], y.shape[1], y.ctypes.data, y.strides[0])
+        return y
 
-@kernel
-def _widened(x):
-    return _widened_rows(x.T).T if x.strides[0] < x.strides[1] else _widened_rows(x)
-
-
-@overload(widened)
-def _(x):
-    return (lambda x: _widened(x)) if is_bfloat16(x) else (lambda x: x)
+    return run

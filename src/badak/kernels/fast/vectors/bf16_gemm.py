@@ -11,7 +11,7 @@ from badak.kernels.fast.compiler.amx import LINE, TILE, has
 from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
 from badak.kernels.fast.compiler.compile import kernel, overload
 from badak.kernels.fast.compiler.linking import callbacks, extern
-from badak.kernels.fast.vectors.accumulators import numbers_like, rounded_to, widened
+from badak.kernels.fast.vectors.accumulators import numbers_in, rounded_to
 from badak.kernels.fast.vectors.bf16_tiles import (
     SIDE,
     K,
@@ -205,8 +205,12 @@ def bf16_gemm(way, alpha, a, b, base, c):
     c[...] = made if base is None or base.size == 0 else made + base
 
 
-def multiply(way, alpha, a, b, base, c):
-    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`; in the way WIDE always that."""
+def multiply(way, alpha, a, full_a, b, full_b, base, c, room):
+    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`.
+
+    In the way WIDE `gemm` multiplies full_a and full_b, a and b in float32, and c is rounded from `room`. Many small products
+    share these: to take memory for each of them and to widen it again took as long as the products of heads of 8.
+    """
     gemm(alpha, a, b, base, c)
 
 
@@ -242,22 +246,22 @@ def _(way, alpha, a, b, base, c):
 
 
 @kernel
-def _wide_gemm(alpha, a, b, base, c):
-    sums = numbers_like(c)
-    gemm(alpha, widened(a), widened(b), base, sums)
+def _wide_gemm(alpha, a, b, base, c, room):
+    sums = numbers_in(c, room)
+    gemm(alpha, a, b, base, sums)
     rounded_to(c, sums)
 
 
 @overload(multiply)
-def _(way, alpha, a, b, base, c):
+def _(way, alpha, a, full_a, b, full_b, base, c, room):
     if not any(is_bfloat16(kind) for kind in (a, b, c)):
-        return lambda way, alpha, a, b, base, c: gemm(alpha, a, b, base, c)
+        return lambda way, alpha, a, full_a, b, full_b, base, c, room: gemm(alpha, a, b, base, c)
     if not has("avx512bf16"):
-        return lambda way, alpha, a, b, base, c: _wide_gemm(alpha, a, b, base, c)
+        return lambda way, alpha, a, full_a, b, full_b, base, c, room: _wide_gemm(alpha, full_a, full_b, base, c, room)
 
-    def run(way, alpha, a, b, base, c):
+    def run(way, alpha, a, full_a, b, full_b, base, c, room):
         if way == WIDE:
-            _wide_gemm(alpha, a, b, base, c)
+            _wide_gemm(alpha, full_a, full_b, base, c, room)
         else:
             bf16_gemm(way, alpha, a, b, base, c)
 
