@@ -7,8 +7,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
 # extras: imported where they are used
 OPTIONAL = {
@@ -46,16 +44,21 @@ def test_no_import_hides_in_a_function():
     assert not hidden
 
 
-@pytest.mark.parametrize("package", ["numba", "llvmlite"])
-def test_one_folder_names_the_compiler(package):
+def test_one_folder_names_the_compiler():
     naming = {
         path.parent.relative_to(PACKAGE).as_posix()
         for path in FILES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Import) and any(a.name.split(".")[0] == package for a in node.names))
-        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package and not node.level)
+        for name in _imported(node)
+        if name.split(".")[0] in ("numba", "llvmlite")
     }
     assert naming == {"kernels/fast/compiler"}
+
+
+def _imported(node):
+    if isinstance(node, ast.Import):
+        return [each.name for each in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
 
 
 def test_nothing_below_the_command_line_prints():
