@@ -6,6 +6,7 @@ from tests.distributed.kills import Kills
 from tests.distributed.ranks import launch
 from tests.distributed.small import arguments, state, write_text
 
+
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     """The text of all trainings here."""
@@ -42,7 +43,7 @@ def test_what_two_ranks_saved_one_goes_on_with(text, alone, tmp_path):
 @pytest.mark.slow
 def test_killed_ranks_cost_nothing_but_time(tmp_path):
     kills = Kills(tmp_path, 2)
-    for number in (0, 8, 10):  # while starting, while a checkpoint is written, while ending; the others: python -m tests.distributed.kills
+    for number in (0, 8, 10):  # while starting, writing a checkpoint, ending; more: python -m tests.distributed.kills 30
         found = kills.one(seed=0, number=number)
         assert found["right"], found
 

@@ -5,12 +5,14 @@ What is told is a line of text in a message of a fixed size, from each rank to e
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from badak import environment
+from badak.face.distributed.engine import MEETING, engine
 from badak.face.distributed.errors import DistBackendError
 
 if TYPE_CHECKING:
@@ -26,32 +28,47 @@ def is_checked(group: "ProcessGroup") -> bool:
     return _checks and 1 < group.size() <= MANY
 
 
+class Telling:
+    """These ranks of a communicator tell each other a line each: `steps()` is the generator, `absent()` who has not told yet."""
+
+    def __init__(self, comm: Any, ranks: list[int], tag: int, line: str):
+        self.comm, self.ranks, self.tag, self.line = comm, ranks, tag, line
+        self.requests: dict[int, Any] = {}
+
+    def absent(self) -> list[int]:
+        """Those that have not told."""
+        return [rank for rank, request in self.requests.items() if not request.Test()]
+
+    def steps(self) -> Generator[list, None, list[str]]:
+        """Tell all, hear all; gives the lines."""
+        own = _packed(self.line)
+        heard = {rank: own if rank == self.comm.rank else np.zeros(BYTES, np.uint8) for rank in self.ranks}
+        sends = []
+        for rank in self.ranks:
+            if rank != self.comm.rank:
+                self.requests[rank] = self.comm.Irecv(heard[rank], rank, self.tag)
+                sends.append(self.comm.Isend(own, rank, self.tag))
+        yield [*self.requests.values(), *sends]
+        self.requests = {}
+        return [_unpacked(line) for line in heard.values()]
+
+
 class Agreement:
-    """One exchange of lines on a group: `steps()` is the generator, `absent()` who has not told yet."""
+    """One exchange of lines on a group, in which they must fit together."""
 
     def __init__(self, group: "ProcessGroup", line: str, fits: Callable[[list[str]], bool] | None = None):
-        self.group, self.line, self.fits = group, line, fits
+        self.group, self.fits = group, fits
         self.n = group.sequence = group.sequence + 1
-        self.heard: dict[int, np.ndarray] = {}
-        self.requests: dict[int, object] = {}
+        self.telling = Telling(group.talk, list(range(group.size())), self.n % group.tags, line)
 
     def absent(self) -> list[int]:
         """The global ranks that have not told what they do."""
-        return [self.group.ranks[r] for r, request in self.requests.items() if not request.Test()]  # type: ignore[attr-defined]
+        return [self.group.ranks[r] for r in self.telling.absent()]
 
     def steps(self) -> Iterator[list]:
         """Tell all, hear all, compare. Raises DistBackendError on every rank alike."""
-        group, own = self.group, _packed(self.line)
-        tag = self.n % group.tags
-        sends = []
-        for other in range(group.size()):
-            if other != group.rank():
-                self.heard[other] = np.zeros(BYTES, np.uint8)
-                self.requests[other] = group.talk.Irecv(self.heard[other], other, tag)
-                sends.append(group.talk.Isend(own, other, tag))
-        yield [*self.requests.values(), *sends]
-        self.requests = {}
-        lines = [_unpacked(own if r == group.rank() else self.heard[r]) for r in range(group.size())]
+        group = self.group
+        lines = yield from self.telling.steps()
         if self.fits is None and any(line != lines[0] for line in lines):
             raise DistBackendError(
                 f"collective no. {self.n} of {group.called} is not the same on all ranks: {_by_rank(lines, group.ranks)}",
@@ -86,6 +103,12 @@ def _by_rank(lines: list[str], ranks: list[int]) -> str:
     return "; ".join(
         f"{line} on rank{'s' if len(there) > 1 else ''} {', '.join(map(str, there))}" for line, there in who.items()
     )
+
+
+def meeting(ranks: list[int], what: str) -> Telling:
+    """These ranks of the world say that they have come to make a group; each must do so before MPI can make it without waiting."""
+    line = f"{what} of ranks {ranks}"
+    return Telling(engine().words, ranks, MEETING + zlib.crc32(line.encode()) % 30000, line)
 
 
 def agreement(group: "ProcessGroup", line: str, fits=None) -> Agreement | None:

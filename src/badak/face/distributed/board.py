@@ -12,21 +12,27 @@ import traceback
 
 SIZE = 512
 _HEAD = struct.Struct("<QQdI")  # ticks, steps, since when it waits (0: it does not), length of the text
-TEXT = 200
+TEXT = 400
+MANY = 64  # ranks that are named
 _memory: mmap.mmap | None = None
 _state = [0, 0, 0.0]
-_what = b""
+_what = b""  # "1,2 barrier": the ranks that it waits for, as far as it knows them, and in which operation
 
 
 def open_board() -> None:
-    """Begin to write, where a guard has given a place: a sign of life each half second, and what is told below."""
+    """Begin to write, where a guard has given a place."""
     global _memory
     path = os.environ.get("BADAK_BOARD")
-    if not path or _memory is not None:
-        return
-    with open(path, "r+b") as file:
-        _memory = mmap.mmap(file.fileno(), SIZE)
-    threading.Thread(target=_tick, name="badak-board", daemon=True).start()
+    if path and _memory is None:
+        with open(path, "r+b") as file:
+            _memory = mmap.mmap(file.fileno(), SIZE)
+
+
+def live() -> None:
+    """Give a sign of life each half second from now on: MPI has begun; before, it may hold Python still."""
+    if _memory is not None and not _state[0]:
+        goes_on()
+        threading.Thread(target=_tick, name="badak-board", daemon=True).start()
 
 
 def is_open() -> bool:
@@ -51,7 +57,15 @@ def waits(what: str) -> None:
     """This rank waits for others, in this operation."""
     if _memory is not None:
         global _what
-        _state[2], _what = time.time(), what.encode()
+        _state[2], _what = time.time(), f" {what}".encode()
+        _write()
+
+
+def waits_for(what: str, ranks: list[int]) -> None:
+    """It waits for these ranks still: what they have to do is not done, be it only to say that they come."""
+    if _memory is not None:
+        global _what
+        _what = f"{','.join(map(str, ranks[:MANY]))} {what}".encode()
         _write()
 
 

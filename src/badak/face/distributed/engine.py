@@ -20,6 +20,7 @@ _STARTERS = (  # the variables in which a starter says rank, size, local rank, l
 )
 _TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
 GONE = 1  # the tag of the last word of a rank on `engine().words`: it has ended
+MEETING = 2  # and the first of the tags there under which ranks come together to make a group
 
 
 class Place(NamedTuple):
@@ -50,8 +51,7 @@ def announce() -> None:
     """
     here = place()
     if here is not None:
-        engine()
-        board.open_board()
+        join()
     if here is not None and "RANK" not in os.environ:
         os.environ.update({name: str(value) for name, value in zip(_TORCHRUN, here)})
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
@@ -116,6 +116,15 @@ class Engine:
             raise DistBackendError(
                 f"MPI reports: {error.Get_error_string()}", "see what the other ranks say"
             ) from error
+
+
+def join() -> None:
+    """Load MPI, which waits for all ranks then, and let the guard know."""
+    board.open_board()
+    if not is_loaded():
+        board.waits("the start of MPI")
+    engine()
+    board.live()
 
 
 @cache

@@ -1,15 +1,15 @@
 """Groups of ranks: the whole world, and parts of it."""
 
 import os
+import zlib
 from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
 from badak.data import sampler
 from badak.errors import ArgumentError, KindError, StateError, warn_once
-from badak.face.distributed import board
-from badak.face.distributed.agree import agreement
-from badak.face.distributed.engine import Place, engine, place
+from badak.face.distributed.agree import MANY, agreement, meeting
+from badak.face.distributed.engine import Place, engine, join, place
 from badak.face.distributed.work import Work, _seconds, forget, start
 
 HALF_AN_HOUR = 1800.0  # seconds that a collective waits for the others, as in PyTorch
@@ -120,7 +120,7 @@ def init_process_group(
         warn_once(
             ("backend", asked), f"init_process_group: MPI does the work of backend {asked!r}", 'backend="mpi" says so'
         )
-    board.open_board()
+    join()
     world = ProcessGroup(list(range(here.size)), here.rank, (None, None, None), seconds, "the world", asked or "mpi")
     _meet(world, seconds)
     group.WORLD = GroupMember.WORLD = world
@@ -129,14 +129,17 @@ def init_process_group(
 
 def _meet(world: ProcessGroup, seconds: float) -> None:
     """Give the world its communicators; all ranks are needed for that."""
-    made = [engine().MPI.COMM_WORLD.Idup() for _ in range(3)]
-    world.comm, world.talk, world.mail = (comm for comm, _ in made)
-    world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
+    met = meeting(world.ranks, "init_process_group")
 
     def steps():
+        if world.size() <= MANY:
+            yield from met.steps()
+        made = [engine().MPI.COMM_WORLD.Idup() for _ in range(3)]
         yield [request for _, request in made]
+        world.comm, world.talk, world.mail = (comm for comm, _ in made)
 
-    start(world, Work(world, "init_process_group", steps())).wait(seconds)
+    world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
+    start(world, Work(world, "init_process_group", steps(), met.absent)).wait(seconds)
 
 
 def _asked(backend) -> str | None:
@@ -300,10 +303,11 @@ def new_group(
         _agree_on(world, f"new_group of ranks {members}")
     if world.rank() not in members:
         return NON_MEMBER
-    inside = world.comm.Get_group().Incl(members)
-    comms = tuple(
-        comm.Create_group(inside, world.sequence % world.tags) for comm in (world.comm, world.talk, world.mail)
-    )
+    if use_local_synchronization and len(members) <= MANY:
+        met = meeting(members, "new_group")
+        start(world, Work(world, f"new_group of ranks {members}", met.steps(), met.absent)).wait()
+    inside, tag = world.comm.Get_group().Incl(members), zlib.crc32(repr(members).encode()) % world.tags
+    comms = tuple(comm.Create_group(inside, tag) for comm in (world.comm, world.talk, world.mail))
     made = ProcessGroup(members, members.index(world.rank()), comms, seconds, called, named)
     _made.append(made)
     return made

@@ -120,11 +120,12 @@ class Work:
 
     def _look(self, waited: float, seconds: float) -> None:
         """Give up where somebody has ended, or the time is over."""
-        absent = self._absent() if self._absent is not None else []
+        absent = self._awaited()
+        board.waits_for(self.what, absent)
         ended = sorted(engine().hear() & set(absent))
         if ended:
             progress()  # what an ended rank had sent before counts
-            if not self._done and set(ended) & set(self._absent() if self._absent is not None else []):
+            if not self._done and set(ended) & set(self._awaited()):
                 self._give_up(
                     f"{self.what}: {_ranks(ended)} ended without coming to it", "call it on every rank of the group"
                 )
@@ -134,6 +135,12 @@ class Work:
                 f"{self.what}: {who} within {seconds:g} s",
                 "call it on every rank, in the same order; a longer limit: init_process_group(timeout=timedelta(...))",
             )
+
+    def _awaited(self) -> list[int]:
+        """The ranks that must do something before this can go on: in the first operation of the queue in which it stands."""
+        queue = self.group.queue
+        first = queue[0] if queue and self in queue else self
+        return first._absent() if first._absent is not None else []
 
     def _give_up(self, cause: str, fix: str) -> None:
         self._error, self._done = DistBackendError(cause, fix), True

@@ -25,7 +25,7 @@ except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
 BEAT = 0.25  # seconds between two looks at the rank
-SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 200  # as in face/distributed/board.py
+SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 400  # as in face/distributed/board.py
 STARTERS = (
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
@@ -137,7 +137,18 @@ class Guard:
         """What the board says."""
         ticks, steps, since, length = HEAD.unpack_from(self.board)
         text = bytes(self.board[HEAD.size : HEAD.size + min(length, TEXT)]).decode(errors="replace")
-        self.say(ticks=ticks, steps=steps, waits=max(0.0, time.time() - since) if since else 0.0, what=text)
+        ranks, _, what = text.partition(" ")
+        waits = max(0.0, time.time() - since) if since else 0.0
+        absent = [int(rank) for rank in ranks.split(",") if rank.isdigit()] if since else []
+        self.say(ticks=ticks, steps=steps, waits=waits, what=what, absent=absent, stopped=self.is_stopped())
+
+    def is_stopped(self) -> bool:
+        """Whether somebody has stopped the rank (SIGSTOP, a debugger)."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat", "rb") as file:
+                return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
+        except (OSError, IndexError):  # it has ended; or a system without /proc
+            return False
 
     def last_words(self) -> None:
         """How it ended."""

@@ -7,40 +7,23 @@ a process that was killed, a machine that fell silent, a rank that hangs.
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from badak.errors import FileError, MissingError
 from badak.face.launch import guard
+from badak.face.launch.starter import STARTER, address, read_hosts, starter
+from badak.face.launch.verdict import START, Failure, Rank, Verdict
 
-SILENT = 20.0  # seconds without a sign of life, after which a rank counts as lost
 GRACE = 30.0  # seconds that ranks have to end after Ctrl-C
-START = 120.0  # seconds within which all guards must have called
-
-
-@dataclass
-class Rank:
-    """What is known of a rank."""
-
-    line: socket.socket
-    host: str
-    heard: float = field(default_factory=time.monotonic)  # when its guard last called
-    moved: float = field(default_factory=time.monotonic)  # when its program last gave a sign of life
-    ticks: int = 0
-    steps: int = 0
-    waits: float = 0.0  # seconds it has been waiting for others
-    what: str = ""
-    end: int | None = None
-    why: str = ""
-    peak: int = 0  # KiB
-    lost: bool = False
+ENDINGS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"} | ({signal.SIGHUP: "SIGHUP"} if hasattr(signal, "SIGHUP") else {})
 
 
 @dataclass(frozen=True)
@@ -55,19 +38,18 @@ class Order:
     hang: float = 0.0  # seconds that ranks may wait for one that does not come; 0: as long as their group allows
 
 
-class Failure(Exception):
-    """Why the ranks are ended."""
-
-    def __init__(self, cause: str, fix: str):
-        super().__init__(cause)
-        self.cause, self.fix = cause, fix
+class Stopped(Failure):
+    """The person does not want to wait."""
 
 
-def launch(order: Order, say=print) -> int:
-    """Run the ranks, again after a failure as often as the order allows; the exit code."""
+def launch(order: Order, say: Callable[[str], None] = print) -> int:
+    """Run the ranks, again after a failure as often as the order allows; the exit code: 130 after Ctrl-C, 143 after SIGTERM."""
     for attempt in range(order.restarts + 1):
         try:
-            return Attempt(order, attempt).run()
+            return Attempt(order, attempt, say).run()
+        except Stopped as stopped:
+            say(f"badak launch: {stopped.cause}; all ranks are ended")
+            return 130
         except Failure as failure:
             left = order.restarts - attempt
             say(f"badak launch: {failure.cause}; all ranks are ended")
@@ -81,30 +63,36 @@ def launch(order: Order, say=print) -> int:
 class Attempt:
     """One life of all ranks."""
 
-    def __init__(self, order: Order, number: int):
-        self.order, self.number = order, number
+    def __init__(self, order: Order, number: int, say: Callable[[str], None]):
+        self.order, self.number, self.say = order, number, say
+        self.hosts = read_hosts(order.hosts) if order.hosts else []
+        self.address = address(self.hosts)
         self.ranks: dict[int, Rank] = {}
+        self.verdict = Verdict(order.hang, bool(order.hosts))
         self.token = secrets.token_hex(8)
-        self.server = socket.create_server(("" if order.hosts else "127.0.0.1", 0))
+        self.server = socket.create_server(("127.0.0.1" if self.address.startswith("127.") else "", 0))
         self.listener = threading.Thread(target=self._listen, daemon=True)
         self.over = False
-        self.asked = 0  # how often Ctrl-C was pressed
+        self.asked: list[int] = []  # the signals that asked to end
         self.mpi: subprocess.Popen | None = None
 
     def run(self) -> int:
-        """Start, watch, and end: 0 when every rank ended well, 130 after Ctrl-C. Raises Failure."""
-        before = signal.signal(signal.SIGINT, self._interrupt)
+        """Start, watch, and end: 0 when every rank ended well, else 128 + the signal that asked for it. Raises Failure."""
+        before = {}
+        if threading.current_thread() is threading.main_thread():
+            before = {n: signal.signal(n, self._interrupt) for n in ENDINGS if signal.getsignal(n) != signal.SIG_IGN}
         try:
-            self.mpi = self._start()
-            self.listener.start()
-            return self._watch()
+            with tempfile.TemporaryDirectory(prefix="badak-launch-") as folder:
+                self.mpi = self._start(folder)
+                self.listener.start()
+                return self._watch()
         finally:
             self._end_all()
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
-    def _start(self) -> subprocess.Popen:
-        order = self.order
-        host = socket.gethostname() if order.hosts else "127.0.0.1"
+    def _start(self, folder: str) -> subprocess.Popen:
+        order, host = self.order, self.address
         port = self.server.getsockname()[1]
         env = {
             **os.environ,
@@ -115,7 +103,7 @@ class Attempt:
         if order.logs:
             Path(order.logs).mkdir(parents=True, exist_ok=True)
             env["BADAK_LAUNCH_LOGS"] = os.path.abspath(order.logs)
-        command = [*starter(order), sys.executable, guard.__file__, *order.command]
+        command = [*starter(order.ranks, self.hosts, folder), sys.executable, guard.__file__, *order.command]
         return subprocess.Popen(command, env=env, start_new_session=True, stdin=subprocess.DEVNULL)
 
     def _listen(self) -> None:
@@ -137,12 +125,7 @@ class Attempt:
                             return
                         rank = self.ranks[said["rank"]] = Rank(line, said["host"])
                         continue
-                    rank.heard = time.monotonic()
-                    if said.get("ticks", rank.ticks) != rank.ticks or not said.get("ticks", 1):
-                        rank.moved = rank.heard
-                    for name in ("ticks", "steps", "waits", "what", "why", "peak", "end"):
-                        if name in said:
-                            setattr(rank, name, said[name])
+                    rank.note(said)
         except (OSError, ValueError):
             pass
         finally:
@@ -162,12 +145,13 @@ class Attempt:
                     rank.heard = rank.moved = now
             last = now
             self._look(now)
-            if self.asked and all(r.end is not None or r.lost for r in self.ranks.values()):
-                return 130
+            if self.asked and (self.mpi.poll() is not None or self.ranks and all(r.is_over for r in self.ranks.values())):
+                self.say(f"badak launch: stopped by {ENDINGS[self.asked[0]]}; all ranks have ended")  # type: ignore[index]
+                return 128 + self.asked[0]
             if self.mpi.poll() is not None:
                 self._look(time.monotonic())
                 if self.mpi.returncode != 0 or len(self.ranks) < self.order.ranks:
-                    raise Failure(f"{starter_name()} ended with code {self.mpi.returncode}", "see what it says above")
+                    raise Failure(f"{STARTER} ended with code {self.mpi.returncode}", "see what it says above")
                 return 0
             if len(self.ranks) < self.order.ranks and now - began > START:
                 missing = sorted(set(range(self.order.ranks)) - set(self.ranks))
@@ -175,46 +159,17 @@ class Attempt:
                     f"ranks {missing} did not start within {START:g} s", "see that each host can be reached by ssh"
                 )
 
-    def _look(self, now: float) -> None:
-        """Raise Failure for the first rank that has failed."""
-        if self.asked:
-            if self.asked > 1 or now - self.since > GRACE:
-                raise Failure("stopped by Ctrl-C", "start again")
-            return
-        for number, rank in sorted(self.ranks.items(), key=lambda pair: bool(pair[1].end and pair[1].end < 0)):
-            if rank.end:
-                raise Failure(f"{self._name(number)} {how(rank)}", fix_of(rank))
-            if rank.lost or now - rank.heard > SILENT:
-                raise Failure(
-                    f"{self._name(number)}: its guard is gone, and perhaps its machine", f"look at {rank.host}"
-                )
-            if rank.ticks and rank.end is None and now - rank.moved > SILENT:
-                raise Failure(
-                    f"{self._name(number)} has given no sign of life for {now - rank.moved:.0f} s: it hangs, or was stopped",
-                    "see what it does there; badak launch --restarts 1 would go on",
-                )
-        self._look_for_waiting()
-
-    def _look_for_waiting(self) -> None:
-        """Raise Failure where ranks wait too long for one that computes, or does nothing."""
-        waiting = {n: r for n, r in self.ranks.items() if r.end is None and r.waits}
-        if self.order.hang and waiting and max(r.waits for r in waiting.values()) > self.order.hang:
-            longest = max(waiting.values(), key=lambda r: r.waits)
-            absent = [str(n) for n, r in sorted(self.ranks.items()) if n not in waiting]
-            raise Failure(
-                f"ranks {', '.join(map(str, sorted(waiting)))} have waited {longest.waits:.0f} s in {longest.what}"
-                + (f", rank {', '.join(absent)} did not come to it (step {longest.steps})" if absent else ""),
-                "call it on every rank; a longer limit: badak launch --hang SECONDS",
-            )
-
-    def _name(self, number: int) -> str:
-        rank = self.ranks[number]
-        return f"rank {number}" + (f" on {rank.host}" if self.order.hosts else "") + f" (step {rank.steps})"
-
     # ------------------------------------------------------------------ ending
 
+    def _look(self, now: float) -> None:
+        """Raise Failure for what has failed; after Ctrl-C, where the ranks do not end."""
+        if not self.asked:
+            self.verdict.look(now, self.ranks)
+        elif len(self.asked) > 1 or now - self.since > GRACE:
+            raise Stopped(f"stopped by {ENDINGS[self.asked[-1]]}, without waiting for the ranks", "")  # type: ignore[index]
+
     def _interrupt(self, number, frame) -> None:
-        self.asked += 1
+        self.asked.append(number)
         self.since = time.monotonic()
         self._tell(b"i")
 
@@ -233,7 +188,7 @@ class Attempt:
             self._tell(b"k")
             mpi.wait()
             until = time.monotonic() + 5
-            while time.monotonic() < until and not all(r.lost or r.end is not None for r in self.ranks.values()):
+            while time.monotonic() < until and not all(r.is_over for r in self.ranks.values()):
                 time.sleep(0.02)
         self._stop_listening()
 
@@ -247,45 +202,3 @@ class Attempt:
         self.server.close()
         if self.listener.is_alive():
             self.listener.join(5)
-
-
-def how(rank: Rank) -> str:
-    """How a rank ended, in words."""
-    if rank.why:
-        return f"ended with {rank.why}"
-    assert rank.end is not None
-    if rank.end < 0:
-        name = signal.Signals(-rank.end).name if -rank.end in signal.Signals.__members__.values() else "a signal"
-        peak = f"; it had {rank.peak / 2**20:.1f} GiB at most" if rank.peak else ""
-        return f"was killed by {name} ({-rank.end}){peak}"
-    return f"ended with exit code {rank.end}"
-
-
-def fix_of(rank: Rank) -> str:
-    """What helps."""
-    if rank.why:
-        return "mend the error above"
-    if rank.end == -signal.SIGKILL:
-        return "if the system killed it for want of memory: a smaller batch; badak launch --restarts 3 starts again by itself"
-    return "badak launch --restarts 3 starts again by itself"
-
-
-def starter_name() -> str:
-    """What MPI's own starter is called."""
-    return "mpiexec"
-
-
-def starter(order: Order) -> list[str]:
-    """The command line of MPI's own starter. Raises MissingError without one, FileError without the host file."""
-    beside = Path(sys.executable).parent / starter_name()
-    found = str(beside) if beside.exists() else shutil.which(starter_name())
-    if found is None:
-        raise MissingError("badak launch: MPI's starter mpiexec was not found", 'pip install "badak[mpi]"')
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=60).stdout
-    is_open = "Open" in said or "prte" in said.lower()
-    if order.hosts and not os.path.isfile(order.hosts):
-        raise FileError(f"badak launch: {order.hosts}: there is no such host file", 'a file with lines like "node1:2"')
-    if is_open:
-        there = ["--hostfile", order.hosts] if order.hosts else []
-        return [found, "-n", str(order.ranks), "--oversubscribe", "--allow-run-as-root", *there]
-    return [found, "-n", str(order.ranks), *(["-f", order.hosts] if order.hosts else [])]
