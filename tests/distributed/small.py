@@ -34,15 +34,15 @@ def state(run: Path) -> list[str]:
     return made + [",".join(line.split(",")[:8]) for line in (run / "metrics.csv").read_text().splitlines()]
 
 
-def processes(run: Path) -> dict[int, int]:
-    """The ranks that compute in this run: {number: process}."""
+def processes(run: Path | str) -> dict[int, int]:
+    """The ranks of this program, or of a training in this folder: {number: process}."""
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
             words = (place / "cmdline").read_bytes().decode().split("\0")
-            if words[1:4] == ["-m", "badak", "train"] and str(run) in words:
+            if words[1:3] == ["-m", "badak"] and words[3] in ("train", "run") and str(run) in words:
                 around = (place / "environ").read_bytes().decode(errors="replace").split("\0")
                 found[next(int(line[5:]) for line in around if line.startswith("RANK="))] = int(place.name)
-        except (OSError, StopIteration):  # it ended in the meantime, or begins
+        except (OSError, StopIteration, IndexError):  # it ended in the meantime, or begins
             continue
     return found

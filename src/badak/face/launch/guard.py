@@ -62,6 +62,7 @@ def start(command: list[str], env: dict[str, str], cores: list[int], log: str) -
     tied = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def begin() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the guard ignores it, and what is ignored would stay so
         if tied is not None:
             tied(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if cores and hasattr(os, "sched_setaffinity"):
@@ -91,7 +92,7 @@ class Guard:
     def __init__(self, command: list[str]):
         host, port, self.token = os.environ.pop("BADAK_LAUNCHER").rsplit(":", 2)
         log = os.environ.pop("BADAK_LAUNCH_LOGS", "")
-        self.here = place()
+        self.here, self.dismissed = place(), False
         self.line = socket.create_connection((host, int(port)), timeout=20)
         self.line.settimeout(None)
         self.folder = tempfile.TemporaryDirectory(prefix="badak-rank-")
@@ -115,10 +116,10 @@ class Guard:
             os._exit(1)
 
     def watch(self) -> None:
-        """Tell how the rank fares until it ends; and then stay, for MPI's starter ends all when one guard ends early."""
+        """Tell how the rank fares until it ends; then stay until all have: MPI's starter ends all when a guard ends early."""
         ended = False
         last = 0.0
-        while True:
+        while not self.dismissed:
             heard, _, _ = select.select([self.line], [], [], BEAT)
             if heard:
                 self.obey(self.line.recv(64))
@@ -126,8 +127,6 @@ class Guard:
             if not ended and self.process.poll() is not None:
                 ended = True
                 self.last_words()
-                if self.process.returncode == 0:
-                    break
             if now - last > 2 * BEAT:
                 last = now
                 self.beat()
@@ -161,7 +160,8 @@ class Guard:
         self.say(end=code, why=why, peak=peak)
 
     def obey(self, order: bytes) -> None:
-        """Stop the rank: "i" as Ctrl-C does, "k" at once. Nothing: the launcher is gone."""
+        """Stop the rank: "i" as Ctrl-C does, "k" at once. "q": all ranks have ended well. Nothing: the launcher is gone."""
+        self.dismissed = b"q" in order
         if b"i" in order and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         if b"k" in order or not order:

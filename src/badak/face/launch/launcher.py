@@ -148,6 +148,8 @@ class Attempt:
             if self.asked and (self.mpi.poll() is not None or self.ranks and all(r.is_over for r in self.ranks.values())):
                 self.say(f"badak launch: stopped by {ENDINGS[self.asked[0]]}; all ranks have ended")  # type: ignore[index]
                 return 128 + self.asked[0]
+            if len(self.ranks) == self.order.ranks and all(rank.end == 0 for rank in self.ranks.values()):
+                self._tell(b"q")
             if self.mpi.poll() is not None:
                 self._look(time.monotonic())
                 if self.mpi.returncode != 0 or len(self.ranks) < self.order.ranks:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 SILENT = 20.0  # seconds without a sign of life, after which a rank counts as lost
 START = 120.0  # seconds within which all ranks must have begun
+KNOT = 10.0  # seconds that ranks wait before it is asked whether they wait for each other
 SURE = 1.0  # seconds for which a deadlock must look the same
 
 
@@ -112,7 +113,7 @@ class Verdict:
 
     def _look_for_a_knot(self, now: float, ranks: dict[int, Rank]) -> None:
         """Raise Failure where ranks wait for each other, or for one that has ended: it would be for ever."""
-        waiting = {n: r for n, r in ranks.items() if r.end is None and r.waits > SILENT and r.absent}
+        waiting = {n: r for n, r in ranks.items() if r.end is None and r.waits > KNOT and r.absent}
         stuck = {n: r.what for n, r in waiting.items()}
         over = {n for n, r in ranks.items() if r.end is not None}
         while free := [n for n in stuck if not over.union(stuck).intersection(waiting[n].absent)]:
@@ -125,9 +126,15 @@ class Verdict:
                 f"{self.name(n, ranks[n])} waits in {what} for rank {', '.join(map(str, ranks[n].absent))}"
                 for n, what in sorted(stuck.items())
             )
+            gone = ", ".join(str(n) for n in sorted(over) if any(n in ranks[m].absent for m in stuck))
+            if gone:
+                raise Failure(
+                    f"rank {gone} has ended, and would have to come still: {each}",
+                    "call the same collectives on every rank, and end none before the others are done with it",
+                )
             raise Failure(
-                f"nobody would ever come: {each}",
-                "call the same collectives in the same order on every rank, and end none before the others are done with it",
+                f"ranks wait for each other, and nobody would ever come: {each}",
+                "call the same collectives in the same order on every rank",
             )
 
 
@@ -145,8 +152,8 @@ def how(rank: Rank) -> str:
 
 def fix_of(rank: Rank) -> str:
     """What helps."""
-    if rank.why.startswith(("MemoryError", "_ArrayMemoryError")):
-        return "a smaller batch, or more ranks with fewer on each machine"
+    if "MemoryError" in rank.why or "Unable to allocate" in rank.why:
+        return "a smaller batch, or fewer ranks on each machine"
     if rank.why:
         return "mend the error above"
     if rank.end == -signal.SIGKILL:
