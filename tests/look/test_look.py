@@ -259,26 +259,6 @@ def test_a_deep_model_leaves_out_operations_of_its_middle_and_says_so():
     assert {box["layer"] for box in record["boxes"]} >= {0, 39, None}
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_steps_of_the_backward_lead_to_the_gradients_of_the_run(name, records):
-    """The formula's dx, computed from what came from above, is the row that the run's own backward gave."""
-    compared = set()
-    for box in records[name]["boxes"]:
-        steps = box["back"]["steps"]
-        for own in (step for step in steps if step["why"] == "what goes on"):
-            made = next((step for step in steps if step["name"] == own["name"] and step is not own), None)
-            if made is not None and len(box["inputs"]) and made["of"] == own["of"] and "part" not in made["why"]:
-                np.testing.assert_allclose(
-                    made["values"], own["values"], rtol=3e-3, atol=1e-6, err_msg=str(box["path"])
-                )
-                compared.add(box["kind"])
-        if box["kind"] == "Linear" and box["steps"]:
-            values = {step["name"]: step["values"][0] for step in box["steps"]}
-            assert values["sum"] + values.get("b[0]", 0) == pytest.approx(values["y"], rel=2e-3, abs=2e-4)
-    norm = "RMSNorm" if name == "llama" else "LayerNorm"
-    assert compared >= {"Linear", norm, "Attention"}
-
-
 # ---------------------------------------------------------------- models of others
 
 

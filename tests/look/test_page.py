@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from badak.errors import ArgumentError
+from badak.graph import Op
+from badak.insight.formula import tree
 from badak.look import steps
+from badak.look.floors import formulas
 from badak.look.page import page
 from badak.look.page.page import HERE, IMPORT, words
+from badak.look.steps.table import TOLD
 from tests.look.made import record
 
 MODULES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.js"))}
@@ -20,6 +24,9 @@ HOSTILE = [
     "<img src=x onerror=alert(1)>",
     *("<!--", "]]>", "&lt;", "\u2028", "\ud83d", '"', "\\", "${view}", "$title"),
 ]
+
+
+SAME = {"to_language", "looks_at", "matrix_one", "op_GELU", "op_ReLU", "op_SiLU", "op_Tanh"}  # in both languages
 
 
 def asked() -> tuple[set[str], set[str]]:
@@ -32,17 +39,38 @@ def asked() -> tuple[set[str], set[str]]:
 
 
 def reasons() -> set[str]:
-    """The sentences of look/steps.py that say why a step is made."""
-    tree = ast.parse(Path(inspect.getfile(steps)).read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "step"]
-    last = [call.args[3] for call in calls if len(call.args) > 3]
-    return {node.value for node in last if isinstance(node, ast.Constant)} | {steps.ABOVE, steps.BELOW}
+    """The sentences of look/steps/ that say why a step is made: texts of some words that are no formula and no docstring."""
+    found = set()
+    for path in sorted(Path(inspect.getfile(steps)).parent.glob("*.py")):
+        tree_ = ast.parse(path.read_text(encoding="utf-8"))
+        explained = {id(node.value) for node in ast.walk(tree_) if isinstance(node, ast.Expr)}
+        constants = [node for node in ast.walk(tree_) if isinstance(node, ast.Constant) and id(node) not in explained]
+        found |= {x for node in constants if isinstance(x := node.value, str) and re.search("[a-z]{2,} [a-z]{2,}", x)}
+    return {text for text in found if '"word"' in json.dumps(tree(text))}
+
+
+def lines() -> set[str]:
+    """What formulas say with words, of all operations that have steps."""
+    known = {op.__name__: op for op in operations(Op) if op.__module__.startswith("badak.ops")}
+    every = {line for name in TOLD for part in formulas(known[name])[:2] for line in part}
+    return {line for line in every if '"word"' in json.dumps(tree(line)) and "int_0" not in line}  # an integral has no words
+
+
+def operations(op):
+    for each in op.__subclasses__():
+        yield each
+        yield from operations(each)
 
 
 def test_every_reason_of_a_step_is_said_in_korean_too():
     assert len(reasons()) > 20
     for reason in reasons():
         assert words()[reason]["en"] == reason
+
+
+def test_the_words_of_formulas_are_said_in_korean_too():
+    assert len(lines()) > 12
+    assert [line for line in sorted(lines()) if words().get(line, {}).get("en") != line] == []
 
 
 def test_every_word_about_what_was_cut_or_is_missing_is_said_in_korean_too():
@@ -59,7 +87,7 @@ def test_every_word_is_said_in_both_languages():
     for key, texts in words().items():
         assert set(texts) == {"en", "ko"}, key
         assert all(text.strip() for text in texts.values()), key
-        assert re.search("[가-힣]", texts["ko"]) or key in {"to_language", "looks_at", "matrix_one"}, key
+        assert re.search("[가-힣]", texts["ko"]) or key in SAME, key
         assert set(re.findall(r"{(\w+)}", texts["en"])) == set(re.findall(r"{(\w+)}", texts["ko"])), key
 
 
@@ -69,7 +97,7 @@ def test_the_table_of_words_has_what_the_modules_ask_for_and_nothing_else():
     assert whole <= set(words())
     assert {"does_", "sequence_", "part_", "note_", "floor_", "kind_", "title_", "lead_", "loss_"} <= beginnings
     built = {"encoder", "decoder"}  # the name of a stack
-    built |= reasons()
+    built |= reasons() | {line for line in words() if re.search("[=,(]", line) and '"word"' in json.dumps(tree(line))}
     built |= {key for key in words() if key.endswith("_long") and f'"{key.removesuffix("_long")}"' in text}
     assert [
         key for key in words() if f'"{key}"' not in text and not key.startswith(tuple(beginnings)) and key not in built
@@ -81,7 +109,7 @@ def test_what_a_token_says_never_becomes_markup(token):
     made = record([token, "b"]) | {"title": token}
     made["words"] = [{"code": "unheard", "text": token, "values": {}}]
     text = page(made)
-    assert text.count("<script") == 3 and text.count("</script") == 3 and "<img" not in text and "<!--" not in text
+    assert text.count("<script") == 4 and text.count("</script") == 4 and "<img" not in text and "<!--" not in text
     inside = re.search(r'<script type="application/json" id="record">(.*?)</script>', text, re.DOTALL)[1]
     assert not set(inside) & set("<>&")
     assert json.loads(inside)["sequences"][0]["tokens"][0] == token
@@ -92,7 +120,7 @@ def test_the_file_asks_the_network_for_nothing():
     text = page(record(["a", "b"]))
     assert "default-src 'none'" in text
     addresses = set(re.findall(r"https?://[^\"'\s)]+", text))
-    assert addresses == {"http://www.w3.org/2000/svg"}  # the name of SVG, which nobody fetches
+    assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}  # names, which nobody fetches
 
 
 def test_twelve_layers_of_twelve_heads_on_64_tokens_stay_below_two_megabytes():

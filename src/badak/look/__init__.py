@@ -9,7 +9,8 @@ sequences.py  tokens, or the picture; which of them an operation reads
 attention.py  the matrix of every head, and what the head mostly does
 stream.py     the residual stream; layers.py: the layers
 answer.py     the logits, and what they would be at every layer
-boxes.py      the operations as boxes; steps.py: one row through one of them; floors.py: formulas, code, derivations
+boxes.py      the operations as boxes; groups.py: gates and rotations among them; steps/: one row through one of them
+floors.py     formulas, code, derivations
 record.py     all of it as one object of JSON; numbers.py: how numbers are written there
 page/         the record as one HTML file
 """

@@ -1,16 +1,19 @@
 """The boxes of the page: each operation that computed something, with its shapes, a row of its numbers, and its backward."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from badak.look.floors import role_of
+from badak.look.groups import gates, moves, rotations
 from badak.look.layers import Layers
 from badak.look.numbers import first, floats, short
 from badak.look.sequences import Sequence, reads
-from badak.look.steps import Row, backward_steps, forward_steps, names_of
+from badak.look.steps import PAIRS, Row, backward_steps, forward_steps, names_of
 from badak.look.stream import Stream
 from badak.look.trace import Ran, Trace, norm_of, through
+from badak.ops.conv import Conv
 
 MOST = 320  # boxes of a page
 
@@ -42,6 +45,8 @@ class Boxes:
         self._before = {run.number for stream in streams for run in stream.states[0].made.inside()}
         self._first = min((stream.states[0].made.number for stream in streams), default=-1)
         self._losses = {run.number for run in every if role_of(run.op) == "loss"}
+        self._roles = rotations(every) | gates(every)
+        self._tables = {run.parameters[0] for run in every if role_of(run.op) == "embedding"} - {None}
 
     def number(self, run: Ran | None) -> int | None:
         """The box that computed what a run gave."""
@@ -60,11 +65,16 @@ class Boxes:
         length = self._sequences[sequence].length if sequence is not None and self._sequences else 0
         place = min(self._place, length - 1) if length else 0
         names = names_of(run)
-        dx = [None if dx is None or dx.array is None else row_at(dx.array, place, length) for dx in run.dxs]
+        find = row_at
+        if run.op is Conv:
+            place, length, find = _patch(run, place, length), _patches(run), row_of_channels
+        dx = [None if dx is None or dx.array is None else find(dx.array, place, length) for dx in run.dxs]
         dy = run.dys[0] if run.dys is not None else None
-        y = row_at(run.output, place, length)
-        x = [_row_of(x, name, place, length) for x, name in zip(run.inputs, run.parameters)]
-        row = Row(run, x, np.zeros(0) if y is None else y, None if dy is None else row_at(dy, place, length), dx, place)
+        y = find(run.output, place, length)
+        x = _rows(run, place, length, find)
+        role = self._role(run)
+        came = None if dy is None else find(dy, place, length)
+        row = Row(run, x, np.zeros(0) if y is None else y, came, dx, place, role)
         known = y is not None
         inputs = [
             self._input(name, run, i, row)
@@ -76,7 +86,7 @@ class Boxes:
             "path": run.path,
             "layer": self._layers.of(run),
             "part": self._part(run),
-            "role": "residual" if run.number in self._residual else role_of(run.op),
+            "role": role,
             "sequence": sequence if known else None,
             "place": place if known else None,
             "inputs": inputs,
@@ -93,7 +103,11 @@ class Boxes:
         return {
             "name": name, "box": self.number(run.sources[i]), "parameter": run.parameters[i] or None, "shape": list(x.shape),
             "row": [] if shown is None else first(shown), "norm": short(norm_of(x)) if x.dtype.kind in "fV" else None,
+            "moved": moves(run.sources[i]), "tied": run.op.__name__ != "Embedding" and run.parameters[i] in self._tables,
         }  # fmt: skip
+
+    def _role(self, run: Ran) -> str:
+        return "residual" if run.number in self._residual else self._roles.get(run.number, role_of(run.op))
 
     def _back(self, run: Ran, row: Row, names: list[str], order: int, dy: np.ndarray | None) -> dict[str, Any]:
         goes = []
@@ -153,12 +167,22 @@ def _parts(streams: list[Stream]) -> tuple[dict[int, str], set[int]]:
     return parts, sums
 
 
-def _row_of(x: np.ndarray | None, name: str | None, place: int, length: int) -> np.ndarray | None:
-    if x is None or x.dtype.kind not in "fV":
-        return None
-    if name:
-        return floats(x.reshape(-1, x.shape[-1])[0]) if x.ndim and x.size else floats(x.reshape(-1))
-    return row_at(x, place, length)
+Finder = Callable[[np.ndarray, int, int], np.ndarray | None]
+
+
+def _rows(run: Ran, place: int, length: int, find: Finder) -> list[np.ndarray | None]:
+    """The row of each input; of a parameter the first, but where it stands beside the output, number by number."""
+    found: list[np.ndarray | None] = []
+    for x, name in zip(run.inputs, run.parameters):
+        if x is None or x.dtype.kind not in "fV":
+            found.append(None)
+        elif run.op.__name__ in PAIRS and x.size > 1:
+            found.append(find(np.broadcast_to(x, run.output.shape), place, length))
+        elif name:
+            found.append(floats(x.reshape(-1, x.shape[-1])[0]) if x.ndim and x.size else floats(x.reshape(-1)))
+        else:
+            found.append(find(x, place, length))
+    return found
 
 
 def row_at(x: np.ndarray, place: int, length: int) -> np.ndarray | None:
@@ -173,3 +197,22 @@ def row_at(x: np.ndarray, place: int, length: int) -> np.ndarray | None:
     if x.shape[-2] == length:
         return floats(x.reshape(-1, length, x.shape[-1])[0, place])
     return None
+
+
+# ---------------------------------------------------------------- pictures: (B, C, *places)
+
+
+def _patches(run: Ran) -> int:
+    """How many places a convolution has."""
+    return int(np.prod(run.output.shape[2:]))
+
+
+def _patch(run: Ran, place: int, length: int) -> int:
+    """The place of a convolution that a token stands for: a CLS token may stand before them."""
+    patches = _patches(run)
+    return min(max(place - max(length - patches, 0), 0), max(patches - 1, 0))
+
+
+def row_of_channels(x: np.ndarray, place: int, length: int) -> np.ndarray | None:
+    """All channels of one place."""
+    return floats(x[0].reshape(x.shape[1], -1)[:, place]) if int(np.prod(x.shape[2:])) == length and x.size else None

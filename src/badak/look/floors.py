@@ -10,12 +10,6 @@ from badak.insight.floor import IS_SOURCE_TREE, floor_of
 from badak.insight.source import PACKAGE, Place
 
 LINES = 60  # of code that are shown of one place
-TITLES = {
-    "LayerNorm": "layer norm", "RMSNorm": "RMS norm", "Linear": "linear", "AddMM": "linear", "Attention": "attention",
-    "Embedding": "embedding", "Softmax": "softmax", "LogSoftmax": "log-softmax", "CrossEntropy": "cross entropy", "GELU": "GELU",
-    "ReLU": "ReLU", "SiLU": "SiLU", "Tanh": "tanh", "Add": "sum", "Mul": "product", "MatMul": "matrix product",
-    "Contract": "matrix product", "Scale": "times a number", "NLL": "negative log-likelihood",
-}  # fmt: skip
 PAGES = {  # of docs/derivations
     "Attention": "attention", "Softmax": "softmax", "LogSoftmax": "softmax", "CrossEntropy": "cross_entropy", "GELU": "gelu",
     "LayerNorm": "layer_norm",
@@ -52,7 +46,7 @@ def kind_of(op: type[Op]) -> dict[str, Any]:
         each for each in places if each["floor"] not in ("forward", "backward")
     ]  # they stand in the op, which is shown
     return {
-        "title": TITLES.get(op.__name__, op.name.replace("_", " ")),
+        "title": op.name.replace("_", " "),
         "formula": forward,
         "backward": backward,
         "shapes": shapes,
@@ -72,10 +66,10 @@ def formulas(op: type[Op]) -> tuple[list[str], list[str], str]:
     ]  # fmt: skip
     tail = [part.strip() for line in rest.splitlines() if " dx = " in f" {line}" and not line.startswith("    ")
             for part in re.split(r";?,?\s{3,}", line)]  # fmt: skip
-    every = [line.rstrip(".,") for line in [*lines, *indented, *tail]]
+    every = [line.rstrip(".,") for line in [*lines, *indented, *tail] if not line.startswith("(")]
     back = [line for line in every if re.match(r"(With .*|d[A-Za-z]+(\[[^\]]*\])?) =|d[a-z]+(\[[^\]]*\])? ", line)]
     shapes = next((line for line in rest.splitlines() if "->" in line), "")
-    return [line for line in every if line not in back], back, shapes.strip().rstrip(".")
+    return [line for line in every if line not in back], back, shapes.strip().partition(". ")[0].rstrip(".")
 
 
 def _code(floor: str, name: str, place: Place) -> dict[str, Any]:

@@ -233,7 +233,7 @@ class Reciprocal(Op):
 
 
 class Erf(Op):
-    """y = 2 / sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2 / sqrt(pi) exp(-x^2) dy."""
+    """y = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2/sqrt(pi) exp(-x^2) dy."""
 
     fresh = True
 

@@ -11,7 +11,7 @@ TWO_OVER_ROOT_PI, HALF_ROOT_PI = 1.1283791670955126, 0.886226925452758
 
 
 class Erfc(Op):
-    """y = 1 - erf(x), exact where it is small;   dx = -2 / sqrt(pi) exp(-x^2) dy."""
+    """y = 1 - erf(x), exact where it is small;   dx = -2/sqrt(pi) exp(-x^2) dy."""
 
     fresh = True
 
@@ -27,7 +27,7 @@ class Erfc(Op):
 
 
 class Erfinv(Op):
-    """y with erf(y) = x;   dx = sqrt(pi) / 2 exp(y^2) dy."""
+    """y with erf(y) = x;   dx = sqrt(pi)/2 exp(y^2) dy."""
 
     fresh = True
 

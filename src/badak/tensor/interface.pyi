@@ -424,15 +424,15 @@ class Methods:
     def equal(self, other) -> _bool:
         """Whether both have the same shape and the same values."""
     def erf(self, *, out=None) -> Tensor:
-        """y = 2 / sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2 / sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
+        """y = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2/sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
     def erf_(self, *, out=None) -> Tensor:
         """erf, in place."""
     def erfc(self, *, out=None) -> Tensor:
-        """y = 1 - erf(x), exact where it is small;   dx = -2 / sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
+        """y = 1 - erf(x), exact where it is small;   dx = -2/sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
     def erfc_(self, *, out=None) -> Tensor:
         """erfc, in place."""
     def erfinv(self, *, out=None) -> Tensor:
-        """y with erf(y) = x;   dx = sqrt(pi) / 2 exp(y^2) dy. An integer input gives the default float dtype."""
+        """y with erf(y) = x;   dx = sqrt(pi)/2 exp(y^2) dy. An integer input gives the default float dtype."""
     def erfinv_(self, *, out=None) -> Tensor:
         """erfinv, in place."""
     def exp(self, *, out=None) -> Tensor:

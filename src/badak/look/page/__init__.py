@@ -7,7 +7,7 @@ main.js        the page from above to below; view.js: what is being looked at, a
 strip.js, answers.js, picture.js            what went in and what came out
 heads.js, lines.js, matrix.js               attention
 layers.js, lens.js, gradients.js            from layer to layer
-floor.js, player.js, markdown.js            the floor under a box, and its backward step by step
+floor.js, player.js, markdown.js, math.js   the floor under a box, its backward step by step, formulas
 keys.js                                     the keyboard
 """
 

@@ -5,6 +5,7 @@ import { boxes, number, record, token } from "./record.js";
 import { flat, largest, short } from "./numbers.js";
 import { boxName } from "./layers.js";
 import { markdown } from "./markdown.js";
+import { formula, math } from "./math.js";
 import { closeFloor, openFloor, stepBack, stepOn, steps, toggle } from "./player.js";
 import { change, view, watch } from "./view.js";
 import { brief, known, say } from "./words.js";
@@ -51,7 +52,7 @@ function fillPanel(panel, box, index) {
 
 const section = (word, content, holes) => (content ? tag("section", { class: word }, tag("h3", {}, say(word, holes)), content) : "");
 
-const formulas = (list) => (list?.length ? tag("pre", { class: "math" }, list.join("\n")) : null);
+const formulas = (list) => (list?.length ? tag("div", { class: "math" }, list.map((line) => tag("div", {}, formula(line)))) : null);
 
 function head(box, index, kind) {
   const where = box.layer === null ? "" : `${say("layer_n", { n: number(box.layer) })} · `;
@@ -63,19 +64,20 @@ function head(box, index, kind) {
       tag("button", { id: "close-floor", "aria-label": say("close"), title: say("close"), onclick: closeFloor }, "✕")));
 }
 
-/** Where a value comes from or goes to: another box, a parameter, or the outside. */
-function link({ box, parameter }) {
+/** Where a value comes from or goes to: another box, a parameter, or the outside; and what moved it on its way. */
+function link({ box, parameter, moved, tied }) {
   if (box !== null && box !== undefined && boxes[box]) {
-    return tag("button", { class: "link", onclick: () => openFloor(box) }, `${boxName(boxes[box])} ${boxes[box].path}`);
+    return [tag("button", { class: "link", onclick: () => openFloor(box) }, `${boxName(boxes[box])} ${boxes[box].path}`),
+      moved?.length ? tag("span", { class: "soft" }, ` (${moved.join(", ")})`) : null];
   }
-  return parameter ? tag("code", {}, parameter) : tag("span", { class: "soft" }, say("from_outside"));
+  return parameter ? [tag("code", {}, parameter), tied ? tag("span", { class: "soft" }, ` ${say("tied")}`) : null] : tag("span", { class: "soft" }, say("from_outside"));
 }
 
 function shapes(box, kind) {
   const row = (name, from, shape, norm) => tag("tr", {}, tag("td", {}, tag("code", {}, name)), tag("td", {}, from),
     tag("td", { class: "shape" }, shape?.length === 0 ? say("one_number") : (shape ?? []).join(" × ")), tag("td", { class: "number" }, short(norm)));
   const settings = Object.entries(box.settings ?? {}).map(([name, value]) => `${name} = ${value}`).join(", ");
-  return [kind.shapes ? tag("p", {}, tag("code", {}, kind.shapes)) : null,
+  return [kind.shapes ? tag("p", {}, formula(kind.shapes)) : null,
     tag("table", {}, tag("thead", {}, tag("tr", {}, tag("th", {}, ""), tag("th", {}, say("from")), tag("th", {}, say("shape")), tag("th", { class: "number" }, say("size")))),
       tag("tbody", {}, box.inputs.map((one) => row(one.name, link(one), one.shape, one.norm)),
         row("→", tag("b", {}, say("result")), box.output.shape, box.output.norm))),
@@ -85,7 +87,7 @@ function shapes(box, kind) {
 function forward(box) {
   if (!box.steps?.length) return null;
   return box.steps.map((step) => tag("div", { class: step.formula ? "value formula" : "value" },
-    tag("div", { class: "what" }, tag("code", {}, equation(step)), tag("span", { class: "why" }, reason(step))),
+    tag("div", { class: "what" }, math(equation(step)), tag("span", { class: "why" }, reason(step))),
     cells(step.values, step.of > flat(step.values).length)));
 }
 
@@ -104,7 +106,7 @@ function backwardOf(box, kind) {
   const { came, steps: middle, goes } = box.back;
   const cards = [
     stepCard("above", "dy", [say("came"), senders(boxes.indexOf(box))], came.row, came.norm),
-    ...middle.filter(({ formula }) => formula).map((step) => stepCard("step", equation(step), reason(step), step.values, undefined, step.of)),
+    ...middle.map((step) => stepCard("step", equation(step), reason(step), step.values, undefined, step.of)),
     ...goes.map((one) => stepCard("down", `d${one.to}`, [say("goes_on"), " ", link(one)], one.row, one.norm)),
   ];
   const button = (id, sign, word, act) => tag("button", { id, title: say(word), "aria-label": say(word), onclick: act }, sign);
@@ -127,16 +129,16 @@ const equation = ({ name, formula }) => [name, formula].filter(Boolean).join(" =
 /** Why a step is made, in the language of the page. */
 const reason = ({ why }) => (known(why) ? say(why) : why ?? "");
 
-function stepCard(kind, formula, why, row, norm, of) {
-  return tag("li", { class: kind, "data-makes": made(formula) }, tag("div", { class: "what" }, tag("code", {}, formula), tag("span", { class: "why" }, why)),
+function stepCard(kind, text, why, row, norm, of) {
+  return tag("li", { class: kind, "data-makes": made(text), "data-formula": text }, tag("div", { class: "what" }, math(text), tag("span", { class: "why" }, why)),
     cells(row, of > flat(row).length), norm === undefined ? null : tag("span", { class: "size" }, say("norm_is", { norm: short(norm) })));
 }
 
 /** The name that a formula gives a value to: "g" of "g = w dy", "mean(g)" of "mean(g) = ...". */
-const made = (formula) => formula.split(" = ")[0];
+const made = (text) => text.split(" = ")[0];
 
 /** Whether a formula names a value, not only a part of a longer name. */
-const names = (formula, value) => new RegExp(`(?<![\\w(])${value.replace(/[^\w ]/g, "\\$&")}(?!\\w)`).test(formula.replace(/\(/g, "( "));
+const names = (text, value) => new RegExp(`(?<![\\w(])${value.replace(/[^\w ]/g, "\\$&")}(?!\\w)`).test(text.replace(/\(/g, "( "));
 
 /** Show as many cards as were played; the last one is the present one, and those that its formula names are marked. */
 function played(cards, controls) {
@@ -146,8 +148,8 @@ function played(cards, controls) {
     one.classList.toggle("now", i === view.step - 1);
     one.classList.remove("used");
   });
-  const formula = cards[view.step - 1]?.querySelector("code").textContent.split(" = ").slice(1).join(" = ") ?? "";
-  cards.slice(0, Math.max(0, view.step - 1)).forEach((one) => one.classList.toggle("used", names(formula, one.dataset.makes)));
+  const right = cards[view.step - 1]?.dataset.formula.split(" = ").slice(1).join(" = ") ?? "";
+  cards.slice(0, Math.max(0, view.step - 1)).forEach((one) => one.classList.toggle("used", names(right, one.dataset.makes)));
   controls.count.textContent = say("step_of", { step: view.step, of: cards.length });
   controls.play.textContent = view.playing ? "⏸" : "▶";
   controls.play.setAttribute("aria-label", say(view.playing ? "stop" : "play"));

@@ -79,7 +79,11 @@ function chip(index) {
 }
 
 /** What a box is, in the language of the page where its role has a word, else by its kind. */
-export const boxName = (box) => record.kinds?.[box.kind]?.title ?? box.kind;
+/** What a box is called: by its part in the model, else by its operation. */
+export function boxName(box) {
+  if (known(`role_${box.role}`)) return say(`role_${box.role}`);
+  return known(`op_${box.kind}`) ? say(`op_${box.kind}`) : record.kinds?.[box.kind]?.title ?? box.kind;
+}
 
 /** Which chip is open, and which the backward has been through. */
 function state(button, index) {

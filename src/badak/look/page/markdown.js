@@ -1,6 +1,7 @@
 // The little Markdown that the derivations are written in, as elements: headings, paragraphs, indented and fenced code, `code`, **strong**.
 
 import { tag } from "./dom.js";
+import { side } from "./math.js";
 
 export function markdown(text) {
   const blocks = [];
@@ -13,7 +14,7 @@ export function markdown(text) {
       blocks.push(tag("pre", {}, lines.slice(start + 1, i++).join("\n")));
     } else if (lines[i].startsWith("    ")) {
       while (i < lines.length && (lines[i].startsWith("    ") || (!lines[i].trim() && lines[i + 1]?.startsWith("    ")))) i++;
-      blocks.push(tag("pre", { class: "math" }, lines.slice(start, i).map((line) => line.slice(4)).join("\n")));
+      blocks.push(tag("div", { class: "math" }, lines.slice(start, i).filter((line) => line.trim()).map((line) => tag("div", {}, side(line)))));
     } else if (/^#+ /.test(lines[i])) {
       blocks.push(tag(lines[i].startsWith("# ") ? "h3" : "h4", {}, inline(lines[i++].replace(/^#+ /, ""))));
     } else {

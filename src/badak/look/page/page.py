@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 from badak.errors import ArgumentError, expect
+from badak.insight.formula import mathml, tree
 from badak.language import LANGUAGES
 from badak.language import language as spoken
 
@@ -38,6 +39,7 @@ def page(record: dict[str, Any], language: str | None = None) -> str:
         script=_script(),
         words=_inert(words()),
         record=_inert({**record, "kinds": {name: _coloured(kind) for name, kind in record.get("kinds", {}).items()}}),
+        math=_inert(_math(record)),
     )
 
 
@@ -53,6 +55,28 @@ def _inert(value: Any) -> str:
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _math(record: dict[str, Any]) -> dict[str, Any]:
+    """Every formula of the page as MathML: {its text: [element, *children]}."""
+    texts = {"dy"}
+    for kind in record.get("kinds", {}).values():
+        texts |= {*(kind["formula"] or []), *(kind["backward"] or []), kind["shapes"] or ""}
+    texts |= {text[language] for text in map(words().get, texts) if text for language in LANGUAGES}
+    for box in record.get("boxes", []):
+        back = box["back"] or {"steps": [], "goes": []}
+        for step in (*box["steps"], *back["steps"]):
+            texts.add(" = ".join(filter(None, (step["name"], step["formula"]))))
+        texts |= {f"d{one['to']}" for one in back["goes"]}
+    for derivation in record.get("derivations", {}).values():
+        lines = [line for line in derivation["text"].splitlines() if line.startswith("    ")]
+        texts |= {piece for line in lines for piece in pieces(line)}
+    return {text: mathml(tree(text)) for text in sorted(texts - {""})}
+
+
+def pieces(line: str) -> list[str]:
+    """Formulas that stand beside each other in a line, three blanks or more apart."""
+    return [piece for piece in re.split(" {3,}", line.strip()) if piece]
 
 
 @cache
