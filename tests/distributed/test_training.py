@@ -1,9 +1,12 @@
 """badak train on several ranks: the same bits on 1, 2 and 4, whoever goes on with it, and whatever is killed in between."""
 
+import sys
+
 import pytest
 
+from badak.face.launch import guard
 from tests.distributed.kills import Kills
-from tests.distributed.ranks import launch
+from tests.distributed.ranks import _run, launch
 from tests.distributed.small import arguments, state, write_text
 
 
@@ -29,6 +32,35 @@ def test_several_ranks_train_to_the_bits_of_one(ranks, text, alone, tmp_path):
     assert done.code == 0, done.err
     assert done.out.count("run folder") == 1
     assert state(tmp_path / "run") == alone
+
+
+@pytest.mark.slow
+def test_train_starts_ranks_by_itself_and_keeps_the_log_of_each(text, alone, tmp_path):
+    done = _run([sys.executable, "-m", "badak", *arguments(text, tmp_path / "run", 8), "--ranks", "2"], tmp_path)
+    assert done.code == 0, done.err
+    assert state(tmp_path / "run") == alone
+    kept = (tmp_path / "run" / "ranks" / "rank-0.log").read_text(encoding="utf-8")
+    assert kept == done.out and "step      8 " in kept
+    assert (tmp_path / "run" / "ranks" / "rank-1.log").read_text(encoding="utf-8") == ""
+
+
+def test_ranks_within_ranks_are_two_lines(tmp_path):
+    done = _run([sys.executable, "-m", "badak", "train", "gpt", "--ranks", "2"], tmp_path, PMI_RANK="0", PMI_SIZE="2")
+    assert done.code == 2
+    assert done.err == (
+        "error: badak train: --ranks 2, but this is one of several ranks already\nfix: leave --ranks out\n"
+    )
+
+
+def test_a_log_has_no_progress_bar(tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr(guard.os, "write", lambda number, text: shown.append(text))
+    said = b"run folder x\n\r 0%|   |\r50%|## |\r        \rstep 2\n\r90%|\rended"
+    (tmp_path / "said").write_bytes(said)
+    with open(tmp_path / "said", "rb") as source, open(tmp_path / "log", "wb") as log:
+        guard.tee(source, log)
+    assert b"".join(shown) == said
+    assert (tmp_path / "log").read_bytes() == b"run folder x\nstep 2\nended"
 
 
 @pytest.mark.slow

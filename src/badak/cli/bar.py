@@ -1,5 +1,6 @@
 """The progress bar of a training: loss, accuracy, R² or perplexity, speed and time left; a line for each evaluation."""
 
+import os
 from collections.abc import Callable
 
 from tqdm import tqdm
@@ -16,7 +17,9 @@ class Bar:
 
     def __init__(self, setup: Setup, show: Callable[[str], None]):
         self.metric, self.counted, self.tell = setup.metric, setup.counted, show
-        self.bar = tqdm(bar_format=FORMAT, disable=None, dynamic_ncols=True, leave=False)  # None: only on a terminal
+        width = os.environ.get("BADAK_LAUNCH_WIDTH")  # of the terminal to which `badak launch` hands this on
+        shown: dict = {"disable": False, "ncols": int(width)} if width else {"disable": None, "dynamic_ncols": True}
+        self.bar = tqdm(bar_format=FORMAT, leave=False, **shown)  # None: only on a terminal
 
     def __enter__(self) -> "Bar":
         return self

@@ -54,15 +54,36 @@ def command(
 
     Each rank finds RANK, WORLD_SIZE and LOCAL_RANK in its environment. When one fails, all are ended, with one message.
     """
-    from badak.face.launch import Order, launch
-
-    words = [sys.executable, "-m", "badak", *_command(program, module), *arguments, *_folder(program, arguments)]
     if cuda_as_cpu:
         os.environ["BADAK_CUDA_AS_CPU"] = "1"
-    count = ranks or _cores()
+    words = [*_command(program, module), *arguments]
+    if words[0] == "train":
+        return launch_training(words[1:], ranks or _cores(), hosts, restarts, logs, hang)
+    return _launch(words, ranks or _cores(), hosts, restarts, logs, hang)
+
+
+def launch_training(
+    words: list[str], ranks: int, hosts: str | None = None, restarts: int = 0, logs: str | None = None, hang: float = 0.0
+) -> int:
+    """`badak train WORDS` on several ranks: in a folder that is the same one after a restart, with the log of each rank in it."""
+    options = {"--run", "--resume"}
+    named = [b if a in options else a.partition("=")[2] for a, b in zip(words, [*words[1:], ""]) if a.partition("=")[0] in options]
+    if {"-h", "--help"}.isdisjoint(words) and words:
+        from badak.cli.train import free_folder
+
+        folder = named[-1] if named else str(free_folder(words[0]))
+        words = words if named else [*words, "--run", folder]
+        logs = logs or os.path.join(folder, "ranks")
+    return _launch(["train", *words], ranks, hosts, restarts, logs, hang)
+
+
+def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs: str | None, hang: float) -> int:
+    from badak.face.launch import Order, launch
+
     if not hosts:
-        click.echo(f"badak launch: {count} ranks on {_cores()} cores, {_threads(count)}", err=True)
-    return launch(Order(words, count, hosts, restarts, logs, hang), say=lambda text: click.echo(text, err=True))
+        click.echo(f"badak launch: {ranks} ranks on {_cores()} cores, {_threads(ranks)}", err=True)
+    order = Order([sys.executable, "-m", "badak", *words], ranks, hosts, restarts, logs, hang)
+    return launch(order, say=lambda text: click.echo(text, err=True))
 
 
 def _command(program: str, module: bool) -> list[str]:
@@ -74,14 +95,6 @@ def _command(program: str, module: bool) -> list[str]:
     if program in ALSO:
         return [program]
     raise FileError(f"badak launch: {program[:200]}: there is no such file", "badak launch -n 2 SCRIPT [ARGS]")
-
-
-def _folder(program: str, arguments: tuple[str, ...]) -> list[str]:
-    """A folder for a new run of badak train, which is the same one after a restart."""
-    from badak.cli.train import free_folder
-
-    named = any(word.split("=")[0] in ("--run", "--resume", "-h", "--help") for word in arguments)
-    return ["--run", str(free_folder(arguments[0]))] if program == "train" and arguments and not named else []
 
 
 def _cores() -> int:

@@ -13,14 +13,16 @@ from badak.cli.options import NAMES, PLACE, Section, SectionedCommand, given, op
 from badak.cli.output import echo
 from badak.errors import ArgumentError, BadakError
 from badak.errors import command as command_line
+from badak.face.distributed.engine import place
 from badak.train.experiment import Experiment
 from badak.train.loop import train
 from badak.train.ranks import Ranks
-from badak.train.run import CHANGING, Run
+from badak.train.run import CHANGING, CONFIG, Run
 from badak.train.session import resume as resume_run
 from badak.train.session import start
 from badak.train.setups import PRESETS, Setup, change
 
+WORDS = "badak.train.words"  # what the command was given, as click keeps it
 SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}
 ABOUT = {
     "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",
@@ -37,16 +39,20 @@ ASK = {  # the command that asks the trained model
 }  # fmt: skip
 
 
-def run_training(kind: str, preset: str | None, run: str | None, resume: str | None, **values: Any) -> None:
-    """Start or resume a run, train it, draw its curves and say what can be done with it."""
+def run_training(
+    kind: str, preset: str | None, run: str | None, resume: str | None, ranks_: int | None = None, **values: Any
+) -> int | None:
+    """Start or resume a run, train it, draw its curves and say what can be done with it; with --ranks on that many."""
+    if ranks_ is not None:
+        return launched(kind, ranks_)
     ranks = Ranks()
-    if run and Path(run).exists() and os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0":
+    if run and (Path(run) / CONFIG).exists() and os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0":
         preset, run, resume, values = None, None, run, dict.fromkeys(values)  # `badak launch` starts again: go on
     run = run if resume else ranks.told(run or str(free_folder(kind)))
     opened, experiment = open_run(kind, preset, run, resume, values)
     if not ranks.leads:
         train(experiment, opened.setup.train, opened)
-        return
+        return None
     echo(f"run folder {opened.folder}")
     with Bar(opened.setup, show=echo) as bar:
         finished = train(experiment, opened.setup.train, opened, bar.show)
@@ -57,6 +63,20 @@ def run_training(kind: str, preset: str | None, run: str | None, resume: str | N
         for line in closing_words(experiment):
             click.echo(line)
         echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")
+    return None
+
+
+def launched(kind: str, ranks: int) -> int:
+    """The command that was given, without --ranks, on so many ranks: what `badak launch -n RANKS train KIND ...` does."""
+    from badak.cli.launch import launch_training
+
+    if place() is not None:
+        raise ArgumentError(f"badak train: --ranks {ranks}, but this is one of several ranks already", "leave --ranks out")
+    given, words = click.get_current_context().meta[WORDS], []
+    for before, word in zip(["", *given], given):
+        if word != "--ranks" and before != "--ranks" and not word.startswith("--ranks="):
+            words.append(word)
+    return launch_training([kind, *words], ranks)
 
 
 def closing_words(experiment: Experiment) -> list[str]:
@@ -121,6 +141,14 @@ def free_folder(kind: str) -> Path:
     return next(folder for name in names if not (folder := Path("runs") / name).exists())
 
 
+class TrainCommand(SectionedCommand):
+    """One that remembers the words it was given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[WORDS] = list(args)
+        return super().parse_args(ctx, args)
+
+
 def make_command(kind: str) -> click.Command:
     """`badak train KIND` with an option for each setting."""
     presets = PRESETS[kind]
@@ -132,10 +160,13 @@ def make_command(kind: str) -> click.Command:
         Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="go on with this run where it stopped; with --epochs or --steps beyond its end, at the rate of a longer run"),
+        Section(["--ranks", "ranks_"], type=click.IntRange(1, 4096), metavar="N", section="Run",
+                help="compute on N processes of this machine, which share the batches of an update (--accumulate N or more); "
+                "badak launch has more: several machines, new starts after a failure"),
     ]  # fmt: skip
     for name in sections_of(presets[first]):
         options += options_of(getattr(presets[first], name), SECTIONS[name])
-    return SectionedCommand(
+    return TrainCommand(
         kind, params=options, callback=lambda **values: run_training(kind, **values), help=ABOUT[kind]
     )
 

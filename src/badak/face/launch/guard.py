@@ -80,10 +80,13 @@ def start(command: list[str], env: dict[str, str], cores: list[int], log: str) -
 
 
 def tee(source: BinaryIO, log: BinaryIO) -> None:
-    """Show what the first rank says, and keep it."""
+    """Show what the first rank says, and keep its lines: of a progress bar, whose states begin with a carriage return, nothing."""
+    kept = b""
     while text := os.read(source.fileno(), 65536):
         os.write(1, text)
-        log.write(text)
+        *lines, kept = (kept + text).split(b"\n")
+        log.write(b"".join(line.rpartition(b"\r")[2] + b"\n" for line in lines))
+    log.write(kept.rpartition(b"\r")[2])
 
 
 class Guard:
@@ -102,6 +105,8 @@ class Guard:
         with open(path, "r+b") as file:
             self.board = mmap.mmap(file.fileno(), SIZE)
         cores = share(*self.here[2:])
+        if log:
+            os.makedirs(log, exist_ok=True)  # on a machine with disks of its own
         log = os.path.join(log, f"rank-{self.here[0]}.log") if log else ""
         self.process = start(command, surroundings(self.here, cores, path), cores, log)
         self.errors = path + ".error"

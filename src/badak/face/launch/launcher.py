@@ -103,6 +103,8 @@ class Attempt:
         if order.logs:
             Path(order.logs).mkdir(parents=True, exist_ok=True)
             env["BADAK_LAUNCH_LOGS"] = os.path.abspath(order.logs)
+            if sys.stdout.isatty() and sys.stderr.isatty():  # the guard of the first rank hands a progress bar on
+                env["BADAK_LAUNCH_WIDTH"] = str(os.get_terminal_size(sys.stdout.fileno()).columns)
         command = [*starter(order.ranks, self.hosts, folder), sys.executable, guard.__file__, *order.command]
         return subprocess.Popen(command, env=env, start_new_session=True, stdin=subprocess.DEVNULL)
 
