@@ -6,7 +6,8 @@ import sys
 import pytest
 
 pytest.importorskip("numba", reason="what is compiled is limited")
-from badak.kernels.fast.compiler.cpu import limited
+from badak.kernels.fast.compiler.cpu import FEATURES, limited
+from badak.kernels.fast.compiler.parts import parts_without_code
 
 ADDED = {  # by level
     "sse2": ["sse2", "aes"],
@@ -52,3 +53,17 @@ def test_a_limit_that_comes_too_late_is_an_error(monkeypatch):
     cause, fix = done.stderr.strip().split("\n")[-2:]
     assert cause.endswith("BADAK_CPU: Numba compiles for all that the CPU has since before badak; got ' AVX2 '")
     assert fix == "fix: import badak and call badak.kernels.use('fast') before anything else is compiled by Numba"
+
+
+@pytest.mark.skipif(not FEATURES.get("avx512f"), reason="this CPU has no registers of 512 bits, or BADAK_CPU holds it to shorter")
+def test_loops_of_kernels_use_whole_registers():
+    import numba
+
+    def doubled(y, x):
+        for i in range(x.size):
+            y[i] = 2 * x[i]
+
+    compiled = numba.njit(doubled)
+    with parts_without_code(doubled.__qualname__):
+        compiled.compile(numba.types.void(*[numba.types.Array(numba.float32, 1, "C")] * 2))
+    assert "zmm" in next(iter(compiled.inspect_asm().values()))

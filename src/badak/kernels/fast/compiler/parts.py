@@ -11,10 +11,25 @@ from numba.core import codegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
+from badak.kernels.fast.compiler.cpu import FEATURES
+
 __all__ = ["parts_without_code"]
 
+# LLVM's loops use half of a register on Intel's servers, for the sake of processors that became slower by whole ones.
+_WIDTH = '"prefer-vector-width"="512"' if FEATURES.get("avx512f") else ""
 
-class _Part(codegen.JITCodeLibrary):
+
+class _Whole(codegen.JITCodeLibrary):
+    """A function whose loops use whole registers. Not an option of the process: Numba may compile for others in it, too."""
+
+    def add_ir_module(self, ir_module):
+        for function in ir_module.functions:
+            if _WIDTH and not function.is_declaration:
+                set.add(function.attributes, _WIDTH)  # FunctionAttributes.add knows words alone
+        super().add_ir_module(ir_module)
+
+
+class _Part(_Whole):
     """A function as LLVM's intermediate code, to be linked into others and optimised there."""
 
     codegen = property(lambda self: _NoEnvironment(self._codegen))
@@ -34,7 +49,7 @@ class _Part(codegen.JITCodeLibrary):
 class _Body(_Part):
     """The function of one task, with all that it calls."""
 
-    _optimize_final_module = codegen.JITCodeLibrary._optimize_final_module
+    _optimize_final_module = _Whole._optimize_final_module
 
 
 class _NoEnvironment:
@@ -57,7 +72,7 @@ def parts_without_code(name, body=""):
     Optimised only in the driver, where its loop over tasks is around it, attention of short sequences lost a twentieth.
     """
     makes = cpu_target.target_context.codegen()
-    kinds = {body: _Body, name: codegen.JITCodeLibrary}
+    kinds = {body: _Body, name: _Whole}
     with global_compiler_lock:  # nobody else compiles meanwhile
         makes.create_library = lambda part: kinds.get(part, _Part)(makes, part)
         try:
