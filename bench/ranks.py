@@ -1,78 +1,174 @@
-"""Sums over ranks: badak's all_reduce beside mpi4py's own, and torch's over gloo. `python -m bench.ranks`
+"""Several ranks on this machine: sums, steps in weak scaling, overlap, beside PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
 
-Two processes on this machine. Starts itself by mpiexec for the first two, and as two processes for torch.
+Pieces: sums | step W5 | step W7 | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all of them. A rank
+has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is not measured sleeps.
+
+    alone     a step of one rank, the other one sleeps             apart     two ranks at once, each for itself: the memory's bound
+    shared    DistributedDataParallel: both, and their mean        late      the same, sums begun when backward is over
 """
 
 import os
+import socket
+import statistics
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from multiprocessing.connection import Listener
 from pathlib import Path
 
-SIZES = {1: 300, 1024: 300, 262_144: 40, 4_194_304: 4}  # float32 numbers: calls in a lot, as many on every rank
+from badak.measure.machine import describe
+from bench.places import keep, place
+from bench.ranks_sums import SIZES
+from bench.workloads import WORKLOADS, Workload, shrunk
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS, SECONDS = 7, 0.6  # of each library and mode; a round's time
+MODES = {"badak": ("alone", "apart", "shared", "late"), "torch": ("alone", "apart", "shared")}
 
 
-def timed(call, wait, n: int) -> float:
-    """Seconds of one call: the median of five lots."""
-    lots = []
-    call()
-    for _ in range(5):
-        wait()
-        begin = time.perf_counter()
-        for _ in range(n):
-            call()
-        lots.append((time.perf_counter() - begin) / n)
-    return sorted(lots)[2]
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
-def with_mpi() -> None:
-    """badak's, and MPI's own on the same memory."""
-    from mpi4py import MPI
-
-    import badak
-    from badak.face import distributed as dist
-    from badak.face.distributed import agree
-
-    dist.init_process_group("mpi")
-    for size, n in SIZES.items():
-        x = badak.zeros(size)
-        row = x.numpy()
-        seconds = {"badak": timed(lambda x=x: dist.all_reduce(x), dist.barrier, n)}
-        agree._checks = False
-        seconds["badak, unchecked"] = timed(lambda x=x: dist.all_reduce(x), dist.barrier, n)
-        agree._checks = True
-        seconds["mpi4py"] = timed(lambda row=row: MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, row), dist.barrier, n)
-        show(size, seconds, dist.get_rank())
+def start(library: str, n: int, module: str, *words: str) -> list[subprocess.Popen]:
+    """The processes of n ranks: MPI starts badak's."""
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "BADAK_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
+    env |= {"MASTER_PORT": str(free_port()), "WORLD_SIZE": str(n)}
+    me = [sys.executable, "-m", module, library, *words]
+    if library == "badak":
+        env.pop("WORLD_SIZE")
+        return [subprocess.Popen([str(Path(sys.executable).parent / "mpiexec"), "-n", str(n), *me], env=env, cwd=ROOT)]
+    return [subprocess.Popen(me, env={**env, "RANK": str(rank)}, cwd=ROOT) for rank in range(n)]
 
 
-def with_torch() -> None:
-    """torch's over gloo."""
-    import torch
-    import torch.distributed as dist
+class Pair:
+    """The ranks of one library, and the lines to them."""
 
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
-    for size, n in SIZES.items():
-        x = torch.zeros(size)
-        show(size, {"torch, gloo": timed(lambda x=x: dist.all_reduce(x), dist.barrier, n)}, dist.get_rank())
-    dist.destroy_process_group()
+    def __init__(self, library: str, n: int = 2):
+        self.library, self.times = library, {mode: [] for mode in MODES[library]}
+        with Listener(("127.0.0.1", 0), authkey=b"bench") as door:
+            self.processes = start(library, n, "bench.ranks_worker", str(door.address[1]))
+            lines = [door.accept() for _ in range(n)]
+        self.lines = [line for _, line in sorted(((line.recv(), line) for line in lines), key=lambda pair: pair[0])]
+
+    def ask(self, asked, only: int | None = None) -> list:
+        """What all ranks answer, or the first `only`."""
+        lines = self.lines[:only]
+        for line in lines:
+            line.send(asked)
+        return [line.recv() for line in lines]
+
+    def round(self, mode: str, count: int) -> None:
+        """Time some steps: of two ranks that of the slower one."""
+        found = self.ask({"mode": mode, "count": count}, only=1 if mode == "alone" else None)
+        self.times[mode] += [max(steps) for steps in zip(*found)]
+
+    def close(self) -> None:
+        """End them."""
+        for line in self.lines:
+            line.send(None)
+        for process in self.processes:
+            process.wait(timeout=30)
 
 
-def show(size: int, seconds: dict[str, float], rank: int) -> None:
-    """A line for each."""
-    if rank == 0:
-        for name, took in seconds.items():
-            print(f"{size:>9,} {name:18} {took * 1e6:10.1f} us {4 * size / took / 1e9:8.2f} GB/s", flush=True)
+@contextmanager
+def pairs(work: Workload, bucket_mb: float | None):
+    """The ranks of all libraries with this work built, one library after the other."""
+    found = []
+    try:
+        for library in MODES:
+            found.append(Pair(library))
+            found[-1].ask({"work": asdict(work), "bucket_mb": bucket_mb})
+        yield found
+    finally:
+        for pair in found:
+            pair.close()
 
 
-def main() -> None:
-    """Both."""
-    me = [sys.executable, "-m", "bench.ranks"]
-    subprocess.run([str(Path(sys.executable).parent / "mpiexec"), "-n", "2", *me, "mpi"], check=True)
-    env = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29611", "WORLD_SIZE": "2"}
-    ranks = [subprocess.Popen([*me, "torch"], env={**env, "RANK": str(rank)}) for rank in range(2)]
-    assert [rank.wait(timeout=60) for rank in ranks] == [0, 0]
+def steps(work: Workload, rounds: int = ROUNDS, seconds: float = SECONDS, bucket_mb: float | None = None) -> dict:
+    """Seconds of a step of each library in each mode, medians, and what follows from them."""
+    with pairs(work, bucket_mb) as both:
+        for pair in both:
+            for mode in MODES[pair.library]:
+                pair.round(mode, 1)
+            pair.round("shared", 1)
+        count = max(1, round(seconds / statistics.median(both[0].times["shared"])))
+        for pair in both:
+            pair.times = {mode: [] for mode in MODES[pair.library]}
+        for _ in range(rounds):
+            for pair in both:
+                for mode in MODES[pair.library]:
+                    pair.round(mode, count)
+        same = [pair.ask({}) for pair in both]
+    assert all(len({round(x, 3) for x in found}) > 0 for found in same)
+    times = {pair.library: {mode: statistics.median(found) for mode, found in pair.times.items()} for pair in both}
+    return {"work": work.title, "steps": count * rounds, "seconds": times, **follows(times)}
+
+
+def follows(times: dict[str, dict[str, float]]) -> dict[str, float]:
+    """The figures: efficiency in weak scaling, its bound, what overlap hides, badak beside torch."""
+    own = times["badak"]
+    sums = own["late"] - own["apart"]
+    return {
+        "efficiency": own["alone"] / own["shared"],
+        "bound": own["alone"] / own["apart"],
+        "torch_efficiency": times["torch"]["alone"] / times["torch"]["shared"],
+        "hidden": (own["late"] - own["shared"]) / sums if sums > 0 else 0.0,
+        "beside_torch": times["torch"]["shared"] / own["shared"],
+    }
+
+
+def sums() -> dict:
+    """Seconds of all_reduce for each size: badak's, badak's without agreement, mpi4py's, torch's over gloo."""
+    found: dict = {str(size): {} for size in SIZES}
+    for library in MODES:
+        file = ROOT / f".ranks-{os.getpid()}-{library}.json"
+        try:
+            processes = start(library, 2, "bench.ranks_sums", str(file))
+            assert [process.wait(timeout=80) for process in processes] == [0] * len(processes)
+            import json
+
+            for size, row in json.loads(file.read_text()).items():
+                found[size] |= row
+        finally:
+            file.unlink(missing_ok=True)
+    return found
+
+
+def note(piece: str, values: dict) -> None:
+    """Keep what was found beside what is there."""
+    import json
+
+    path = place("ranks")
+    document = json.loads(path.read_text()) if path.exists() else {}
+    about = {**describe(1), "measured": time.strftime("%Y-%m-%d")}
+    keep(path, {**document, piece: {**values, "machine": about}})
+
+
+def main(words: list[str]) -> None:
+    """The pieces that are asked for."""
+    pieces = words or ["sums", "step", "W5", "step", "W7", "table"]
+    while pieces:
+        piece = pieces.pop(0)
+        if piece == "sums":
+            note(piece, sums())
+        elif piece == "step":
+            name = pieces.pop(0)
+            work = shrunk(WORKLOADS[name[:-6]]) if name.endswith("-small") else WORKLOADS[name]
+            found = steps(work)
+            print(found, flush=True)
+            if not name.endswith("-small"):
+                note(f"step {name}", found)
+        else:
+            from bench.ranks_table import table
+
+            print(table())
 
 
 if __name__ == "__main__":
-    {"mpi": with_mpi, "torch": with_torch}.get(sys.argv[-1], main)()
+    main(sys.argv[1:])

@@ -88,6 +88,7 @@ class Reducer:
         self.sent = 0  # buckets whose sum has begun
         self.expected = False  # whether the next backward is to be summed
         self.began = False
+        self.overlaps = True  # whether sums begin while backward goes on
         for p in params:
             p.register_post_accumulate_grad_hook(self._arrived)
 
@@ -119,7 +120,7 @@ class Reducer:
                 "call backward() once for each forward, and not within another backward",
             )
         bucket.ready.add(id(p))
-        if modes.walking == 1:
+        if self.overlaps and modes.walking == 1:
             self._send(only_full=True)
             progress()
 

@@ -1,0 +1,84 @@
+"""A rank of `bench.ranks`: builds a workload under DistributedDataParallel and times steps, as its starter asks over a socket.
+
+Waiting for the next question it sleeps, so that it takes nothing from those who are measured.
+"""
+
+import importlib
+import os
+import sys
+import time
+from multiprocessing.connection import Client, Connection
+
+MODES = ("alone", "apart", "shared", "late")  # apart: two ranks that say nothing to each other; late: sums after backward
+
+
+class Steps:
+    """The training of a workload on this rank."""
+
+    def __init__(self, work, bucket_mb: float | None):
+        torch = importlib.import_module("torch")
+        from bench.steps import Training
+
+        self.training = Training(work, "blocks")
+        rank = torch.distributed.get_rank()
+        self.training.batch = [torch.roll(x, rank, 0) + 0 for x in self.training.batch]
+        wrap = torch.nn.parallel.DistributedDataParallel
+        self.ddp = wrap(self.training.model, bucket_cap_mb=bucket_mb)
+
+    def step(self, mode: str) -> float:
+        """One step: seconds."""
+        training, begin = self.training, time.perf_counter()
+        training.optimizer.zero_grad(set_to_none=True)
+        if mode == "shared":
+            self.ddp(*training.batch).backward()
+        elif mode == "late":
+            self.late()
+        else:
+            with self.ddp.no_sync():
+                self.ddp(*training.batch).backward()
+        training.optimizer.step()
+        return time.perf_counter() - begin
+
+    def late(self) -> None:
+        """The same sums, begun when backward is over."""
+        reducer = self.ddp._reducer
+        reducer.overlaps = False
+        try:
+            self.ddp(*self.training.batch).backward()
+        finally:
+            reducer.overlaps = True
+
+    def checksum(self) -> float:
+        """One number of the weights."""
+        return float(sum(p.detach().double().abs().sum() for p in self.training.model.parameters()))
+
+
+def serve(library: str, port: int, rank: int) -> None:
+    """Answer until told to stop."""
+    from bench.peers import prepare
+    from bench.workloads import Workload
+
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[rank % len(cores)]})
+    prepare(library)
+    dist = importlib.import_module("torch.distributed")
+    dist.init_process_group("mpi" if library == "badak" else "gloo")
+    line: Connection = Client(("127.0.0.1", port), authkey=b"bench")
+    line.send(dist.get_rank())
+    steps = None
+    while (asked := line.recv()) is not None:
+        if "work" in asked:
+            steps = Steps(Workload(**asked["work"]), asked["bucket_mb"])
+            line.send(steps.training.parameters)
+        elif "mode" in asked:
+            line.send([steps.step(asked["mode"]) for _ in range(asked["count"])])
+        else:
+            line.send(steps.checksum())
+    line.close()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    who = next((os.environ[name] for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "RANK") if name in os.environ), "0")
+    serve(sys.argv[1], int(sys.argv[2]), int(who))
