@@ -145,13 +145,17 @@ class Reducer:
         work = Work(group, f"the sum of the {line}", steps(), agreed.absent if agreed else None)
         bucket.work = start(group, work)
 
+    def share(self) -> None:
+        """Sum the gradients that are there, whoever made them."""
+        self._send(only_full=False)
+        self._finish()
+        self._begin_anew()
+
     def end_of_backward(self) -> None:
         """All gradients are there: send what is left, wait for all, and let the parameters have the means."""
         if not self.expected or not self.began:
             return
-        self._send(only_full=False)
-        self._finish()
-        self._begin_anew()
+        self.share()
         board.stepped()
 
     def _finish(self) -> None:
