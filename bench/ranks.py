@@ -1,4 +1,4 @@
-"""Several ranks on this machine: sums, steps in weak scaling, overlap, beside PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
+"""Several ranks on this machine: sums, weak scaling, overlap, beside PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
 
 Pieces: sums | step W5 | step W7 | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all of them. A rank
 has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is not measured sleeps.

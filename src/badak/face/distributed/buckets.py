@@ -2,9 +2,11 @@
 
 A bucket is a row: the gradients of some parameters, and for each of them a 1 where this rank has one. When the last of them
 is there, the row is summed over the ranks; each gradient that comes later lets the sums under way go on. Buckets are sent in
-the same order on all ranks, whatever order their gradients come in.
+the same order on all ranks, whatever order their gradients come in. A large gradient is a bucket of its own, summed where it
+lies: copies cost as much as sums. Which of these are there on any rank is summed apart, at the end.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from badak.face.distributed.sums import ReduceOp, divide
 from badak.face.distributed.work import Work, progress, start
 from badak.graph.modes import modes
 from badak.tensor import Tensor
+
+LONE = 2**19  # bytes of a gradient that travels alone
 
 
 class Bucket:
@@ -53,16 +57,39 @@ class Bucket:
                 p._grad._array[...] = values
 
 
-def cut(params: list[Tensor], most: float) -> list[Bucket]:
+class Lone(Bucket):
+    """A large parameter: its gradient is summed in its own memory."""
+
+    def __init__(self, number: int, params: list[Tensor]):
+        super().__init__(number, params)
+        self.size = params[0]._array.size
+
+    def row(self) -> np.ndarray:
+        (p,) = self.params
+        return np.zeros(self.size, p._array.dtype) if p._grad is None else flat(p._grad._array)
+
+    def take(self, row: np.ndarray) -> None:
+        (p,) = self.params
+        values = row.reshape(p._array.shape)
+        if p._grad is None:
+            p._set_grad(Tensor._of(values))
+        elif not np.shares_memory(p._grad._array, values):
+            p._grad._array[...] = values
+
+
+def cut(params: list[Tensor], most: float, lone: float = math.inf) -> list[Bucket]:
     """The parameters in the order in which their gradients come, about: from the last to the first, up to `most` bytes together.
 
-    The first bucket is small, so that the first sum can begin soon.
+    The first bucket is small, so that the first sum can begin soon. One of `lone` bytes or more is alone.
     """
     lots: list[list[Tensor]] = []
     open_lots: dict[np.dtype, tuple[list[Tensor], int]] = {}
     limit = min(most, 2**20)
     for p in reversed(params):
         kind = p._array.dtype
+        if p._array.nbytes >= lone:
+            lots.append([p])
+            continue
         lot, size = open_lots.get(kind, ([], 0))
         if not lot:
             lots.append(lot)
@@ -71,7 +98,7 @@ def cut(params: list[Tensor], most: float) -> list[Bucket]:
         if size >= limit:
             lot, size, limit = [], 0, most
         open_lots[kind] = lot, size
-    return [Bucket(number, lot) for number, lot in enumerate(lots)]
+    return [(Lone if lot[0]._array.nbytes >= lone else Bucket)(number, lot) for number, lot in enumerate(lots)]
 
 
 class Reducer:
@@ -82,7 +109,9 @@ class Reducer:
 
     def __init__(self, params: list[Tensor], group: ProcessGroup, most: float):
         self.group = group
-        self.buckets = cut(params, most)
+        self.buckets = cut(params, most, LONE)
+        self.lone = [bucket for bucket in self.buckets if isinstance(bucket, Lone)]
+        self.there: Work | None = None  # which of those have a gradient, on how many ranks
         self.of = {id(p): bucket for bucket in self.buckets for p in bucket.params}
         self.divisor: int | None = None
         self.sent = 0  # buckets whose sum has begun
@@ -133,21 +162,34 @@ class Reducer:
             self.sent += 1
 
     def _start(self, bucket: Bucket, row: np.ndarray) -> None:
+        bucket.work = self._sum(f"gradients of bucket {bucket.number}, {row.dtype} ({row.size},)", row, self._op)
+
+    @property
+    def _op(self) -> ReduceOp:
+        return ReduceOp.AVG if self.divisor in (None, self.group.size()) else ReduceOp.SUM
+
+    def _sum(self, line: str, row: np.ndarray, op: ReduceOp) -> Work:
+        """A sum over the ranks that goes on by itself."""
         group = self.group
-        line = f"gradients of bucket {bucket.number}, {row.dtype} ({row.size},)"
         agreed = agreement(group, line)
 
         def steps():
             if agreed is not None:
                 yield from agreed.steps()
-            return (yield from total(group, row, ReduceOp.SUM))
+            return (yield from total(group, row, op))
 
-        work = Work(group, f"the sum of the {line}", steps(), agreed.absent if agreed else None)
-        bucket.work = start(group, work)
+        return start(group, Work(group, f"the sum of the {line}", steps(), agreed.absent if agreed else None))
+
+    def _tell(self, there: list[bool]) -> None:
+        """After all buckets: which of the large gradients this rank has."""
+        if self.lone:
+            flags = np.array(there, np.int32)
+            self.there = self._sum(f"large gradients that are there ({len(there)},)", flags, ReduceOp.SUM)
 
     def share(self) -> None:
         """Sum the gradients that are there, whoever made them."""
         self._send(only_full=False)
+        self._tell([bucket.params[0]._grad is not None for bucket in self.lone])
         self._finish()
         self._begin_anew()
 
@@ -159,18 +201,25 @@ class Reducer:
         board.stepped()
 
     def _finish(self) -> None:
-        for bucket in self.buckets:
-            assert bucket.work is not None
-            bucket.work.wait()
-            row: Any = bucket.work.result()
-            divide(row, self.divisor or self.group.size())
+        rows = [self._wait(bucket.work) for bucket in self.buckets]
+        there = iter(self._wait(self.there) if self.lone else ())
+        for bucket, row in zip(self.buckets, rows):
+            if isinstance(bucket, Lone) and not next(there):
+                continue
+            if self._op is ReduceOp.SUM:
+                divide(row, self.divisor or self.group.size())
             bucket.take(row)
+
+    def _wait(self, work: Work | None) -> Any:
+        assert work is not None
+        work.wait()
+        return work.result()
 
     def shadow(self) -> None:
         """Take part in the sums of the others with nothing of one's own."""
         for bucket in self.buckets:
             self._start(bucket, np.zeros(bucket.size, bucket.params[0]._array.dtype))
-        for bucket in self.buckets:
-            assert bucket.work is not None
-            bucket.work.wait()
+        self._tell([False] * len(self.lone))
+        for work in (*(bucket.work for bucket in self.buckets), *([self.there] if self.lone else [])):
+            self._wait(work)
         self._begin_anew()

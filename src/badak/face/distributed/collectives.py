@@ -20,6 +20,8 @@ from badak.tensor import Tensor
 
 Steps = Generator[list, None, Any]  # yields requests of MPI, and gives what they bring
 NATIVE = ("float32", "float64", "int32", "int64")  # what MPI adds
+LONG = 2**24  # bytes of a piece
+HALVES = 2**17  # bytes, from which two ranks add by themselves, each a half
 SMALL = 16384  # bytes, up to which every rank gets all parts and adds them itself: one exchange in place of two
 
 
@@ -121,10 +123,25 @@ def cut(size: int, n: int) -> list[int]:
 
 
 def total(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
-    """The ranks' rows joined, on every rank, perhaps in the memory of `row`. Each joins its own piece of all, then sends it."""
+    """The ranks' rows joined, on every rank, perhaps in the memory of `row`; a long row in pieces that stay in the cache."""
+    if row.nbytes <= LONG or group.size() == 1:
+        return (yield from _joined(group, row, op))
+    width = LONG // row.itemsize
+    for at in range(0, row.size, width):
+        piece = row[at : at + width]
+        made = yield from _joined(group, piece, op)
+        if made is not piece:
+            piece[...] = made
+    return row
+
+
+def _joined(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
+    """One piece. Each rank joins its own part of all rows, then sends it to all."""
     n = group.size()
     if n == 1:
         return sums.tree([row.copy()], op)
+    if n == 2 and row.nbytes >= HALVES:
+        return (yield from _by_halves(group, row, op))
     if n == 2 and op in (ReduceOp.SUM, ReduceOp.AVG) and row.dtype.name in NATIVE:  # a + b has one order: MPI may add
         yield [group.comm.Iallreduce(group.in_place, row)]
         return sums.mean(row, n) if op is ReduceOp.AVG else row
@@ -137,6 +154,17 @@ def total(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
     made = np.empty_like(row)
     yield [group.comm.Iallgatherv(raw(piece), [raw(made), counts, [a * width for a in edges[:-1]], group.byte])]
     return made
+
+
+def _by_halves(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
+    """Two ranks: each gives the half that is not its own, joins its own, gives it back. In the memory of `row`."""
+    own, middle = group.rank(), row.size // 2
+    halves = row[:middle], row[middle:]
+    mine, other, came = halves[own], halves[1 - own], np.empty_like(halves[own])
+    yield [group.comm.Irecv(raw(came), 1 - own), group.comm.Isend(raw(other), 1 - own)]
+    sums.pair(mine, came, op, first=own == 0)
+    yield [group.comm.Irecv(raw(other), 1 - own), group.comm.Isend(raw(mine), 1 - own)]
+    return row
 
 
 def _own_piece(group: ProcessGroup, row: np.ndarray, edges: list[int], op: ReduceOp) -> Steps:

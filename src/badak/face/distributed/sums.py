@@ -21,6 +21,7 @@ _UFUNCS = {
     ReduceOp.SUM: np.add, ReduceOp.AVG: np.add, ReduceOp.PRODUCT: np.multiply, ReduceOp.MIN: np.minimum,
     ReduceOp.MAX: np.maximum, ReduceOp.BAND: np.bitwise_and, ReduceOp.BOR: np.bitwise_or, ReduceOp.BXOR: np.bitwise_xor,
 }  # fmt: skip
+STEP = 2**16  # numbers at a time
 _WHOLE = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 
 
@@ -47,6 +48,16 @@ def tree(parts: list[np.ndarray], op: ReduceOp) -> np.ndarray:
         if op is ReduceOp.AVG:
             divide(parts[0], len(parts))
     return parts[0]
+
+
+def pair(own: np.ndarray, other: np.ndarray, op: ReduceOp, first: bool) -> None:
+    """own = own joined with other, which is that of the rank before unless `first`; in pieces that stay in the cache."""
+    for at in range(0, own.size, STEP):
+        here, there = own[at : at + STEP], other[at : at + STEP]
+        if first:
+            tree([here, there], op)
+        else:
+            here[...] = tree([there, here], op)
 
 
 def join(ufunc, a: np.ndarray, b: np.ndarray) -> None:

@@ -41,6 +41,7 @@ class Work:
         self._error: BaseException | None = None
         self._done = False
         self._result: Any = None
+        self._stage = 0  # how often it went on
 
     def wait(self, timeout=None) -> bool:
         """Wait until it is done. Raises DistBackendError when a rank does not come in time, or came with something else."""
@@ -86,6 +87,7 @@ class Work:
                 if self._requests and not engine().done(self._requests):
                     return False
                 self._requests = next(self._steps)
+                self._stage += 1
                 if self._requests is None:  # nothing to wait for in MPI: it wants to look again later
                     return False
         except StopIteration as end:
@@ -99,12 +101,14 @@ class Work:
     def _wait(self, seconds: float) -> None:
         begin = time.monotonic()
         looked = begin
-        rounds = 0
+        rounds, stage = 0, self._stage
         board.waits(self.what)
         while True:
             progress()
             if self._done:
                 break
+            if stage != self._stage:  # of many pieces one more has come: the next is near
+                rounds, stage = 0, self._stage
             rounds += 1
             if rounds < SPIN:
                 continue
