@@ -97,3 +97,10 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
     for (name, rank), text in EACH.items():
         assert said[name, str(rank)].startswith(text), (name, said[name, str(rank)])
     assert done.err.count("MPI does the work of backend 'nccl'") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_long_rows_go_in_pieces_and_give_what_numpy_gives(ranks):
+    done = launch(ranks, PROGRAMS / "in_pieces.py", "against_numpy.py", 60, ranks + 10)
+    assert done.code == 0, done.err

@@ -8,13 +8,19 @@ import pytest
 from tests.distributed.ranks import PROGRAMS, launch, torch_ranks
 
 
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """What torch's ranks kept."""
+    folder = tmp_path_factory.mktemp("torch")
+    torch_ranks(2, "-W", "ignore", PROGRAMS / "ddp.py", folder)
+    return folder
+
+
 @pytest.mark.slow
-def test_trainings_are_those_of_torch_over_gloo(tmp_path):
-    ours, theirs = tmp_path / "badak", tmp_path / "torch"
-    for folder in (ours, theirs):
-        folder.mkdir()
-    torch_ranks(2, "-W", "ignore", PROGRAMS / "ddp.py", theirs)
-    done = launch(2, PROGRAMS / "ddp.py", ours)
+@pytest.mark.parametrize("by", [(), (PROGRAMS / "in_pieces.py",)], ids=["in buckets", "each gradient alone"])
+def test_trainings_are_those_of_torch_over_gloo(by, theirs, tmp_path):
+    ours = tmp_path
+    done = launch(2, *by, PROGRAMS / "ddp.py", ours)
     assert done.code == 0, done.err
     results = [
         [pickle.loads((folder / f"rank-{r}.pickle").read_bytes()) for r in range(2)] for folder in (ours, theirs)

@@ -16,10 +16,11 @@ from badak.errors import ArgumentError
 from badak.face import distributed
 from badak.face.distributed import board
 from badak.face.distributed.buckets import Bucket, cut
-from badak.face.distributed.collectives import begin, total
+from badak.face.distributed.collectives import begin
 from badak.face.distributed.engine import place
 from badak.face.distributed.group import chosen
 from badak.face.distributed.sums import ReduceOp
+from badak.face.distributed.totals import total
 from badak.tensor import Tensor
 from badak.tensor.random import get_rng_state, manual_seed, set_rng_state
 

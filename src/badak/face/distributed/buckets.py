@@ -14,9 +14,9 @@ import numpy as np
 from badak.errors import GraphError
 from badak.face.distributed import board
 from badak.face.distributed.agree import agreement
-from badak.face.distributed.collectives import flat, total
 from badak.face.distributed.group import ProcessGroup
 from badak.face.distributed.sums import ReduceOp, divide
+from badak.face.distributed.totals import flat, total
 from badak.face.distributed.work import Work, progress, start
 from badak.graph.modes import modes
 from badak.tensor import Tensor
