@@ -111,6 +111,69 @@ def test_02_a_mask_of_the_wrong_polarity_of_four_dims(lead):
     silent(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=~hide))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "float"])
+def test_02_a_mask_that_shows_the_future_alone(dtype):
+    hide = badak.ones(5, 5).tril(-1).bool()  # where triu(1) was meant
+    mask = hide if dtype == "bool" else badak.zeros(5, 5).masked_fill(hide, float("-inf"))
+    says(complaint(lambda: attend(attn_mask=mask)), "lets each query see itself and what comes after it", "fix: ")
+    q = badak.randn(2, 2, 5, 4)
+    errors.forget_warnings()
+    text = complaint(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=badak.ones(5, 5).triu().bool()))
+    says(text, "In scaled_dot_product_attention True = keep", "badak.ones(T, T).tril().bool()")
+
+
+def test_02_a_mask_of_minus_infinity_on_the_wrong_side():
+    mask = badak.zeros(5, 5).masked_fill(badak.ones(5, 5).tril().bool(), float("-inf"))
+    says(complaint(lambda: attend(attn_mask=mask)), "attn_mask is -inf on the diagonal for 5 of 5", "square_subsequent_mask")
+
+
+@pytest.mark.parametrize("layer", ["MultiheadAttention", "TransformerEncoder", "scaled_dot_product_attention"])
+def test_02_padding_of_the_wrong_polarity(layer):
+    words = badak.arange(5) < badak.tensor([5, 3, 4])[:, None]  # True = a word
+    x, q = badak.randn(3, 5, 8), badak.randn(3, 2, 5, 4)
+
+    def run(mask):
+        if layer == "MultiheadAttention":
+            return attention()(x, x, x, key_padding_mask=mask)
+        if layer == "TransformerEncoder":
+            encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)
+            return encoder(x, src_key_padding_mask=mask)
+        return F.scaled_dot_product_attention(q, q, q, attn_mask=~mask[:, None, None, :])
+
+    says(complaint(lambda: run(words)), "hides 1 of 3 sequences wholly, and of the others the beginning", "_mask=~mask")
+    silent(lambda: run(~words))
+    silent(lambda: run((~words).flip(1)))  # padded on the left
+
+
+@pytest.mark.parametrize("rule", ["strictly causal", "prefix", "window", "future", "alike"])
+def test_04_rules_of_positions_are_no_lengths(rule):
+    t = badak.arange(5)
+    keep = {
+        "strictly causal": (t[None] < t[:, None]) | (t[None] == 0),
+        "prefix": (t[None] <= t[:, None]) | (t[None] < 3),
+        "window": (t[None] <= t[:, None]) & (t[None] > t[:, None] - 2),
+        "future": (t[None] > t[:, None]) | (t[None] == 4),
+        "alike": (t < 3).expand(5, 5),
+    }[rule]
+    q = badak.randn(5, 2, 5, 4)
+    silent(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=keep))
+    silent(lambda: attend(B=5, attn_mask=~keep))
+
+
+@pytest.mark.parametrize("lengths", [(5, 5, 4, 4, 3), (2, 5, 1, 3, 4)])
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("dtype", ["bool", "float"])
+def test_04_padding_of_sorted_lengths_on_either_side(lengths, side, dtype):
+    keep = badak.arange(5) < badak.tensor(lengths)[:, None]
+    keep = keep if side == "right" else keep.flip(1)
+    q, added = badak.randn(5, 2, 5, 4), badak.zeros(5, 5).masked_fill(~keep, float("-inf"))
+    text = complaint(lambda: F.scaled_dot_product_attention(q, q, q, attn_mask=keep if dtype == "bool" else added))
+    says(text, "(5, 5) is ambiguous: batch=5 and length=5", "mask[:, None, None, :]")
+    errors.forget_warnings()
+    text = complaint(lambda: attend(B=5, attn_mask=~keep if dtype == "bool" else added))
+    says(text, "(5, 5) is ambiguous", "fix: key_padding_mask=mask")
+
+
 def test_03_padding_given_as_attn_mask():
     mask = badak.zeros(2, 5, dtype=badak.bool)
     text = complaint(lambda: attend(attn_mask=mask))
@@ -286,6 +349,55 @@ def test_34_a_state_that_is_carried_over():
             h.sum().backward()
 
     says(complaint(run), "a second time", "h = h.detach()")
+
+
+def scores_of(hidden_row: int, by: str):
+    """A row of scores is hidden as people write it, one in ten ways of softmax."""
+    scores, row = badak.randn(2, 4, 4, requires_grad=True), badak.arange(4) == hidden_row
+    if by == "masked_fill":
+        return scores, scores.masked_fill(row[:, None], float("-inf"))
+    if by == "where":
+        return scores, badak.where(row[:, None], badak.tensor(float("-inf")), scores)
+    return scores, scores + badak.zeros(4, 4).masked_fill(row[:, None], float("-inf"))
+
+
+@pytest.mark.parametrize("by", ["masked_fill", "where", "add"])
+@pytest.mark.parametrize("softmax", ["F.softmax", "exp", "log_softmax"])
+def test_35_softmax_of_hidden_rows_by_hand(by, softmax):
+    scores, masked = scores_of(2, by)
+    if softmax == "F.softmax":
+        weights, words = F.softmax(masked, dim=-1), "softmax gave NaN for 2 of 8 rows. A row whose scores are all -inf has no"
+    elif softmax == "log_softmax":
+        weights, words = F.log_softmax(masked, dim=-1).exp(), "log_softmax gave NaN for 2 of 8 rows"
+    else:
+        e = masked.exp()
+        weights, words = e / e.sum(dim=-1, keepdim=True), "what went into matmul"
+    loss = (weights @ badak.ones(2, 4, 3, requires_grad=True)).sum()
+    says(complaint(loss.backward), "the loss is NaN", words, "fix: ")
+    assert np.isnan(loss.item())
+
+
+def test_35_rows_that_see_something_are_fine():
+    _, masked = scores_of(9, "masked_fill")
+    silent(F.softmax(masked, dim=-1).sum().backward)
+
+
+def test_35_a_parameter_that_is_nan():
+    model = nn.Linear(3, 3)
+    with badak.no_grad():
+        model.weight[1, 2] = float("nan")
+    text = complaint(model(badak.ones(1, 3)).sum().backward)
+    says(text, "a parameter of shape (3, 3) holds 1 NaN before this step", "fix: a smaller learning rate")
+
+
+def test_35_data_that_are_nan():
+    x = badak.tensor([[1.0, float("nan"), 2.0]])
+    says(complaint(nn.Linear(3, 3)(x).sum().backward), "what went into linear held 1 NaN of 3 numbers", "the data")
+
+
+def test_35_zero_times_infinity():
+    x = badak.zeros(3, requires_grad=True)
+    says(complaint((x * x.log()).sum().backward), "nothing that was kept for backward is", "set_detect_anomaly")
 
 
 def test_17_is_said_once():

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import math
 import threading
 import warnings
 import weakref
@@ -573,6 +574,12 @@ def test_anomaly_mode_names_the_first_operation_forward():
     x = leaf(badak, [0.0, 1.0])
     with badak.autograd.detect_anomaly(), pytest.raises(errors.GraphError, match="log .*first operation to make Inf"):
         x.log()
+
+
+def test_anomaly_mode_names_the_softmax_of_a_row_that_is_hidden():
+    scores = leaf(badak, [[0.0, 1.0], [2.0, 3.0]]).masked_fill(badak.tensor([[False, False], [True, True]]), -math.inf)
+    with badak.autograd.detect_anomaly(), pytest.raises(errors.GraphError, match="softmax .*make NaN .2 of 4 values., from inputs"):
+        scores.softmax(dim=-1)
 
 
 def test_anomaly_mode_names_the_first_operation_backward():

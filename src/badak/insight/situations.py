@@ -42,6 +42,7 @@ SITUATIONS = {  # code: title, as on the page; a code is given once and for ever
     32: "The first call of the fast kernels",
     33: "Sigmoid before BCEWithLogits",
     34: "A state that is carried from step to step",
+    35: "A loss that is NaN",
 }
 _PAGES = (Path(__file__).parents[3] / "docs" / "errors.md", Path(__file__).parent / "errors.md")  # the tree's, the wheel's
 

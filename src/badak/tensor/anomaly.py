@@ -7,6 +7,8 @@ import numpy as np
 from badak.errors import GraphError, user_line
 from badak.graph.effects import Observer
 
+_FLOATS = "fcV"  # bfloat16 is of kind V
+
 
 class Anomaly(Observer):
     """Looks at all that operations make."""
@@ -22,37 +24,38 @@ ANOMALY = Anomaly()
 
 
 def _look(op, arrays, attributes, outputs) -> None:
-    """Raise where an output holds NaN or Inf although no input did.
+    """Raise where an output holds NaN although no input did, or Inf although all inputs were finite.
 
-    What came in as NaN or Inf is somebody else's doing, and a number such as the -inf of masked_fill is meant.
+    What came in so is somebody else's doing, and a number such as the -inf of masked_fill is meant. But a softmax of -inf
+    alone, or Inf - Inf, makes a NaN that was not there before.
     """
     if any(isinstance(value, float) and not math.isfinite(value) for value in attributes.values()):
         return
     for y in outputs:
         made = y._array
-        if made.dtype.kind not in "fc" or np.isfinite(made).all():
+        if made.dtype.kind not in _FLOATS or np.isfinite(made).all():
             continue
-        if any(map(_is_nonfinite, (*arrays, *attributes.values()))):
+        kind, same = ("NaN", np.isnan) if np.isnan(made).any() else ("Inf", _is_not_finite)
+        given = [x for x in (*arrays, *attributes.values()) if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in _FLOATS]
+        if any(same(array).any() for array in given):
             continue
-        kind = "NaN" if np.isnan(made).any() else "Inf"
-        line = user_line()
+        line, bad = user_line(), int(same(made).sum())
+        where = f"{op.name} ({line})" if line else op.name
+        cause = f"{where} is the first operation to make {kind} ({bad} of {made.size} values), from finite inputs"
+        if any(_is_not_finite(array).any() for array in given):
+            cause = f"{where} is the first operation to make {kind} ({bad} of {made.size} values), from inputs that hold Inf"
         raise GraphError(
-            f"{op.name}{f' ({line})' if line else ''} is the first operation to make {kind} "
-            f"({int((~np.isfinite(made)).sum())} of {made.size} values), from finite inputs",
-            "look at its inputs there: a logarithm or a root of 0, a division by 0, an overflow",
+            cause, "look at its inputs there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow"
         )
 
 
-def _is_nonfinite(value) -> bool:
-    if not isinstance(value, np.ndarray | np.generic | float):
-        return False
-    array = np.asarray(value)
-    return array.dtype.kind in "fc" and not np.isfinite(array).all()
+def _is_not_finite(array):
+    return ~np.isfinite(array)
 
 
 def _look_back(node, dys, dxs) -> None:
     for dx in dxs:
-        if dx is not None and dx.dtype.kind in "fc" and not np.isfinite(dx).all():
+        if dx is not None and dx.dtype.kind in _FLOATS and not np.isfinite(dx).all():
             kind = "NaN" if np.isnan(dx).any() else "Inf"
             if all(dy is None or np.isfinite(dy).all() for dy in dys):
                 raise GraphError(

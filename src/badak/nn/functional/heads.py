@@ -65,7 +65,7 @@ def visible(
         keep, own = (both[0] if len(both) == 1 else both[0] & both[1]).resolve(T, S, B)
         causal = 0 if is_causal else own  # own is at least 0: what is_causal lets see is less
     if attn_mask is not None and not isinstance(attn_mask, Mask) and not is_causal:
-        question_mask(attn_mask._array, True, "MHA")
+        question_mask(attn_mask._array, True, "MHA", B)
         masks.append(attn_mask if attn_mask.dim() == 2 else attn_mask.reshape(B, H, T, S))
     if key_padding_mask is not None and not isinstance(key_padding_mask, Mask):
         question_padding(key_padding_mask._array, True)

@@ -12,15 +12,25 @@ from badak.ops.attention import NO_VISIBLE_KEY
 
 def question_mask(mask, hides: bool, where: str, batch: int = 0) -> None:
     """Warn where `mask` (an array that broadcasts to (..., T, S)) is probably not what was meant."""
-    if mask.dtype.kind in "fV":
+    added = mask.dtype.kind in "fV"
+    if added:
         _zeros_and_ones(mask, hides)
-    elif mask.dtype == np.bool_ and mask.ndim >= 2 and mask.size and mask.shape[-2] == mask.shape[-1] > 1:
+    elif mask.dtype != np.bool_:
+        return
+    if mask.ndim >= 2 and mask.size and mask.shape[-2] == mask.shape[-1] > 1:
         first = mask.reshape(-1, *mask.shape[-2:])[0] if mask.ndim > 2 else mask  # of a text, of a head: they are alike
-        keep = ~first if hides else first
+        ambiguous = mask.ndim == 2 and batch == mask.shape[0] > 2
+        if added and not (first[0, 0] == -np.inf or first[-1, 0] == -np.inf or ambiguous):
+            return  # what adds a bias for each distance hides nothing
+        keep = first != -np.inf if added else ~first if hides else first
         if not keep.diagonal().any():
-            _polarity(keep, hides, where)
-        if not hides and mask.ndim == 2 and batch == mask.shape[0] > 2:
-            _padding_or_positions(keep)
+            _polarity(keep, hides, where, added)
+        elif keep[0, -1] and not keep[-1, 0] and (keep == np.triu(np.ones_like(keep))).all():
+            _future(hides, where, added)
+        if ambiguous:
+            _padding_or_positions(keep, hides)
+    elif not added and mask.ndim == 4 and mask.shape[1] == mask.shape[2] == 1:
+        _padding_inverted(mask[:, 0, 0], hides, "attn_mask", where)
 
 
 def _zeros_and_ones(mask, hides: bool, name: str = "attn_mask") -> None:
@@ -34,13 +44,21 @@ def _zeros_and_ones(mask, hides: bool, name: str = "attn_mask") -> None:
     )
 
 
-def _polarity(keep, hides: bool, where: str) -> None:
+def _polarity(keep, hides: bool, where: str, added: bool) -> None:
     """A query that sees only what comes after it was hardly meant."""
     seen = np.argwhere(keep)
     dead = np.flatnonzero(~keep.any(axis=1))
     if not len(seen) and not hides or not len(dead) or (seen[:, 1] < seen[:, 0]).any():
         return
     T = len(keep)
+    if added:
+        warn_once(
+            NO_VISIBLE_KEY,
+            f"attn_mask is -inf on the diagonal for {T} of {T} queries and row {dead[-1]} sees no key: it hides what is to be seen",
+            "-inf where a key is to be hidden, 0 elsewhere: nn.Transformer.generate_square_subsequent_mask(T)",
+            code=2,
+        )
+        return
     says, looks = ("hide", "keep") if hides else ("keep", "hide")
     warn_once(
         NO_VISIBLE_KEY,
@@ -51,19 +69,53 @@ def _polarity(keep, hides: bool, where: str) -> None:
     )
 
 
-def _padding_or_positions(keep) -> None:
-    """Rows that see 0..n-1 with n in no order are lengths of sentences rather than a rule of positions."""
-    lengths = keep.sum(axis=1)
-    prefixes = (keep == (np.arange(keep.shape[1]) < lengths[:, None])).all()
-    if prefixes and (np.diff(lengths) < 0).any() and lengths.min() > 0:
-        n = len(keep)
+def _future(hides: bool, where: str, added: bool) -> None:
+    """A query that sees itself and what comes after it: triu where tril was meant, or the other way round with diagonal=-1."""
+    if added:
+        cause = "attn_mask lets each query see itself and what comes after it, and nothing before: -inf stands on the wrong side"
+        fix = "nn.Transformer.generate_square_subsequent_mask(T)"
+    else:
+        means = "hide" if hides else "keep"
+        cause = f"attn_mask lets each query see itself and what comes after it, and nothing before. In {where} True = {means}"
+        fix = "badak.ones(T, T).triu(1).bool() hides what comes after" if hides else "badak.ones(T, T).tril().bool()"
+    warn_once("only the future", cause, fix, code=2)
+
+
+def _padding_or_positions(keep, hides: bool) -> None:
+    """Whether the rows are sentences of several lengths rather than a rule of positions.
+
+    A rule of positions lets a later query see more; lengths stand in any order. Where all are equal, both mean the same.
+    """
+    n, lengths = len(keep), keep.sum(axis=1)
+    if not 0 < lengths.min() < lengths.max():
+        return
+    at = np.arange(n)
+    right = (keep == (at < lengths[:, None])).all() and (np.diff(lengths) < 0).any()
+    left = (keep == (at >= n - lengths[:, None])).all() and (lengths > n - at).any()
+    if right or left:
         warn_once(
             "padding or positions",
             f"mask {keep.shape} is ambiguous: batch={n} and length={n}. It is read as (queries, keys), and looks like "
             "(batch, keys)",
-            f"mask[:, None, None, :] of shape {(n, 1, 1, n)} for padding",
+            "key_padding_mask=mask for padding" if hides else f"mask[:, None, None, :] of shape {(n, 1, 1, n)} for padding",
             code=4,
         )
+
+
+def _padding_inverted(mask, hides: bool, name: str, where: str) -> None:
+    """Warn of (B, S) that hides whole sequences, and of all others the beginning: the words, and shows the padding."""
+    hidden = mask if hides else ~mask
+    empty = hidden.all(axis=1)
+    if not empty.any() or empty.all() or not hidden[:, 0].all() or (hidden[:, 1:] > hidden[:, :-1]).any():
+        return
+    says, looks = ("hide", "keep") if hides else ("keep", "hide")
+    warn_once(
+        NO_VISIBLE_KEY,
+        f"{name} hides {int(empty.sum())} of {len(mask)} sequences wholly, and of the others the beginning. "
+        f"In {where} True = {says}; this looks like True = {looks}",
+        f"{name}=~mask",
+        code=2,
+    )
 
 
 def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
@@ -77,3 +129,5 @@ def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
             f"check pad_id: {name} should be {hides} only where ids == pad_id",
             code=7,
         )
+    elif mask.dtype == np.bool_ and mask.ndim == 2 and mask.size:
+        _padding_inverted(mask, hides, name, "MHA")

@@ -1,0 +1,79 @@
+"""A loss that is NaN: what its graph still holds tells where the first NaN stands. Read only then, and said once."""
+
+import numpy as np
+
+from badak.errors import warn_once
+from badak.graph.node import Leaf
+from badak.tensor.history import tensor_of
+
+_KEY = "a loss that is NaN"
+
+
+def warn_of_nan(root) -> None:
+    """Warn of the earliest NaN behind the node `root`: in a leaf, in what an operation gave, or in what went into it."""
+    for node in sorted(_behind(root), key=lambda node: node.order):
+        if isinstance(node, Leaf):
+            held = getattr(tensor_of(node), "_array", None)
+            if _broken(held):
+                _of_leaf(held)
+                return
+            continue
+        for name, held in vars(node.saved).items() if node.saved is not None else ():
+            if _broken(held):
+                _of_operation(node, name, held)
+                return
+    where = root._where()
+    _warn_of_operation(f"the loss is NaN, and nothing that was kept for backward is: {where} or an operation just before it made it")
+
+
+def _of_leaf(held) -> None:
+    warn_once(
+        _KEY,
+        f"the loss is NaN: a parameter of shape {held.shape} holds {int(np.isnan(held).sum())} NaN before this step",
+        "a smaller learning rate, or nn.utils.clip_grad_norm_ before step(); look for NaN in the data, too: x.isnan().any()",
+        code=35,
+    )
+
+
+def _of_operation(node, name: str, held) -> None:
+    nan = np.isnan(held)
+    if name == "y" and node.name in ("softmax", "log_softmax"):
+        rows = nan.any(axis=node.saved.dim)
+        warn_once(
+            _KEY,
+            f"the loss is NaN: {node._where()} gave NaN for {int(rows.sum())} of {rows.size} rows. A row whose scores are all -inf "
+            "has no softmax",
+            "leave a key visible in each row, or F.scaled_dot_product_attention(q, k, v, attn_mask=keep), which gives such rows 0",
+            code=35,
+        )
+    elif name == "y":
+        _warn_of_operation(f"the loss is NaN: the first NaN that is kept for backward stands in what {node._where()} gave")
+    elif all(edge is None or isinstance(edge[0], Leaf) for edge in node.edges):
+        warn_once(
+            _KEY,
+            f"the loss is NaN: what went into {node._where()} held {int(nan.sum())} NaN of {held.size} numbers already",
+            "look for NaN in the data: x.isnan().any()",
+            code=35,
+        )
+    else:
+        _warn_of_operation(f"the loss is NaN: the first NaN that is kept for backward stands in what went into {node._where()}")
+
+
+def _warn_of_operation(cause: str) -> None:
+    fix = "badak.autograd.set_detect_anomaly(True) stops where it is made: a logarithm of 0, 0 / 0, an overflow"
+    warn_once(_KEY, cause, fix, code=35)
+
+
+def _broken(held) -> bool:
+    return type(held) is np.ndarray and held.dtype.kind in "fcV" and bool((held != held).any())
+
+
+def _behind(root) -> set:
+    """All nodes and leaves that a node depends on, and itself."""
+    seen, pending = {root}, [root]
+    while pending:
+        for edge in pending.pop().edges:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    return seen
