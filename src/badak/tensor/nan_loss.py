@@ -23,7 +23,7 @@ def warn_of_nan(root) -> None:
                 _of_operation(node, name, held)
                 return
     where = root._where()
-    _warn_of_operation(f"the loss is NaN, and nothing that was kept for backward is: {where} or an operation just before it made it")
+    _tell_of(f"the loss is NaN, and nothing that was kept for backward is: {where} or an operation just before it made it")
 
 
 def _of_leaf(held) -> None:
@@ -47,7 +47,7 @@ def _of_operation(node, name: str, held) -> None:
             code=35,
         )
     elif name == "y":
-        _warn_of_operation(f"the loss is NaN: the first NaN that is kept for backward stands in what {node._where()} gave")
+        _tell_of(f"the loss is NaN: the first NaN that is kept for backward stands in what {node._where()} gave")
     elif all(edge is None or isinstance(edge[0], Leaf) for edge in node.edges):
         warn_once(
             _KEY,
@@ -56,10 +56,10 @@ def _of_operation(node, name: str, held) -> None:
             code=35,
         )
     else:
-        _warn_of_operation(f"the loss is NaN: the first NaN that is kept for backward stands in what went into {node._where()}")
+        _tell_of(f"the loss is NaN: the first NaN that is kept for backward stands in what went into {node._where()}")
 
 
-def _warn_of_operation(cause: str) -> None:
+def _tell_of(cause: str) -> None:
     fix = "badak.autograd.set_detect_anomaly(True) stops where it is made: a logarithm of 0, 0 / 0, an overflow"
     warn_once(_KEY, cause, fix, code=35)
 
