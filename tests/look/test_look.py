@@ -1,13 +1,14 @@
 """The record of one look: what is in it, that the run is the run, that nothing of it stays, and what is refused."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import badak
 from badak import nn
-from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.errors import ArgumentError, KindError, RangeError, ShapeError, StateError
 from badak.graph.modes import modes
 from badak.look.numbers import from_fixed_point
 from badak.models.bert import BERT, BERTConfig, TextClassifier, TextConfig
@@ -128,6 +129,67 @@ def test_the_model_is_left_as_it_was_after_an_error():
         badak.look(model, badak.tensor([[50]]))
     assert model.training and not any("forward" in vars(module) for module in model.modules())
     assert modes.observer is None
+
+
+class Restless(nn.Module):
+    """Changes its own weights in its forward, in one way or another."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.way, self.table, self.out = way, nn.Embedding(20, 8), nn.Linear(8, 20)
+
+    def forward(self, ids):
+        with badak.no_grad():
+            self.way(self)
+        return self.out(self.table(ids))
+
+
+WAYS = {
+    "in place": lambda model: model.out.weight.mul_(2),
+    "by an index": lambda model: model.out.weight.__setitem__(0, 5.0),
+    "through a view": lambda model: model.out.weight[1].zero_(),
+    "by data": lambda model: setattr(model.out.weight, "data", badak.ones(20, 8)),
+    "on the tensor's data": lambda model: model.out.weight.data.add_(1),
+    "another parameter": lambda model: setattr(model.out, "weight", nn.Parameter(badak.ones(20, 8))),
+    "by a step": lambda model: badak.optim.SGD(model.parameters(), lr=0.1).step(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_that_the_run_itself_changes_are_given_back(way):
+    model = Restless(WAYS[way])
+    for p in model.parameters():
+        p.grad = badak.ones_like(p)
+    before = {key: x.numpy().tobytes() for key, x in model.state_dict().items()}
+    own = list(model.parameters())
+    badak.look(model, ids())
+    assert before == {key: x.numpy().tobytes() for key, x in model.state_dict().items()}
+    assert all(a is b for a, b in zip(own, model.parameters()))
+
+
+def test_weights_that_are_changed_behind_badaks_back_are_not_given_back_in_silence():
+    def way(model):
+        model.out.weight.detach().numpy()[0] = 5
+
+    with pytest.raises(StateError) as raised:
+        badak.look(Restless(way), ids())
+    assert raised.value.cause == (
+        "the model changed its parameter out.weight behind badak's back, as by .numpy(), and it stays so"
+    )
+    assert raised.value.fix == "change parameters by methods of tensors, p.copy_(x), or look at copy.deepcopy(model)"
+
+
+def test_a_look_copies_no_weights():
+    model = gpt(vocab_size=20_000, d_model=128, layers=1)
+    size = sum(p._array.nbytes for p in model.parameters())
+    badak.look(gpt(), ids())  # what is made once
+    tracemalloc.start()
+    try:
+        badak.look(model, ids())
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 3 * size  # the gradients: the table's is made at both ends of the model, and summed
 
 
 @pytest.mark.parametrize("name", MODELS)

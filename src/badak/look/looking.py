@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from badak.audit.batch import Batch, Leaf
-from badak.audit.keep import as_it_was
+from badak.audit.keep import Kept, as_it_was
 from badak.audit.kind import KINDS
 from badak.autograd import enable_grad
 from badak.data.given import whole
@@ -59,33 +59,33 @@ def look_at(model: Any, batch: Any, **options: Any) -> Look:
         raise ArgumentError("look: loss and labels are two ways to say the same", "give one of them")
     whole("look", "most", asked.most)
     given = Batch.of(model, batch, "look")
-    with as_it_was(model):
+    with as_it_was(model, lazily=True) as kept:
         model.eval()
         for p in model.parameters():
             p.grad = None
-        return Look(record_of(_first_seen(model, given, asked)))
+        return Look(record_of(_first_seen(model, given, asked, kept)))
 
 
-def _first_seen(model: Module, batch: Batch, asked: Asked) -> Seen:
+def _first_seen(model: Module, batch: Batch, asked: Asked, kept: Kept) -> Seen:
     """The look at the first row, whichever axis of the batch is the one of its rows."""
     try:
-        seen = _seen(model, batch, asked, 0)
+        seen = _seen(model, batch, asked, kept, 0)
     except BadakError:
         if any(leaf.array.ndim < 2 for leaf in batch.leaves.values()):
             raise
         try:
-            seen = _seen(model, batch, asked, 1)
+            seen = _seen(model, batch, asked, kept, 1)
         except BadakError:
             seen = None
         if seen is None:
             raise
-    return seen or cast(Seen, _seen(model, batch, asked, 1))
+    return seen or cast(Seen, _seen(model, batch, asked, kept, 1))
 
 
-def _seen(model: Module, batch: Batch, asked: Asked, axis: int) -> Seen | None:
+def _seen(model: Module, batch: Batch, asked: Asked, kept: Kept, axis: int) -> Seen | None:
     """One forward and one backward of the first row; None where another axis than `axis` is the one of the rows."""
     one, rows = first_row(batch, axis)
-    trace = Trace(model)
+    trace = Trace(model, kept)
     with enable_grad(), trace:
         trace.result = _called(model, one)
         attended = attentions_of(trace)

@@ -11,7 +11,7 @@ from badak.look.attention import Attended, heads, lower, matrices
 from badak.look.boxes import Boxes
 from badak.look.floors import derivations, kind_of
 from badak.look.layers import Layers
-from badak.look.numbers import short
+from badak.look.numbers import short, squares
 from badak.look.sequences import Decoder, Sequence, reads
 from badak.look.stream import Stream, per_token
 from badak.look.trace import Ran, Trace
@@ -247,7 +247,7 @@ def _gradients(seen: Seen) -> dict[str, Any] | None:
     if not seen.grads:
         return None
     rows = [
-        (name, seen.layers.of_path(name), list(p.shape), _square(seen.grads[name]), _square(p._array))
+        (name, seen.layers.of_path(name), list(p.shape), squares(seen.grads[name]), squares(p._array))
         for name, p in seen.model.named_parameters()
         if name in seen.grads
     ]
@@ -277,10 +277,6 @@ def _by_layer(rows: list[tuple[int | None, float, float]]) -> dict[Any, tuple[fl
         before = groups.get(key, (0.0, 0.0))
         groups[key] = before[0] + gradient, before[1] + weight
     return groups
-
-
-def _square(x: np.ndarray) -> float:
-    return float(np.square(x.astype(np.float64)).sum())
 
 
 def _vocabulary(seen: Seen, record: dict[str, Any]) -> dict[str, str]:

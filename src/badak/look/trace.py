@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from badak.audit.keep import Kept
 from badak.audit.watch import Watch
 from badak.graph import Op
+from badak.look.numbers import squares
 from badak.nn import Module
 from badak.ops.cast import Cast
 
@@ -72,8 +74,10 @@ class Trace(Watch):
 
     acts = True  # what is compiled runs as it is written
 
-    def __init__(self, model: Module):
+    def __init__(self, model: Module, kept: Kept | None = None):
+        """kept: who must know before memory is written."""
         super().__init__(model, facts=True)
+        self._kept = kept
         self.runs: list[Ran] = []
         self._made: dict[int, tuple[Ran, int]] = {}  # id of an array -> what made its values, and as which output
         self._nodes: dict[int, Ran] = {}
@@ -116,6 +120,8 @@ class Trace(Watch):
 
     def call(self, effect, args, kwargs):
         """A write gives a tensor's memory other values: those of what is written there."""
+        if self._kept is not None:
+            self._kept.about_to(effect, args, kwargs)
         result = super().call(effect, args, kwargs)
         if effect.kind == "writes":
             written, *given = (self._made.get(id(getattr(x, "_array", None))) for x in args)
@@ -151,7 +157,7 @@ def _brought(dx: np.ndarray, whole: bool) -> Brought:
 
 def norm_of(x: np.ndarray) -> float:
     """The length of all numbers of an array as one vector."""
-    return float(np.sqrt(np.square(x.astype(np.float64)).sum()))
+    return squares(x) ** 0.5
 
 
 def through(run: Ran | None) -> Ran | None:

@@ -14,15 +14,21 @@ def _weights(row: Row) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     if row.kind == "AddMM":
         b, x, w = row.x[0], row.x[1], row.run.inputs[2]
         assert x is not None and w is not None
-        return x, w.T.astype(np.float64), b
+        return x, w.T, b
     w = row.run.inputs[1]
     assert w is not None
-    return row.given(), w.astype(np.float64), row.x[2]
+    return row.given(), w, row.x[2]
+
+
+def _back(dy: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """dy w in float64, piece by piece: a table of words is not held twice."""
+    pieces = [dy[i : i + 1024] @ w[i : i + 1024].astype(np.float64) for i in range(0, len(w), 1024)]
+    return np.sum(pieces, axis=0)
 
 
 def linear(row: Row) -> Steps:
     x, w, b = _weights(row)
-    first = w[0] * x
+    first = w[0].astype(np.float64) * x
     steps = [
         step("x", "", x),
         step("w[0]", "", w[0], FIRST_OUTPUT),
@@ -38,7 +44,7 @@ def linear_back(row: Row) -> Steps:
     dy = row.came
     bias = [] if b is None else [step("db", "dy", dy, ROWS)]
     return [
-        step("dx", "dy w", dy @ w, "every output sends back along its weights"),
+        step("dx", "dy w", _back(dy, w), "every output sends back along its weights"),
         step("dw[0]", "dy[0] x", dy[0] * x, ROWS),
         *bias,
     ]
