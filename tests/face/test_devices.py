@@ -9,7 +9,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.errors import ArgumentError, BadakWarning, GraphError, MissingError, StateError
+from badak.errors import ArgumentError, BadakWarning, DeviceError, GraphError, KindError, MissingError, StateError
 
 
 def test_no_gpu_is_there():
@@ -226,8 +226,17 @@ def test_more_processes_are_an_error(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(ArgumentError, match="a world of 4 ranks, but this process was started alone\n.*badak launch -n 4"):
         badak.distributed.init_process_group("nccl")
-    with pytest.raises(MissingError, match="one process, not in 2"):
+    with pytest.raises(MissingError, match="badak waits for the processes that it starts, join=False does not\nfix: join=True"):
+        badak.multiprocessing.spawn(print, nprocs=2, join=False)
+    with pytest.raises(ArgumentError, match="nprocs=0 starts nothing\nfix: nprocs=2; torch.cuda.device_count"):
+        badak.multiprocessing.spawn(print, nprocs=0)
+    with pytest.raises(KindError, match="must be sent to other processes .*lambda"):
+        badak.multiprocessing.spawn(lambda rank: None, nprocs=2)
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "2")
+    with pytest.raises(StateError, match="2 processes, but this is one of several ranks already"):
         badak.multiprocessing.spawn(print, nprocs=2)
+    monkeypatch.undo()
     for question in (badak.distributed.get_rank, badak.distributed.barrier):
         with pytest.raises(StateError, match="has not been initialized"):
             question()
@@ -359,3 +368,8 @@ def test_versions_compare_by_their_numbers(other):
     ours, theirs = badak.torch_version.TorchVersion("2.13.0+badak.0.1.0"), TorchVersion("2.13.0")
     assert (ours >= other, ours < other) == (theirs >= other, theirs < other) or other.startswith("2.13.0a")
     assert ours >= (2, 8) and ours == "2.13.0+badak.0.1.0"
+
+
+def test_a_number_alone_is_a_cuda_device():
+    with pytest.raises(DeviceError, match="badak computes on the CPU; device 'cuda:1' was asked for"):
+        badak.ones(1).to(1)

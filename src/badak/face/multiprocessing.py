@@ -3,7 +3,7 @@
 from multiprocessing import *  # noqa: F403  (PyTorch re-exports Python's whole module too)
 from typing import Any
 
-from badak.errors import MissingError
+from badak.errors import ArgumentError, MissingError
 
 _sharing = ["file_descriptor"]
 
@@ -11,10 +11,21 @@ _sharing = ["file_descriptor"]
 def spawn(
     fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn"
 ) -> Any:
-    """fn(0, *args), in this process. Raises MissingError for more processes: they could not train one model."""
-    if nprocs != 1:
-        raise MissingError(f"multiprocessing.spawn: badak trains in one process, not in {nprocs}", "nprocs=1")
-    return fn(0, *args)
+    """fn(rank, *args) on nprocs ranks of this machine, as under `badak launch`; fn(0, *args) for one, in this process.
+
+    Raises ArgumentError below one, MissingError for join=False, and what `badak.face.launch.spawned` raises.
+    """
+    if nprocs == 1:
+        return fn(0, *args)
+    if nprocs < 1:
+        raise ArgumentError(
+            f"multiprocessing.spawn: nprocs={nprocs} starts nothing", "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
+        )
+    if not join:
+        raise MissingError("multiprocessing.spawn: badak waits for the processes that it starts, join=False does not", "join=True")
+    from badak.face.launch.spawned import spawn as begin
+
+    return begin(fn, args, nprocs)
 
 
 start_processes = spawn

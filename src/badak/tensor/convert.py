@@ -51,6 +51,8 @@ def to(x: Tensor, *args, **options) -> Tensor:
             where = argument
         elif isinstance(argument, builtins.bool):
             flags.append(argument)
+        elif isinstance(argument, builtins.int):
+            where = f"cuda:{argument}"  # what a number alone means to PyTorch
         elif argument is not None:
             kind = argument
     copy = copy or (len(flags) > 1 and flags[1])
