@@ -66,9 +66,9 @@ class Tiles:
     def zero(self, tile):
         self._call("tilezero", _I8(tile))
 
-    def load(self, tile, address, step):
-        """16 rows, `step` bytes apart."""
-        self._call("tileloadd64", _I8(tile), self._place(address), step)
+    def load(self, tile, address, step, once=False):
+        """16 rows, `step` bytes apart. once: they are not wanted again soon, and leave the first cache to others."""
+        self._call("tileloaddt164" if once else "tileloadd64", _I8(tile), self._place(address), step)
 
     def store(self, tile, address, step):
         self._call("tilestored64", _I8(tile), self._place(address), step)
@@ -126,9 +126,9 @@ class Wide(Loops):
             self._call(f"masked.store.{_name(kind)}.p0", ir.VoidType(), value, place, I32(_bytes(kind)), mask)
 
     def ask(self, address):
-        """Ask the caches for the line at the address, if there is one, to be written."""
+        """Ask the second cache for the line at the address, if there is one: the first has as many waiting as it can."""
         place = self.builder.inttoptr(address, _I8.as_pointer())
-        self._call("prefetch.p0", ir.VoidType(), place, I32(1), I32(3), I32(1))
+        self._call("prefetch.p0", ir.VoidType(), place, I32(0), I32(2), I32(1))
 
     def shuffle(self, a, b, order):
         """The lanes `order` of a and, counting on, b."""

@@ -223,7 +223,7 @@ def tile_block_after(
     return returns(None, [item, alpha], 17), codegen
 
 
-_ASKED = 4  # lines asked for at each step along k
+_ASKED = 2  # lines asked for at each step along k
 
 
 def _emit_tiles(builder, name, down, across, values, meanwhile=None):
@@ -248,7 +248,7 @@ def _emit_tiles(builder, name, down, across, values, meanwhile=None):
             further = builder.add(place, soon_row)
             place = builder.select(builder.icmp_signed("<", further, end), further, end)
         for j in range(across):
-            tiles.load(6 + j, w.at(right, TILE * j), line)
+            tiles.load(6 + j, w.at(right, TILE * j), line, once=True)
         for i in range(down):
             tiles.load(4 + i, w.at(left, TILE * i), line)
             for j in range(across):
