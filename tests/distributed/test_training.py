@@ -64,15 +64,6 @@ def test_a_log_has_no_progress_bar(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_two_ranks_saved_one_goes_on_with(text, alone, tmp_path):
-    run = tmp_path / "run"
-    assert launch(2, *arguments(text, run, 4)).code == 0
-    done = launch(1, "train", "gpt", "--resume", run, "--steps", "8")
-    assert done.code == 0, done.err
-    assert state(run) == alone
-
-
-@pytest.mark.slow
 def test_killed_ranks_cost_nothing_but_time(tmp_path):
     kills = Kills(tmp_path, 2)
     for number in (0, 8, 10):  # while starting, writing a checkpoint, ending; more: python -m tests.distributed.kills 30

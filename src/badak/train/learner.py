@@ -9,6 +9,7 @@ import numpy as np
 from badak.autograd import no_grad
 from badak.errors import ArgumentError, BadakError, StateError
 from badak.face.amp import autocast
+from badak.face.distributed.optim import ZeroRedundancyOptimizer
 from badak.io.checkpoint import Checkpoint
 from badak.io.errors import line
 from badak.nn import Module
@@ -30,7 +31,6 @@ _ADAM = {"step", "exp_avg", "exp_avg_sq"}
 MOMENTS = {"adam": _ADAM, "adamw": _ADAM, "sgd": {"momentum_buffer"}}  # what an optimizer keeps of each parameter
 
 
-
 class Learner:
     """Model, optimizer, schedule, position in the data, and what was counted since the last row."""
 
@@ -40,14 +40,14 @@ class Learner:
         self.updates_per_epoch = config.updates(self.batches_per_epoch)
         self.last_step = config.last_step(self.batches_per_epoch)
         self.eval_every = config.eval_every or self.updates_per_epoch or self.last_step
-        self.optimizer = optimizer or build_optimizer(experiment.model, config)
+        self.ranks = Ranks(together=config.tree)  # without it each has a training of its own
+        self.optimizer = optimizer or build_optimizer(experiment.model, config, self.ranks.size)
         self.is_ours = optimizer is None
         self.schedule = LambdaLR(self.optimizer, lambda step: config.rate(step, self.last_step))
         self.step, self.score = 0, Score()
         self.learn, self.add = self._learn, self._add
         if experiment.compiled:  # from the fourth batch of a size on without most of its Python
             self.learn, self.add = Compiled(self._learn, told=False), Compiled(self._add, told=False)
-        self.ranks = Ranks(together=config.tree)  # without it each has a training of its own
         if config.tree:
             self.slots = self.ranks.slots(config.accumulate)
             self.sum = Sum(self.ranks, list(experiment.model.parameters()))
@@ -174,12 +174,13 @@ class Learner:
             self._save(run, trained)
 
     def _save(self, run: Run, trained: dict[str, Tensor]) -> None:
+        zero = self.optimizer if isinstance(self.optimizer, ZeroRedundancyOptimizer) else None
         run.save(
             Checkpoint(
                 step=self.step,
                 model=self.experiment.kept(),
                 trained=trained or None,
-                optimizer=self.optimizer.state_dict(),
+                optimizer=zero.collected_state_dict() if zero else self.optimizer.state_dict(),
                 scheduler=self.schedule.state_dict(),
                 generator=get_rng_state(),
                 data=self.experiment.loader.state_dict(),
@@ -239,7 +240,8 @@ class Learner:
         if not self.is_ours:
             return
         names = MOMENTS[self.config.optimizer] if step else set()
-        for at, p in enumerate(p for group in self.optimizer.param_groups for p in group["params"]):
+        own = self.optimizer.optim if isinstance(self.optimizer, ZeroRedundancyOptimizer) else self.optimizer
+        for at, p in enumerate(p for group in own.param_groups for p in group["params"]):
             kept = self.optimizer.state.get(p, {})
             if not isinstance(kept, dict) or set(kept) != names:
                 raise StateError(f"parameter {at}: the optimizer keeps {str(kept)[:80]} of it instead of {sorted(names)}")
@@ -272,14 +274,15 @@ def computing(config: TrainConfig) -> AbstractContextManager:
     return autocast("cpu", bfloat16) if config.precision == "bf16" else nullcontext()
 
 
-def build_optimizer(model: Module, config: TrainConfig) -> Optimizer:
-    """The optimizer that `config` names; biases and norms are not shrunk, only matrices are."""
+def build_optimizer(model: Module, config: TrainConfig, ranks: int = 1) -> Optimizer:
+    """The optimizer that `config` names, its memory split over the ranks; biases and norms are not shrunk, only matrices are."""
     parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    if config.optimizer == "sgd":
-        return SGD(groups, lr=config.lr, momentum=0.9)
-    rule = {"adam": Adam, "adamw": AdamW}[config.optimizer]
-    return rule(groups, lr=config.lr, betas=(0.9, config.beta2))
+    rule = {"adam": Adam, "adamw": AdamW, "sgd": SGD}[config.optimizer]
+    settings: dict[str, Any] = {"momentum": 0.9} if rule is SGD else {"betas": (0.9, config.beta2)}
+    if ranks > 1:
+        return ZeroRedundancyOptimizer(groups, rule, lr=config.lr, **settings)
+    return rule(groups, lr=config.lr, **settings)

@@ -1,9 +1,10 @@
 """One training on several ranks (`badak launch -n N train ...`): each computes its share of an update's batches.
 
-All ranks read the same batches and hold the same weights, moments, schedule and generators; so each of them could save the run, and
-the first one does. What is divided is the work: the gradients of `accumulate` batches. They are added in a tree over the batches,
-whose top lies over the ranks, each weighed by its part of all labels, and dropout is drawn for each batch by its number. So the
-weights have the same bits on one rank and on several, wherever each rank has 1, 2, 4, 8 ... of the batches.
+All ranks read the same batches and hold the same weights, schedule and generators. The moments lie in parts on all of them, and are
+brought to the first one when it saves the run. What is divided, too, is the work: the gradients of `accumulate` batches. They are
+added in a tree over the batches, whose top lies over the ranks, each weighed by its part of all labels, and dropout is drawn for
+each batch by its number. So the weights have the same bits on one rank and on several, wherever each rank has 1, 2, 4, 8 ... of the
+batches.
 """
 
 import hashlib

@@ -104,6 +104,8 @@ def _resume(
     last = setup.train.last_step(len(experiment.loader))
     if setup == run.setup and step >= last:
         log(f"this run is finished (step {step} of {last}); with --epochs or --steps it goes on")
+    elif setup == run.setup and step:
+        log(f"goes on from step {step} of {last}, the last that was saved")
     if setup != run.setup:
         lengthen(run, setup, len(experiment.loader), step, log)
     return run, experiment
