@@ -34,8 +34,8 @@ def line(depth: int = 2) -> str:
 class Names:
     """What the modules and parameters of some models are called; `tops` are the models, the largest first."""
 
-    def __init__(self, called: Iterable[Module]):
-        self.tops = _tops(called)
+    def __init__(self, called: Iterable[Module], alive: Iterable[Any]):
+        self.tops = _tops(called, alive)
         self.modules: dict[int, str] = {}
         self.parameters: dict[int, str] = {}
         self.owners: dict[int, Module] = {}
@@ -60,11 +60,22 @@ class Names:
         return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _tops(called: Iterable[Module]) -> list[Module]:
+def living(*kinds: type) -> list[Any]:
+    """The objects of these classes and of those derived from them, in one walk over all there is: no proxy is woken."""
+    every, pending = set(), list(kinds)
+    while pending:
+        kind = pending.pop()
+        if kind not in every:
+            every.add(kind)
+            pending += kind.__subclasses__()
+    return [thing for thing in gc.get_objects() if type(thing) in every]
+
+
+def _tops(called: Iterable[Module], alive: Iterable[Any]) -> list[Module]:
     """The modules that no other holds, of those that were called and what holds these."""
     parents: dict[int, Module] = {}
-    for thing in gc.get_objects():  # by type(): isinstance would wake proxies
-        if issubclass(type(thing), Module) and "_modules" in thing.__dict__:
+    for thing in alive:
+        if isinstance(thing, Module) and "_modules" in thing.__dict__:
             for child in thing._modules.values():
                 if child is not None:
                     parents.setdefault(id(child), thing)

@@ -13,7 +13,7 @@ import numpy as np
 
 from badak.doctor.checkup import Checkup, Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
-from badak.doctor.names import Names
+from badak.doctor.names import Names, living
 from badak.doctor.recorder import Recorder, Whole
 from badak.doctor.senses import square
 from badak.doctor.tape import Tape
@@ -21,6 +21,7 @@ from badak.doctor.watch import name_of
 from badak.errors import ArgumentError, BadakError
 from badak.face.run import prepared
 from badak.language import say
+from badak.nn import Module
 
 LEAST = 20  # steps: fewer do not tell a slow fall from none
 
@@ -69,7 +70,7 @@ def overfitted(program: str, arguments: list[str], is_module: bool = False, step
     started, recorder = perf_counter(), Recorder()
     with redirect_stdout(sys.stderr):
         _run(program, arguments, is_module, recorder)
-        names = Names(recorder.called.values())
+        names = Names(recorder.called.values(), living(Module))
         first, *others = trials(recorder.tape, names, steps)
     subject = program if is_module else os.path.basename(os.path.abspath(program))
     return report(subject, recorder.tape, names, first, others, perf_counter() - started)

@@ -14,6 +14,11 @@ from badak.tensor import Tensor
 if TYPE_CHECKING:
     from badak.doctor.watch import Watch
 
+CALM = frozenset(  # finite numbers stay finite in them, forward and backward, short of a sum of 1e38
+    "add sub shift sub_from neg re_lu relu gelu silu tanh sigmoid dropout clone embedding cat stack linear reshape expand select index "
+    "masked_fill where pad repeat max_pool sum mean sum_to flip roll tril triu".split()
+)
+FIRST = 3  # steps in which attentions are looked at
 ROWS = 256  # of logits, scores and units that are looked at
 HIDDEN = -1e4  # a score that is at most this is hidden
 
@@ -91,9 +96,9 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     )  # fmt: skip
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
-        if watch.looks_closely:
+        if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
-    elif x.size and watch.looks_closely:
+    if x.size and watch.looks_closely:
         seen.low, seen.high = float(x.min()), float(x.max())
     watch.open.losses.append(seen)
     if outputs[0]._node is not None:
@@ -107,7 +112,7 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
     if not len(rows):
         return
     z = x[rows].astype(np.float64)
-    seen.low, seen.high, seen.spread = float(z.min()), float(z.max()), float(z.std(axis=1).mean())
+    seen.spread = float(z.std(axis=1).mean())
     top = z.max(axis=1, keepdims=True)
     with np.errstate(all="ignore"):
         total = np.log(np.exp(z - top).sum(axis=1)) + top[:, 0] if kind == "cross_entropy" else 0.0
@@ -148,7 +153,7 @@ def rectifier(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
 
 
 def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    if not watch.looks_closely or not modes.grad or len(watch.open.attended) > 64:
+    if watch.open.number > FIRST or not modes.grad or len(watch.open.attended) > 64:
         return
     q, k, _, keep, bias, *_ = arrays
     T, S = q.shape[2], k.shape[2]
@@ -175,7 +180,7 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     x = arrays[0]
     last = attributes.get("dim", -1) in (-1, x.ndim - 1)
     if (
-        not watch.looks_closely
+        watch.open.number > FIRST
         or not modes.grad
         or x.ndim < 3
         or not last

@@ -1,6 +1,5 @@
 """Some steps of a training under the watch, and what the diagnoses say of them."""
 
-import gc
 import sys
 from functools import cached_property
 from time import perf_counter
@@ -8,10 +7,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from badak.data import DataLoader
 from badak.doctor.checkup import Checkup, Finding
 from badak.doctor.diagnoses import DIAGNOSES
 from badak.doctor.facts import Size, Step
-from badak.doctor.names import Names
+from badak.doctor.names import Names, living
 from badak.doctor.senses import is_random
 from badak.doctor.watch import Watch
 from badak.errors import ArgumentError, KindError
@@ -58,7 +58,7 @@ class Visit:
         report, watch = self.checkup, self.watch
         report.seconds = perf_counter() - self._started
         report.steps, report.losses = len(watch.steps), [step.loss for step in watch.steps]
-        self.names = Names(watch.called.values())
+        self.names = Names(watch.called.values(), self.alive)
         if self.names.tops:
             top = self.names.tops[0]
             report.model = f"{type(top).__name__}, {sum(p.numel() for p in top.parameters()):,} parameters"
@@ -86,6 +86,11 @@ class Visit:
 
     # what diagnoses ask
 
+    @cached_property
+    def alive(self) -> list[Any]:
+        """The modules, optimizers and loaders that there are."""
+        return living(Module, Optimizer, DataLoader)
+
     @property
     def steps(self) -> list[Step]:
         return self.watch.steps
@@ -93,7 +98,7 @@ class Visit:
     @cached_property
     def trained(self) -> set[int]:
         """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
-        optimizers = [*self.watch.optimizers.values(), *(x for x in gc.get_objects() if issubclass(type(x), Optimizer))]
+        optimizers = [*self.watch.optimizers.values(), *(x for x in self.alive if isinstance(x, Optimizer))]
         return {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
 
     def learns(self, module: Module) -> bool:

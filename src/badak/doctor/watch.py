@@ -19,10 +19,12 @@ from badak.graph import effects
 from badak.graph.effects import Effect, Observer
 from badak.graph.modes import modes
 from badak.nn import Module
+from badak.ops.linear import Linear
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
-SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and every tenth
+_BREAKS = None, True
+SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
 
 class Watch(Observer):
@@ -51,29 +53,31 @@ class Watch(Observer):
         self._losses: dict[int, Any] = {}
         self._held: list[np.ndarray] = []
         self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
-        self._senses: dict[Any, Callable | None] = {}
+        self._senses: dict[Any, tuple[Callable | None, bool]] = {}  # an operation: who looks at it, may it break
 
     # on and off
 
     def __enter__(self) -> "Watch":
-        watch, plain = self, self._call
+        watch, plain, stack, inside = self, self._call, self.stack, self.inside
 
         def called(module: Module, *args: Any, **kwargs: Any) -> Any:
-            if modes.observer is None or watch not in modes.observers:
+            if watch not in modes.observers:
                 return plain(module, *args, **kwargs)
-            stack = watch.stack
-            outer = not stack
-            if outer:
-                watch._from_outside(module, args, kwargs)
-            elif id(module) not in watch.inside:
-                watch.inside[id(module)] = module, stack[-1]
+            if stack:
+                if id(module) not in inside:
+                    inside[id(module)] = module, stack[-1]
+                stack.append(module)
+                try:
+                    return plain(module, *args, **kwargs)
+                finally:
+                    stack.pop()
+            watch._from_outside(module, args, kwargs)
             stack.append(module)
             try:
                 y = plain(module, *args, **kwargs)
             finally:
                 stack.pop()
-            if outer:
-                watch.came_out(y)
+            watch.came_out(y)
             return y
 
         Module.__call__ = called  # type: ignore[method-assign,assignment]
@@ -107,18 +111,19 @@ class Watch(Observer):
 
     def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         node = outputs[0]._node
+        try:
+            sense, may_break = self._senses[op]
+        except KeyError:
+            may_break = not op.view and op.name not in senses.CALM
+            sense, may_break = self._senses[op] = senses.SENSES.get(op.name), may_break
         if node is not None:
-            if self.looks_closely:
+            if self.looks_closely and not op.view:
                 node.line = line(3)
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
-        try:
-            sense = self._senses[op]
-        except KeyError:
-            sense = self._senses[op] = senses.SENSES.get(op.name)
         if sense is not None:
             sense(self, op, saved, inputs, arrays, attributes, outputs)
-        if not op.view and self.broken is None:
+        if (may_break or op is Linear) and self.broken is None:
             for y in outputs:
                 if not senses.finite(y._array):
                     self._look_at(op, node, arrays, attributes, y._array)
@@ -151,10 +156,12 @@ class Watch(Observer):
     # the backward
 
     def went_back(self, node, dys, dxs) -> None:
-        if not self._backward:
+        if not self._backward or not self.open.backs:  # autograd.grad() accumulates nothing
             self._backward = True
             self.open.backs.append(Back(line(3)))
-        if self.looks_closely and self.broken is None:
+        if not self._losses and not self.looks_closely:
+            return
+        if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
             for dx in dxs:
                 if dx is not None and not senses.finite(dx):
                     kind = senses.broken_from(dys, {}, dx)
@@ -172,12 +179,13 @@ class Watch(Observer):
         if self._used.get(key):
             held = leaf._grad
             self._used[key] = held is not None and bool(held._array.any())
-        waiting = self._waiting.get(key)
-        if waiting is not None and leaf._grad is None and self.open.backs:
-            self.open.backs[-1].thrown_away += 1
+        if key in self._waiting:
+            if leaf._grad is None and self.open.backs:
+                self.open.backs[-1].thrown_away += 1
+        else:
+            self._waiting[key] = leaf
         leaf._take_gradient(dy, owned)
-        self._waiting[key] = leaf
-        if not self.broken_step and not senses.finite(dy):
+        if self.looks_closely and not self.broken_step and not senses.finite(dy):
             self.broken_step = self.open.number
 
     # the step
@@ -189,27 +197,29 @@ class Watch(Observer):
         before = self._before(first)
         self.open.place = line(3)
         result = effect.function(*args, **kwargs)
-        self._after(first, before)
+        with np.errstate(all="ignore"):
+            self._after(first, before)
         return result
 
     def _before(self, optimizer: Optimizer) -> dict[int, np.ndarray]:
         return {id(p): p._array.copy() for p in optimizer._parameters()} if self.looks_closely else {}
 
     def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
-        step, left, squares = self.open, 0, 0.0
+        step, left, squares, waiting, used = self.open, 0, 0.0, self._waiting, self._used
         for p in optimizer._parameters():
             key, grad = id(p), p._grad
-            self._waiting.pop(key, None)
+            waiting.pop(key, None)
             if grad is None:
                 continue
             step.gradients += 1
-            if self._used.get(key):
+            if used.get(key):
                 left, squares = left + 1, squares + senses.square(grad._array)
-            self._used[key] = True
+            used[key] = True
             if key in before:
-                with np.errstate(all="ignore"):
-                    moved = senses.square(p._array - before[key]) ** 0.5
-                step.sizes[key] = Size(senses.square(grad._array) ** 0.5, senses.square(before[key]) ** 0.5, moved)
+                old = before[key]
+                old_size = senses.square(old) ** 0.5
+                moved = senses.square(np.subtract(p._array, old, out=old)) ** 0.5
+                step.sizes[key] = Size(senses.square(grad._array) ** 0.5, old_size, moved)
         step.leftover = left, squares**0.5
         step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
         step.optimizer = optimizer
@@ -220,7 +230,7 @@ class Watch(Observer):
             self.broken_step = step.number
         self.steps.append(step)
         self.open = Step(step.number + 1)
-        self.looks_closely = self.open.number in SAMPLED or self.open.number % 10 == 0
+        self.looks_closely = self.open.number in SAMPLED or self.open.number % 20 == 10
         self._losses.clear()
         self._ended(step)
 

@@ -1,4 +1,3 @@
-import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -71,7 +70,7 @@ class SameBatch(Diagnosis):
             return
         values = {tuple(x[1:] for x in call.content) for call in given}
         places = {tuple(x[0] for x in call.content) for call in given}
-        if len(values) > 1 or len(places) < 2 or _one_batch_is_all():
+        if len(values) > 1 or len(places) < 2 or _one_batch_is_all(visit):
             return
         yield self.found(
             given[0].place,
@@ -81,10 +80,10 @@ class SameBatch(Diagnosis):
         )
 
 
-def _one_batch_is_all() -> bool:
+def _one_batch_is_all(visit: "Visit") -> bool:
     """Whether some loader has one batch only: then each epoch gives it again."""
-    for thing in gc.get_objects():
-        if issubclass(type(thing), DataLoader):
+    for thing in visit.alive:
+        if isinstance(thing, DataLoader):
             try:
                 if len(thing) <= 1:
                     return True
