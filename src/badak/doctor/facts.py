@@ -27,6 +27,7 @@ class Loss:
     high: float = 0.0
     target: np.ndarray | None = None
     ignored: int | None = None
+    mass: tuple[float, float] | None = None  # least and most that the probabilities of a row sum to, of logarithms
     scale: float | None = None  # the gradient that came back to it
 
 
@@ -48,6 +49,17 @@ class Attended:
     keep: np.ndarray | None  # (..., T, S) broadcastable, True = seen; None: all
     sharp: float  # share of the rows with 3 visible keys or more that give one of them 99 %
     added: bool = False  # a mask of zeros and ones was added to the scores
+
+
+@dataclass
+class Turned:
+    """Weights that a softmax made over another axis than the one that the product with the values sums over."""
+
+    place: str
+    dim: int
+    shape: tuple[int, ...]
+    low: float  # sums of the rows
+    high: float
 
 
 @dataclass
@@ -92,6 +104,8 @@ class Back:
     scales: list[tuple[str, float, bool]] = field(
         default_factory=list
     )  # of the losses: place, gradient, whether a mean
+    value: float | None = None  # of what it was called of, one number
+    nodes: int = 0  # operations that it went through
     thrown_away: int = 0  # gradients that were cleared before it, which no step had used
 
 
@@ -122,6 +136,8 @@ class Step:
     losses: list[Loss] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     attended: list[Attended] = field(default_factory=list)
+    turned: list[Turned] = field(default_factory=list)
+    carried: list[str] = field(default_factory=list)  # where a number was added to one that hangs on a step before
     rectified: list[Rectified] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -140,6 +156,7 @@ class Step:
 
     @property
     def loss(self) -> float | None:
-        """What was trained on: the mean of the losses of this step."""
+        """What was trained on: the mean of the losses of this step; of what backward() was called of, where no loss is known."""
         values = [loss.value for loss in self.trained if loss.value is not None]
+        values = values or [back.value for back in self.backs if back.value is not None]
         return float(np.mean(values)) if values else None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from badak.doctor.facts import Attended, Fed, Lookup, Loss, Rectified
+from badak.doctor.facts import Attended, Fed, Lookup, Loss, Rectified, Turned
 from badak.doctor.names import line
 from badak.graph.modes import modes
 from badak.nn import Module
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from badak.doctor.watch import Watch
 
 CALM = frozenset(  # finite numbers stay finite in them, forward and backward, short of a sum of 1e38
-    "add sub shift sub_from neg re_lu relu gelu silu tanh sigmoid dropout clone embedding cat stack linear reshape expand select index "
+    "neg relu gelu silu tanh sigmoid dropout clone embedding cat stack linear reshape expand select index "
     "masked_fill where pad repeat max_pool sum mean sum_to flip roll tril triu".split()
 )
 FIRST = 3  # steps in which attentions are looked at
@@ -45,6 +45,25 @@ def broken_from(arrays: Any, attributes: dict[str, Any], made: np.ndarray) -> st
     if np.isnan(made).any():
         return "" if any(np.isnan(x).any() for x in floats) else "NaN"
     return "" if any(not np.isfinite(x).all() for x in floats) else "Inf"
+
+
+def blind(inputs: Any, arrays: Any) -> tuple[int, int, tuple[int, ...], str] | None:
+    """(rows of -inf alone, rows, the first, the line that hid it) of scores that NaN was made of, or of 0 / 0."""
+    x = arrays[0]
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or x.ndim < 2 or x.shape[-1] < 2:
+        return None
+    rows = np.isneginf(x).all(axis=-1)
+    if not rows.any() and len(arrays) > 1 and isinstance(arrays[1], np.ndarray) and arrays[1].shape == (*x.shape[:-1], 1):
+        rows = ((x == 0) & (arrays[1] == 0)).all(axis=-1)
+    if not rows.any():
+        return None
+    node, found, left = inputs[0]._node, "", 8
+    while node is not None and not found and left:
+        found = node.line if node.name in ("masked_fill", "where", "add") else ""
+        edge = next((edge for edge in node.edges if edge is not None), None)
+        node, left = edge[0] if edge is not None and hasattr(edge[0], "op") else None, left - 1
+    first = tuple(int(i) for i in np.argwhere(rows)[0])
+    return int(rows.sum()), rows.size, first, found
 
 
 def origin(x: Tensor) -> tuple[str, str]:
@@ -98,6 +117,10 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
+        if op.name == "nll" and watch.looks_closely and made_by in ("log_softmax", "log"):
+            with np.errstate(all="ignore"):
+                mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
+            seen.mass = float(mass.min()), float(mass.max())
     if x.size and watch.looks_closely:
         seen.low, seen.high = float(x.min()), float(x.max())
     watch.open.losses.append(seen)
@@ -178,7 +201,10 @@ def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
 
 def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     x = arrays[0]
-    last = attributes.get("dim", -1) in (-1, x.ndim - 1)
+    dim = attributes.get("dim", -1)
+    last = dim in (-1, x.ndim - 1)
+    if not last and x.ndim >= 3 and outputs[0]._node is not None and watch.open.number <= FIRST:
+        watch.across[id(outputs[0]._node)] = line(4), dim, x.shape
     if (
         watch.open.number > FIRST
         or not modes.grad
@@ -193,6 +219,20 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
     seen = None if keep.all() else keep
     watch.open.attended.append(Attended(watch.stack[-1], line(4), seen, _sharpness(weights, some > HIDDEN)))
+
+
+def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Weights times values: what was a softmax over another axis than the last sums over the wrong one here."""
+    if not watch.across:
+        return
+    node = inputs[0]._node
+    while node is not None and node.name in ("dropout", "clone", "cast"):
+        edge = node.edges[0]
+        node = edge[0] if edge is not None and hasattr(edge[0], "op") else None
+    known = watch.across.get(id(node))
+    if known is not None and known[2] == arrays[0].shape:
+        sums = arrays[0].sum(axis=-1)
+        watch.open.turned.append(Turned(*known, float(sums.min()), float(sums.max())))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
@@ -213,6 +253,7 @@ SENSES = {
     "linear": fed,
     "addmm": fed,
     "conv": fed,
+    "matmul": product,
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,

@@ -15,6 +15,7 @@ from badak.doctor.names import Names, living
 from badak.doctor.senses import is_random
 from badak.doctor.watch import Watch
 from badak.errors import ArgumentError, KindError
+from badak.face.amp.grad_scaler import GradScaler
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
 
@@ -88,8 +89,8 @@ class Visit:
 
     @cached_property
     def alive(self) -> list[Any]:
-        """The modules, optimizers and loaders that there are."""
-        return living(Module, Optimizer, DataLoader)
+        """The modules, optimizers, loaders and scalers that there are."""
+        return living(Module, Optimizer, DataLoader, GradScaler)
 
     @property
     def steps(self) -> list[Step]:
@@ -100,6 +101,13 @@ class Visit:
         """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
         optimizers = [*self.watch.optimizers.values(), *(x for x in self.alive if isinstance(x, Optimizer))]
         return {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
+
+    def by_optimizer(self) -> list[list[Step]]:
+        """The steps of each optimizer, where a program has several."""
+        by: dict[int, list[Step]] = {}
+        for step in self.steps:
+            by.setdefault(id(step.optimizer), []).append(step)
+        return list(by.values())
 
     def learns(self, module: Module) -> bool:
         """Whether some parameter of a module got a gradient."""
@@ -137,10 +145,11 @@ class Visit:
     def _matrices(self) -> dict[int, list[Size]]:
         """What was measured of the weights of layers: of matrices, which are no tables."""
         found: dict[int, list[Size]] = {}
+        began_at_0 = {key for step in self.steps[:2] for key, size in step.sizes.items() if size.weight == 0}
         for step in self.steps:
             for key, size in step.sizes.items():
                 p, owner = self.watch.reached.get(key), self.names.owners.get(key)
-                sound = size.weight > 0 and np.isfinite(size.gradient)
+                sound = size.weight > 0 and np.isfinite(size.gradient) and key not in began_at_0
                 if p is not None and p.dim() >= 2 and sound and not isinstance(owner, Embedding):
                     found.setdefault(key, []).append(size)
         return found
@@ -148,7 +157,9 @@ class Visit:
     def update_ratios(self) -> dict[int, list[float]]:
         """Norm of the update by norm of the weights, for each layer and each step that was measured."""
         return {
-            key: [s.update / s.weight for s in sizes if s.update is not None] for key, sizes in self._matrices().items()
+            key: [s.update / s.weight for s in sizes if s.update is not None]
+            for key, sizes in self._matrices().items()
+            if any(s.gradient for s in sizes)
         }
 
     def relative_gradients(self, first: bool = False) -> dict[int, float]:

@@ -18,6 +18,7 @@ from badak.face.first_call import being_made
 from badak.graph import effects
 from badak.graph.effects import Effect, Observer
 from badak.graph.modes import modes
+from badak.graph.node import Node, now
 from badak.nn import Module
 from badak.ops.linear import Linear
 from badak.optim import Optimizer
@@ -43,6 +44,7 @@ class Watch(Observer):
         self.broken: tuple[str, str, str, int] | None = (
             None  # (operation, place, what, step) that first made NaN or Inf
         )
+        self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see senses.blind
         self.broken_step = 0  # where a loss or a gradient was not finite first
         self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
         self.stack: list[Module] = []
@@ -51,7 +53,10 @@ class Watch(Observer):
         self._backward = False
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, Any] = {}
+        self.across: dict[int, tuple[str, int, tuple[int, ...]]] = {}  # softmax not over the last axis
         self._held: list[np.ndarray] = []
+        self._first = 0  # the order of the first node of this step
+        self._number: tuple[Any, Any] = None, None  # the last node that made one number, and the number
         self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
         self._senses: dict[Any, tuple[Callable | None, bool]] = {}  # an operation: who looks at it, may it break
 
@@ -88,6 +93,7 @@ class Watch(Observer):
         effects.watch(self, False)
         Module.__call__ = self._call  # type: ignore[method-assign]
         self._losses.clear()
+        self._number = None, None
         self._held.clear()
         self.stack.clear()
 
@@ -119,6 +125,10 @@ class Watch(Observer):
         if node is not None:
             if self.looks_closely and not op.view:
                 node.line = line(3)
+            if not outputs[0]._array.ndim:
+                self._number = node, outputs[0]._array
+                if op.name == "add":
+                    self._added(node)
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
         if sense is not None:
@@ -126,14 +136,20 @@ class Watch(Observer):
         if (may_break or op is Linear) and self.broken is None:
             for y in outputs:
                 if not senses.finite(y._array):
-                    self._look_at(op, node, arrays, attributes, y._array)
+                    self._look_at(op, inputs, arrays, attributes, y._array)
 
-    def _look_at(self, op, node, arrays, attributes, made) -> None:
+    def _added(self, node) -> None:
+        """Note where a number is added to one that an earlier step made."""
+        if any(edge is not None and isinstance(edge[0], Node) and edge[0].order < self._first for edge in node.edges):
+            self.open.carried.append(line(4))
+
+    def _look_at(self, op, inputs, arrays, attributes, made) -> None:
         """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
         kind = senses.broken_from(arrays, attributes, made)
         if kind:
             place = line(4)
             self.broken = op.name, place, kind, self.open.number
+            self.blind = senses.blind(inputs, arrays) if kind == "NaN" else None
 
     def _not_recorded(self, op, inputs) -> None:
         """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
@@ -158,7 +174,9 @@ class Watch(Observer):
     def went_back(self, node, dys, dxs) -> None:
         if not self._backward or not self.open.backs:  # autograd.grad() accumulates nothing
             self._backward = True
-            self.open.backs.append(Back(line(3)))
+            root, value = self._number
+            self.open.backs.append(Back(line(3), value=float(value) if root is node else None))
+        self.open.backs[-1].nodes += 1
         if not self._losses and not self.looks_closely:
             return
         if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
@@ -232,6 +250,9 @@ class Watch(Observer):
         self.open = Step(step.number + 1)
         self.looks_closely = self.open.number in SAMPLED or self.open.number % 20 == 10
         self._losses.clear()
+        self._number = None, None
+        self.across.clear()
+        self._first = now()
         self._ended(step)
 
 

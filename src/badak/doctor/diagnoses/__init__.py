@@ -1,11 +1,15 @@
 """The diagnoses, causes before effects: an earlier one keeps those quiet that follow from it (`explains`)."""
 
 from badak.doctor.diagnoses.accumulation import AccumulationLost, AccumulationScaled
+from badak.doctor.diagnoses.axis import WrongAxis
+from badak.doctor.diagnoses.blind import BlindRows
 from badak.doctor.diagnoses.broken import FirstNaN
+from badak.doctor.diagnoses.counted_padding import PaddingCounted
 from badak.doctor.diagnoses.cut import GraphCut
 from badak.doctor.diagnoses.data import NotNormalised, SameBatch, SameIds
 from badak.doctor.diagnoses.diagnosis import Diagnosis
 from badak.doctor.diagnoses.gradients import Exploding, NeverLearns, Vanishing
+from badak.doctor.diagnoses.growing import GraphGrows
 from badak.doctor.diagnoses.inside import DeadUnits, SaturatedAttention
 from badak.doctor.diagnoses.labels import LabelsNotShifted, LabelsShiftedTwice
 from badak.doctor.diagnoses.log_probabilities import LogProbabilities
@@ -21,9 +25,9 @@ from badak.doctor.diagnoses.unregistered import LayersNotRegistered
 from badak.doctor.diagnoses.zero_grad import MissingZeroGrad
 
 DIAGNOSES: tuple[type[Diagnosis], ...] = (
-    NotRecorded, StepBeforeBackward, MissingZeroGrad, AccumulationLost, AccumulationScaled,
-    ProbabilitiesForLogits, LogProbabilities, LabelsNotShifted, LabelsShiftedTwice,
+    NotRecorded, StepBeforeBackward, GraphGrows, MissingZeroGrad, AccumulationLost, AccumulationScaled,
+    ProbabilitiesForLogits, WrongAxis, LogProbabilities, LabelsNotShifted, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded,
     EvalForgotten, TrainForgotten, SameIds, SameBatch, NotNormalised,
-    Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
+    BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
 )  # fmt: skip

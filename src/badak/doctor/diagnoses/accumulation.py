@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 from badak.doctor.checkup import Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
+from badak.face.amp.grad_scaler import GradScaler
 
 if TYPE_CHECKING:
     from badak.doctor.visit import Visit
@@ -31,6 +32,8 @@ class AccumulationScaled(Diagnosis):
             if len(scales) != k or len({round(scale, 6) for scale in scales}) != 1:
                 return
             sums.append(sum(scales))
+        scale = next((scaler.get_scale() for scaler in visit.alive if isinstance(scaler, GradScaler)), 1.0)
+        sums = [each / scale for each in sums]
         total = sums[0]
         if all(abs(each - k) < 0.01 * k for each in sums) or all(abs(each - 1 / k) < 0.01 / k for each in sums):
             yield self.found(

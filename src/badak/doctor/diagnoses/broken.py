@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 from badak.doctor.checkup import Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
+from badak.doctor.watch import name_of
 
 if TYPE_CHECKING:
     from badak.doctor.visit import Visit
@@ -17,6 +18,16 @@ class FirstNaN(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         watch = visit.watch
+        if visit.error is not None and watch.broken and watch.broken[3] == watch.open.number and not watch.broken_step:
+            operation, place, kind, number = watch.broken
+            yield self.found(
+                place,
+                f"step {number}: {operation} made the first {kind} out of finite numbers; then the program failed: "
+                f"{name_of(visit.error)[:120]}",
+                "look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow",
+                step=number,
+            )
+            return
         if not watch.broken_step:
             return
         if watch.broken is None:

@@ -6,7 +6,7 @@ import numpy as np
 from badak.data import DataLoader
 from badak.doctor.checkup import Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
-from badak.doctor.facts import Lookup, Step
+from badak.doctor.facts import Call, Lookup, Step
 
 if TYPE_CHECKING:
     from badak.doctor.visit import Visit
@@ -64,15 +64,21 @@ class SameBatch(Diagnosis):
     title = "every batch is the same"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        calls = [next((c for c in step.calls if c.grad and c.content), None) for step in visit.steps]
-        given = [call for call in calls if call is not None]
-        if len(given) < max(LEAST, len(visit.steps)):
-            return
+        for steps in visit.by_optimizer():
+            calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]
+            found = self._judged(visit, [call for call in calls if call is not None], len(steps))
+            if found is not None:
+                yield found
+                return
+
+    def _judged(self, visit: "Visit", given: "list[Call]", steps: int) -> Finding | None:
+        if len(given) < max(LEAST, steps):
+            return None
         values = {tuple(x[1:] for x in call.content) for call in given}
         places = {tuple(x[0] for x in call.content) for call in given}
         if len(values) > 1 or len(places) < 2 or _one_batch_is_all(visit):
-            return
-        yield self.found(
+            return None
+        return self.found(
             given[0].place,
             f"in all {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made anew each time",
             "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once",
@@ -97,18 +103,19 @@ class NotNormalised(Diagnosis):
 
     code = "BADAK-223"
     title = "data that is not normalised"
-    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219")
+    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[tuple, list] = {}
-        for step in visit.steps:
+        for step in [*visit.steps, visit.watch.open]:
             for fed in step.fed:
                 by.setdefault((id(fed.module), fed.place), []).append(fed)
         for several in by.values():
             wild = [fed for fed in several if max(-fed.low, fed.high) > 30 and (fed.std > 10 or abs(fed.mean) > 10)]
-            if len(several) < 2 or len(wild) < len(several) or min(fed.low for fed in several) <= -1e4:
+            least = 1 if visit.error is not None else 2
+            if len(wild) < least or 2 * len(wild) < len(several) or min(fed.low for fed in wild) <= -1e4:
                 continue
-            fed = several[0]
+            fed = wild[0]
             yield self.found(
                 fed.place,
                 f"what goes into {visit.names.of(fed.module) or 'the first layer'} has values {fed.low:.3g} to {fed.high:.3g}, "

@@ -19,13 +19,13 @@ class DeadUnits(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[tuple, list] = {}
-        for step in visit.steps:
+        for step in [*visit.steps, visit.watch.open]:
             for seen in step.rectified:
                 by.setdefault((id(seen.module), seen.place, len(seen.alive)), []).append(seen)
         for several in by.values():
             alive = np.logical_or.reduce([seen.alive for seen in several])
             dead, rows = int((~alive).sum()), sum(seen.rows for seen in several)
-            if len(several) < 3 or rows < 64 or dead < 0.9 * len(alive):
+            if len(several) < 2 or rows < 32 or dead < 0.9 * len(alive):
                 continue
             yield self.found(
                 several[0].place,

@@ -55,7 +55,7 @@ def _future(step: Step, seen: Attended) -> bool:
         return False
     flat = keep.reshape(-1, *keep.shape[-2:])
     one = flat[0]
-    return bool(np.triu(one, 1).any() and not np.tril(one).any() and not np.tril(flat).any())
+    return bool(np.triu(one, 1).any() and not np.tril(one, -1).any() and not np.tril(flat, -1).any())
 
 
 def _padding(step: Step, seen: Attended) -> bool:

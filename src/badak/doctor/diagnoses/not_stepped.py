@@ -5,6 +5,7 @@ from badak.doctor.checkup import Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
+    from badak.doctor.facts import Step
     from badak.doctor.visit import Visit
 
 
@@ -16,11 +17,15 @@ class StepBeforeBackward(Diagnosis):
     explains = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        steps = visit.steps
+        for steps in visit.by_optimizer():
+            yield from self._of_one(visit, steps)
+
+    def _of_one(self, visit: "Visit", steps: "list[Step]") -> Iterator[Finding]:
         empty = [step for step in steps if not step.gradients]
-        if not empty or not visit.watch.reached:
+        held = steps[0].optimizer._parameters()
+        if not empty or not any(id(p) in visit.watch.reached for p in held):  # none ever had one: it holds others
             return
-        backs = sum(len(step.backs) for step in steps)
+        backs = sum(len(step.backs) for step in visit.steps)
         if len(empty) == len(steps) and len(steps) > 1 and backs:
             yield self.found(
                 empty[0].place,

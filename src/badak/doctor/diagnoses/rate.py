@@ -20,12 +20,13 @@ class RateTooHigh(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         ratios = visit.update_ratios()
         losses = [step.loss for step in visit.steps if step.loss is not None]
-        if len(losses) < 6 or not ratios:
+        failed = visit.error is not None and visit.watch.broken is not None
+        if not ratios or not losses or (len(losses) < 6 and not failed):
             return
         middle = float(np.median([r for each in ratios.values() for r in each]))
         first, last = losses[0], float(np.median(losses[-5:]))
-        rises = not np.isfinite(losses).all() or last > first + max(0.1, 0.2 * abs(first))
-        if not rises or not middle > 0.1:
+        rises = failed or not np.isfinite(losses).all() or last > first + max(0.1, 0.2 * abs(first))
+        if not (middle > 1.0 or (rises and middle > 0.1)):
             return
         worst = max(ratios, key=lambda key: np.median(ratios[key]))
         yield self.found(
@@ -46,13 +47,13 @@ class RateTooLow(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         ratios = visit.update_ratios()
         rates = [max(step.rates, default=0.0) for step in visit.steps]
-        if len(visit.steps) < 8 or not ratios or rates[-1] > rates[0] or rates[0] == 0.0 or not visit.watch.reached:
+        if len(visit.steps) < 8 or not ratios or rates[-1] > rates[-3] or not any(rates) or not visit.watch.reached:
             return
         largest = max(float(np.median(each)) for each in ratios.values())
         if largest < 1e-6 and visit.largest_gradient() > 1e-7:
             yield self.found(
                 visit.steps[0].place,
-                f"an update changes a layer by {largest:.1g} of its weights at most (0.001 is usual) with lr={rates[0]:.3g}",
-                f"lr={rates[0] * min(1e-3 / max(largest, 1e-12), 1e6):.1g}",
-                ratio=largest, lr=rates[0],
+                f"an update changes a layer by {largest:.1g} of its weights at most (0.001 is usual) with lr={max(rates):.3g}",
+                f"lr={max(rates) * min(1e-3 / max(largest, 1e-12), 1e6):.1g}",
+                ratio=largest, lr=max(rates),
             )  # fmt: skip

@@ -16,10 +16,7 @@ class MissingZeroGrad(Diagnosis):
     explains = ("BADAK-213", "BADAK-219")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        by: dict[int, list] = {}
-        for step in visit.steps:
-            by.setdefault(id(step.optimizer), []).append(step)
-        for steps in by.values():
+        for steps in visit.by_optimizer():
             left = [step for step in steps[1:] if step.leftover[0]]
             if len(left) < 2 or len(left) < len(steps) - 1:
                 continue
