@@ -112,7 +112,7 @@ EDITS = {
         ("sigmoid", "BADAK-202", "bce(D(real),", "bce(D(real).sigmoid(),"),
         ("generator cut", "BADAK-209", "loss_g = bce(D(fake)", "loss_g = bce(D(fake.detach())"),
         ("dead", "BADAK-215", "bce = ", "nn.init.constant_(G[1].bias, -100.0)\nbce = "),
-        ("stale", "BADAK-212", "for i in", "D[3] = nn.Linear(32, 1)\nfor i in"),
+        ("stale", "BADAK-212", "for _ in", "D[3] = nn.Linear(32, 1)\nfor _ in"),
         ("nan", "BADAK-220", "D(fake), torch", "D((fake - fake.max()).log()), torch"),
         ("bytes", "BADAK-223", "real = ", "real = 128 + 100 * "),
     ],
@@ -164,8 +164,8 @@ EDITS = {
     ],
     "policy": [
         ("detached", "BADAK-209", "self.action(F.relu(self.drop(self.first(x))))", "self.action(F.relu(self.drop(self.first(x))).detach())"),
-        ("dead", "BADAK-215", "for _ in", "nn.init.constant_(policy.first.bias, -100.0)\nfor episode in"),
-        ("stale", "BADAK-212", "for _ in", "policy.action = nn.Linear(24, 3)\nfor episode in"),
+        ("dead", "BADAK-215", "for _ in", "nn.init.constant_(policy.first.bias, -100.0)\nfor _ in"),
+        ("stale", "BADAK-212", "for _ in", "policy.action = nn.Linear(24, 3)\nfor _ in"),
         ("nan", "BADAK-220", "self.drop(self.first(x))", "self.drop(self.first(x).log())"),
     ],
     "mixed": [

@@ -15,7 +15,7 @@ def views(x):
     return x + 0.1 * torch.randn_like(x), x * (torch.rand_like(x) > 0.1)
 
 
-for step in range(40):
+for _ in range(40):
     a, b = views(torch.randn(32, 20))
     za, zb = F.normalize(head(body(a)), dim=1), F.normalize(head(body(b)), dim=1)
     similar = za @ zb.T / 0.2

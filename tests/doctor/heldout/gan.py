@@ -9,7 +9,7 @@ D = nn.Sequential(nn.Linear(16, 32), nn.LeakyReLU(0.2), nn.Dropout(0.3), nn.Line
 bce = nn.BCEWithLogitsLoss()
 opt_g = torch.optim.Adam(G.parameters(), lr=2e-4, betas=(0.5, 0.999))
 opt_d = torch.optim.Adam(D.parameters(), lr=2e-4, betas=(0.5, 0.999))
-for i in range(40):
+for _ in range(40):
     real = torch.tanh(torch.randn(24, 16) * 0.3 + 0.5)
     fake = G(torch.randn(24, 8))
     opt_d.zero_grad()

@@ -1,4 +1,4 @@
-"""A language model of characters with an LSTM, its state carried from stretch to stretch, (time, batch), log_softmax and nll_loss."""
+"""Characters by an LSTM whose state is carried from stretch to stretch: (time, batch), log_softmax and nll_loss."""
 
 import torch
 import torch.nn as nn

@@ -11,7 +11,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
 for step in range(30):
     optimizer.zero_grad()
-    for part in range(PARTS):
+    for _ in range(PARTS):
         y = torch.randint(0, 9, (16,))
         x = torch.randn(16, 24) + nn.functional.one_hot(y, 24) * 2.0
         with torch.autocast("cpu", dtype=torch.bfloat16):
