@@ -4,6 +4,7 @@ from multiprocessing import *  # noqa: F403  (PyTorch re-exports Python's whole 
 from typing import Any
 
 from badak.errors import ArgumentError, MissingError
+from badak.naming.table import reach
 
 _sharing = ["file_descriptor"]
 
@@ -23,9 +24,7 @@ def spawn(
         )
     if not join:
         raise MissingError("multiprocessing.spawn: badak waits for the processes that it starts, join=False does not", "join=True")
-    from badak.face.launch.spawned import spawn as begin
-
-    return begin(fn, args, nprocs)
+    return reach("badak.face.launch.spawned").spawn(fn, args, nprocs)
 
 
 start_processes = spawn
