@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from badak.errors import name_of
 from badak.language import language, say
 
 
@@ -18,8 +19,17 @@ class Finding:
     numbers: dict[str, Any] = field(default_factory=dict)
     between: str = ""  # what is still right just before it
 
+    @property
+    def code(self) -> str:
+        """What `badak explain` is asked for."""
+        return name_of(CODES[self.probe])
+
+    @property
+    def measured(self) -> str:
+        return f"{say(self.cause)}\n{say(self.between)}".strip()
+
     def __str__(self) -> str:
-        lines = [f"{title(self.probe)}: {self.module or say('the model itself')}", f"  {say(self.cause)}"]
+        lines = [f"{self.code} {title(self.probe)}: {self.module or say('the model itself')}", f"  {say(self.cause)}"]
         if self.between:
             lines.append(f"  {say(self.between)}")
         return "\n".join([*lines, f"  {say('fix:')} {say(self.fix)}"])
@@ -43,9 +53,51 @@ TITLES = {
 }
 
 
+CODES = {  # given once and for ever
+    "future": 301, "padding": 302, "batch": 303, "modes": 304, "compiled": 305, "cache": 306, "blind": 307,
+    "gradients": 308, "positions": 309, "tokens": 310, "order": 311, "optimizers": 312, "ties": 313, "copies": 314,
+}  # fmt: skip
+MEANINGS = {
+    "future": "In a causal model, and in a decoder, another token at position t must change nothing before t, not by a bit. "
+    "Where it does, the model reads the answer: a wonderful loss, and rubbish when it writes. Hide what follows: is_causal=True, "
+    "or keep = tril(ones(T, T)).",
+    "padding": "What stands in the places of padding, and how many there are, must change nothing elsewhere. Where it does, an "
+    "answer depends on the neighbours in the batch. Hide padding in each attention, and leave it out of means and sums.",
+    "batch": "Other texts in all other rows must not change a row by a bit. Look for a reshape or a mean that mixes the first axis "
+    "with another one, and for batch_first.",
+    "modes": "With every dropout at 0, a forward in train mode with a graph and one in eval mode without must give the same. Where "
+    "they differ, what is tested is not what was trained.",
+    "compiled": "The model replayed by badak.compile must give the same bits as the model itself.",
+    "cache": "The last token with what was remembered of those before must give the same as the whole text at once. Look at the "
+    "positions of new tokens, and at which keys they see.",
+    "blind": "Each query that is no padding must see a key. A row of scores that is hidden throughout gives zeros at best and NaN "
+    "by hand.",
+    "gradients": "One backward must reach every trainable parameter. What it does not reach never learns: a layer that is not "
+    "used, one in a plain list, a detach().",
+    "positions": "The gradient at what the table of tokens gave must be zero at padding only. A place that nothing depends on was "
+    "cut off by a slice, a mask or a product.",
+    "tokens": "No two tokens may have one vector, and a text with all tokens replaced must give something else.",
+    "order": "The tokens in another order must give other outputs, not only the same ones in that order. Where they do not, the "
+    "model knows no positions: add them to the table's rows.",
+    "optimizers": "Each trainable parameter must be in the optimizer once, and nothing else. Build it after the model is complete.",
+    "ties": "A table of tokens and the output matrix are one tensor, or two that have nothing to do with each other. Two that are "
+    "nearly the same were tied once: set head.weight = table.weight before the optimizer is built.",
+    "copies": "No two layers may start with the same numbers: copy.deepcopy copies the draw, too. Draw each anew.",
+}
+
+
 def title(probe: str) -> str:
     """What a probe is called in a report."""
     return say(TITLES.get(probe, probe))
+
+
+def explained(code: str) -> str:
+    """What a code of a finding means: BADAK-301, or 301; "" where it is none."""
+    for probe, number in CODES.items():
+        if code in (str(number), name_of(number)):
+            return f"{name_of(number)}  {title(probe)}\n\n{say(MEANINGS[probe])}"
+    return ""
+
 
 HEADS = ("probe", "module", "what was measured")
 
@@ -109,7 +161,7 @@ class Audit:
         rows = as_rows(
             HEADS,
             [
-                (title(f.probe), f.module or say("the model itself"), f"{say(f.cause)}\n{say(f.between)}".strip(), f.numbers, f.fix)
+                (f"{f.code} {title(f.probe)}", f.module or say("the model itself"), f.measured, f.numbers, f.fix)
                 for f in self.findings
             ],
         )

@@ -4,6 +4,7 @@ import inspect
 
 import click
 
+from badak.audit.report import explained
 from badak.insight.situations import explain
 from badak.language import say
 
@@ -12,7 +13,8 @@ from badak.language import say
 @click.argument("name", metavar="CODE|WORD")
 def command(name: str) -> None:
     """Explain a mistake by the code of its message, BADAK-011, or by a word such as mask: cause, a small program, the mend."""
-    click.echo(diagnosis(name.strip().upper()) or explain(name))
+    code = name.strip().upper()
+    click.echo(diagnosis(code) or explained(code) or explain(name))
 
 
 def diagnosis(code: str) -> str:
