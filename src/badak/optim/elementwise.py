@@ -24,7 +24,6 @@ import numpy as np
 
 from badak import kernels
 from badak.errors import BadakError, MissingError
-from badak.kernels.half import is_half
 from badak.kernels.update import Update
 from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
 from badak.optim.settings import check_implementation, check_settings, number
@@ -89,8 +88,7 @@ class Elementwise(Optimizer):
         loss = loss_of(closure)
         for batch in self._batches():
             scalars, arrays = batch.next_scalars(), batch.arrays
-            update = _update_in_float32 if is_half(arrays[0]) else kernels.of(arrays[0]).update_all
-            update(self.UPDATE, arrays, batch.grads, batch.columns, scalars, batch.memo)
+            kernels.of(arrays[0]).update_all(self.UPDATE, arrays, batch.grads, batch.columns, scalars, batch.memo)
             self._changed(batch.params)
         return loss
 
@@ -243,15 +241,3 @@ class _Batch:
         new = [self.optimizer._begin(p, self.group) for p in self.params]
         self.begun = self._look()
         return new
-
-
-def _update_in_float32(update, arrays, grads, columns, scalars, memo) -> None:
-    """One step of parameters of 16 bits: computed in float32, parameters and memory rounded once."""
-    held = [arrays, *[column for column in columns if column]]
-    wide = [[array.astype(np.float32) for array in each] for each in held]
-    rest = iter(wide[1:])
-    of_columns = [next(rest) if column else column for column in columns]
-    kernels.plain.update_all(update, wide[0], [g.astype(np.float32) for g in grads], of_columns, scalars, {})
-    for each, new in zip(held, wide):
-        for array, value in zip(each, new):
-            array[...] = value

@@ -5,34 +5,35 @@ import math
 import numpy as np
 
 from badak.kernels import plain
+from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast._tables import PARAM, part, table_of
 from badak.kernels.fast.compiler.floats import largest
 from badak.kernels.fast.threads.parallel import parallel, parallel_exact
-from badak.kernels.half import BFLOAT16
+from badak.kernels.half import value_dtype
 
 
-@parallel("W1 Ri2 Ri1")
-def block_norms(task, norms, rows, owner):
+@parallel("Wf1 Ri2 Ri1 R1")
+def block_norms(task, norms, rows, owner, like):
     """norms[task]: the root of the sum of squares of a block, summed in double precision."""
     total = 0.0
-    x = part(task, rows, owner[task], PARAM, norms)
+    x = part(task, rows, owner[task], PARAM, like)
     for i in range(x.size):
         value = np.float64(x[i])
         total += value * value
     norms[task] = math.sqrt(total)
 
 
-@parallel_exact("W1 Ri2 Ri1")
-def block_largest(task, norms, rows, owner):
+@parallel_exact("Wf1 Ri2 Ri1 R1")
+def block_largest(task, norms, rows, owner, like):
     """norms[task]: the largest absolute value of a block, NaN if there is one."""
-    x = part(task, rows, owner[task], PARAM, norms)
+    x = part(task, rows, owner[task], PARAM, like)
     top = abs(x[0])
     for i in range(x.size):
         top = largest(top, abs(x[i]))
     norms[task] = top
 
 
-@parallel_exact("W1 R1 ?")
+@parallel_exact("W1 Rf1 ?")
 def whole_norm(task, norm, norms, squares):
     """norm[0] = the root of the sum of the squares of `norms`, or the largest of them."""
     total, top = 0.0, norm.dtype.type(0)
@@ -65,9 +66,9 @@ def limit(task, like, rows, owner, low, high):
 
 
 def _table(grads, memo):
-    """The table of these arrays; None where one of them has gaps, is read-only or shares memory, and for bfloat16."""
+    """The table of these arrays; None where one of them has gaps, is read-only or shares memory."""
     table = table_of(memo, [grads])
-    return table if all(table.fits) and table.dtype != BFLOAT16 else None
+    return table if all(table.fits) else None
 
 
 def norm_all(grads, p, memo):
@@ -75,9 +76,9 @@ def norm_all(grads, p, memo):
     table = _table(grads, memo) if p in (2.0, math.inf) else None
     if table is None:
         return plain.norm_all(grads, p, memo)
-    norms, norm = np.empty(len(table.owner), table.dtype), np.empty((), table.dtype)
+    norms, norm = np.empty(len(table.owner), value_dtype(table.dtype)), np.empty((), table.dtype)
     blocks = block_norms if p == 2.0 else block_largest
-    blocks(len(norms), table.size // 4, norms, table.rows, table.owner)
+    blocks(len(norms), table.size // 4, norms, table.rows, table.owner, NOTHING[table.dtype])
     whole_norm(1, 0, norm.reshape(1), norms, p == 2.0)
     return norm
 
@@ -97,7 +98,7 @@ def limit_all(grads, low, high):
     if table is None:
         plain.limit_all(grads, low, high)
     else:
-        limit(len(table.owner), table.size // 4, np.empty(0, table.dtype), table.rows, table.owner, low, high)
+        limit(len(table.owner), table.size // 4, NOTHING[table.dtype], table.rows, table.owner, low, high)
 
 
 def clip_kept(grads, p=2.0):

@@ -3,21 +3,23 @@
 import numpy as np
 
 from badak.kernels import plain
+from badak.kernels.fast._blocks import NOTHING
 from badak.kernels.fast._tables import GRAD, PARAM, part, table_of
 from badak.kernels.fast.compiler.compile import exact
 from badak.kernels.fast.threads.parallel import parallel_exact
+from badak.kernels.half import value_dtype
 from badak.kernels.plain._arrays import quiet
 from badak.kernels.update import Update, present
 
 _kernels: dict = {}  # (update, its slots in use): kernel
 
 _SOURCE = """
-def {name}(task, factors, rows, owner):
+def {name}(task, factors, rows, owner, like):
     row = owner[task]
     if rows[row, GRAD] == 0:
         return
     {scalars} = {factors}
-    g = part(task, rows, row, GRAD, factors)
+    g = part(task, rows, row, GRAD, like)
     {parts}
     for i in range(p.size):
         {results} = update({elements}, {scalars})
@@ -27,12 +29,13 @@ def {name}(task, factors, rows, owner):
 def _kernel_of(update, used):
     """The kernel that does an update on blocks of any parameters, for the slots that are in use.
 
-    rows, owner: a `Table` of (param, slots in use). factors (P, scalars): the scalars of each parameter at this step.
+    rows, owner: a `Table` of (param, slots in use). factors (P, scalars): the scalars of each parameter at this step. like: an
+    array of the parameters' dtype. What is bfloat16 is computed in float32 and rounded once, where it is written.
     """
     if (update, used) not in _kernels:
         names = [slot if there else None for slot, there in zip(update.slots, used)]
         columns = ["p", *filter(None, names)]
-        parts = [f"{column} = part(task, rows, row, {PARAM + at}, factors)" for at, column in enumerate(columns)]
+        parts = [f"{column} = part(task, rows, row, {PARAM + at}, like)" for at, column in enumerate(columns)]
         elements = [column and f"{column}[i]" for column in ("p", *names)]
         name = "_".join([update.name, *columns[1:]])
         source = _SOURCE.format(
@@ -45,7 +48,7 @@ def _kernel_of(update, used):
         )
         scope = {"GRAD": GRAD, "part": part, "update": exact(update.function), "__name__": update.function.__module__}
         exec(compile(source, update.function.__code__.co_filename, "exec"), scope)  # its file says how old a compiled one may be
-        _kernels[update, used] = parallel_exact("R2 Ri2 Ri1")(scope[name])
+        _kernels[update, used] = parallel_exact("Rf2 Ri2 Ri1 R1")(scope[name])
     return _kernels[update, used]
 
 
@@ -60,12 +63,13 @@ def update_all(update, params, grads, slots, scalars, memo):
     table = table_of(memo, columns)
     left = table.take(grads)
     factors = memo.get("factors")
-    if factors is None or factors.shape != (len(params), len(update.scalars)) or factors.dtype != table.dtype:
-        factors = memo["factors"] = np.empty((len(params), len(update.scalars)), table.dtype)
+    if factors is None or factors.shape != (len(params), len(update.scalars)) or memo["dtype"] != table.dtype:
+        factors = memo["factors"] = np.empty((len(params), len(update.scalars)), value_dtype(table.dtype))
+        memo["dtype"] = table.dtype
     _set(factors, scalars)
     memo["kept call fits"] = not left
     kernel = _kernel_of(update, present(slots))
-    kernel(len(table.owner), table.size // 4 * max(1, len(columns) - 1), factors, table.rows, table.owner)
+    kernel(len(table.owner), table.size // 4 * max(1, len(columns) - 1), factors, table.rows, table.owner, NOTHING[table.dtype])
     table.release()
     for row in left:
         alone = plain.update_all if len(params) == 1 else update_all  # in a table of its own it may fit

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.kernels.half import value_dtype
 from badak.kernels.plain._arrays import Array, quiet
 
 BLOCK = 1 << 14  # elements whose norm is rounded at once: the order of the sum is fixed
@@ -22,12 +23,13 @@ def norm_all(grads: Sequence[Array], p: float, memo: dict[str, Any]) -> Array:
     if p == 0:
         return np.array(sum(bool((grad != 0).any()) for grad in grads), dtype)
     norms = [_p_norm(abs(block).astype(np.float64), p) for grad in grads for block in _blocks(grad)]
-    return np.array(_p_norm(np.array(norms, dtype).astype(np.float64), p), dtype)
+    return np.array(_p_norm(np.array(norms, value_dtype(dtype)).astype(np.float64), p), dtype)
 
 
 @quiet
 def shrink_all(grads: Sequence[Array], norm: Array, most: float, memo: dict[str, Any]) -> None:
     """g = g min(1, most / (norm + 1e-6)); a factor that is NaN spreads."""
+    norm = norm.astype(value_dtype(norm.dtype), copy=False)
     factor = most / (norm + norm.dtype.type(1e-6))
     if not factor >= 1:
         for grad in grads:

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from badak.kernels.half import is_half
 from badak.kernels.plain._arrays import Array, quiet
 from badak.kernels.update import Update
 
@@ -19,11 +22,13 @@ def update_all(
     """Give all parameters of one dtype, and what is remembered of each, their next values.
 
     slots: for every slot of the update an array for each parameter, or None. scalars: one tuple for each parameter.
-    memo: empty at first and the caller's: what a set keeps between two steps.
+    memo: empty at first and the caller's: what a set keeps between two steps. Floats of 16 bits are computed in float32, and
+    parameters and memory rounded once.
     """
     for row, (param, grad) in enumerate(zip(params, grads)):
         held = [param, *(None if slot is None else slot[row] for slot in slots)]
-        for old, new in zip(held, update.function(param, grad, *held[1:], *scalars[row])):
+        p, g, *rest = (x.astype(np.float32) if is_half(x) else x for x in (param, grad, *held[1:]))
+        for old, new in zip(held, update.function(p, g, *rest, *scalars[row])):
             if old is not None:
                 old[...] = new
 
