@@ -99,6 +99,7 @@ class Attempt:
             "BADAK_LAUNCHER": f"{host}:{port}:{self.token}",
             "TORCHELASTIC_RESTART_COUNT": str(self.number),
         }
+        env.setdefault("UCX_LOG_LEVEL", "error")  # it warns of the last words of ranks that have ended
         env |= {"MASTER_ADDR": host, "MASTER_PORT": str(port), "TORCHELASTIC_MAX_RESTARTS": str(order.restarts)}
         if order.logs:
             Path(order.logs).mkdir(parents=True, exist_ok=True)
@@ -132,7 +133,8 @@ class Attempt:
             pass
         finally:
             if rank is not None:
-                rank.lost = rank.end is None
+                if rank.end is None:
+                    rank.lost, rank.since = True, time.monotonic()
 
     # ------------------------------------------------------------------ watching
 

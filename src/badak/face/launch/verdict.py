@@ -30,10 +30,13 @@ class Rank:
     why: str = ""
     peak: int = 0  # KiB
     lost: bool = False
+    since: float = 0.0  # when it ended, or was lost
 
     def note(self, said: dict) -> None:
         """What its guard says."""
         self.heard = time.monotonic()
+        if "end" in said:
+            self.since = self.heard
         if said.get("ticks", self.ticks) != self.ticks or not said.get("ticks", 1):
             self.moved = self.heard
         for name in ("ticks", "steps", "waits", "what", "absent", "stopped", "why", "peak", "end"):
@@ -62,8 +65,8 @@ class Verdict:
         self.knot: tuple[float, dict[int, str]] = (0.0, {})  # since when which ranks wait for each other
 
     def look(self, now: float, ranks: dict[int, Rank]) -> None:
-        """Raise Failure for a rank that has failed: an error goes before a signal, which may have followed it."""
-        for number, rank in sorted(ranks.items(), key=lambda pair: bool(pair[1].end and pair[1].end < 0)):
+        """Raise Failure for a rank that has failed: an error goes before a signal or a loss, which may have followed it."""
+        for number, rank in sorted(ranks.items(), key=lambda pair: (pair[1].lost or (pair[1].end or 0) < 0, pair[1].since)):
             who = self.name(number, rank)
             if rank.end:
                 raise Failure(f"{who} {how(rank)}", fix_of(rank))
