@@ -14,6 +14,7 @@ from badak.language import say
 
 COMMANDS = {  # name: module below badak.cli, what it does
     "train": ("train", "Train a model on a task and keep it in a run folder."),
+    "eval": ("eval", "Test a trained model: loss and accuracy on data that it did not learn from."),
     "predict": ("predict", "Say which digit a picture shows, or of which class a text is."),
     "generate": ("generate", "Write on from a prompt."),
     "chat": ("chat", "Talk with a model: a prompt with history."),

@@ -6,7 +6,8 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
-from badak.errors import ArgumentError
+from badak.data.files import read_text
+from badak.errors import ArgumentError, FileError
 from badak.generate.explain import explain
 from badak.generate.filters import SampleConfig
 from badak.generate.folder import Writer
@@ -18,20 +19,47 @@ DEFAULTS = SampleConfig()
 
 
 def run_generate(
-    run: str, text: str, prompt: str, precision: str, stop: tuple[str, ...], reasons: bool, **values: Any
+    run: str, text: str, prompt: str, prompts: str | None, precision: str, stop: tuple[str, ...], reasons: bool, **values: Any
 ) -> None:
     """Print the prompt and what the model writes after it, as it comes; or each token with its reasons."""
-    if text and prompt:
+    if bool(text) + bool(prompt) + (prompts is not None) > 1:
         raise ArgumentError("the prompt is given twice", "badak generate RUN 'a text'")
     writer, config = open_writer(run, precision), SampleConfig(**given(DEFAULTS, values))
     if reasons:
+        if prompts is not None:
+            raise ArgumentError("--explain follows one text, --prompts several", "one of the two")
         show_reasons(writer, text or prompt, config)
+        return
+    if prompts is not None:
+        write_on_each(writer, prompts_of(prompts), config, stop)
         return
     written: list[int] = []
     for piece in write_on(writer.model, writer.vocabulary, text or prompt, config, writer.ends, stop, written):
         click.echo(piece, nl=False)
     click.echo()
     warn_of_a_loop(writer.vocabulary, written)
+
+
+def prompts_of(file: str) -> list[str]:
+    """The lines of a file that are not empty."""
+    lines = [line for line in read_text(file).splitlines() if line.strip()]
+    if not lines:
+        raise FileError(f"{file}: no line has a prompt", "a prompt in each line")
+    return lines
+
+
+def write_on_each(writer: Writer, prompts: list[str], config: SampleConfig, stop: tuple[str, ...]) -> None:
+    """Print what is written after each prompt, in order, an empty line between two; several ranks share the prompts."""
+    from badak.train.ranks import Ranks
+
+    ranks = Ranks()
+
+    def work(prompt: str) -> str:
+        return "".join(write_on(writer.model, writer.vocabulary, prompt, config, writer.ends, stop))
+
+    texts = ranks.each(prompts, work)
+    if ranks.leads:
+        click.echo("\n\n".join(texts))
 
 
 def show_reasons(writer: Writer, prompt: str, config: SampleConfig) -> None:
@@ -62,6 +90,8 @@ command = SectionedCommand(
         click.Argument(["run"], type=PLACE),
         click.Argument(["text"], default="", metavar="[PROMPT]"),
         click.Option(["--prompt"], default="", metavar="TEXT", help="what the text begins with; the same as PROMPT"),
+        click.Option(["--prompts"], type=PLACE, metavar="FILE",
+                     help="write on from each line of this file; badak launch -n 4 generate ... shares the lines among four ranks"),
         click.Option(["--stop"], multiple=True, metavar="TEXT", help="end before this text; may be given several times"),
         click.Option(["--explain", "reasons"], is_flag=True, help="show why each token was written"),
         precision_option(),

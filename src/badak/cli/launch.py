@@ -8,7 +8,7 @@ import click
 from badak.errors import FileError
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-ALSO = ("train", "run")  # commands of badak that several ranks can run
+ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak that several ranks can run
 
 
 @click.command(context_settings=OPTIONS)

@@ -5,8 +5,9 @@
     bleu(hypotheses, references, lowercase=True)                                 how near they are, and how that was counted
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,14 @@ class TranslateConfig:
         check(self)
 
 
+def one_by_one(lots: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
+    """What `work` gives for each."""
+    return [work(some) for some in lots]
+
+
+Each = Callable[[Sequence[Any], Callable[[Any], Any]], list[Any]]
+
+
 def spaced(sentences: Iterable[str]) -> list[str]:
     """A space before the first word of each makes it the token that it is elsewhere."""
     return [f" {words}" if (words := sentence.strip()) else "" for sentence in sentences]
@@ -50,16 +59,22 @@ def framed(tokenizer: Tokenizer | MarianTokens, sentences: Iterable[str]) -> lis
 
 
 def translate(
-    model: Seq2Seq, tokenizer: Tokenizer | MarianTokens, sentences: Sequence[str], config: TranslateConfig | None = None
-) -> list[str]:
-    """The translation of each sentence, "" for one that is empty. ArgumentError for one that is longer than the model reads."""
+    model: Seq2Seq, tokenizer: Tokenizer | MarianTokens, sentences: Sequence[str], config: TranslateConfig | None = None,
+    each: Each = one_by_one,
+) -> list[str]:  # fmt: skip
+    """The translation of each sentence, "" for one that is empty. ArgumentError for one that is longer than the model reads.
+
+    each(lots, work) -> what work gives for each lot of sentences, in their order: several ranks may share them.
+    """
     made: list[str] = [""] * len(sentences)
-    for i, ids in translations(model, framed(tokenizer, sentences), config or TranslateConfig()).items():
+    for i, ids in translations(model, framed(tokenizer, sentences), config or TranslateConfig(), each).items():
         made[i] = tokenizer.decode(ids, skip_special=True).strip()
     return made
 
 
-def translations(model: Seq2Seq, rows: Sequence[np.ndarray], config: TranslateConfig) -> dict[int, np.ndarray]:
+def translations(
+    model: Seq2Seq, rows: Sequence[np.ndarray], config: TranslateConfig, each: Each = one_by_one
+) -> dict[int, np.ndarray]:
     """The tokens of the translations of `rows`, each with the mark of its end, by their numbers; empty sentences have none."""
     context, eos = model.config.context, model.config.eos_id
     for i, row in enumerate(rows):
@@ -70,10 +85,13 @@ def translations(model: Seq2Seq, rows: Sequence[np.ndarray], config: TranslateCo
     order = sorted((i for i, row in enumerate(rows) if len(row) > 1), key=lambda i: (len(rows[i]), i))
     made: dict[int, np.ndarray] = {}
     together = min(config.together, max(1, MOST_BEAMS // config.beams))
-    for begin in range(0, len(order), together):
-        some = order[begin : begin + together]
-        source = pad([rows[i] for i in some], model.config.pad_id)
-        for i, text in zip(some, translate_ids(model, source, config)):
+    lots = [order[begin : begin + together] for begin in range(0, len(order), together)]
+
+    def work(some: list[int]) -> list[np.ndarray]:
+        return translate_ids(model, pad([rows[i] for i in some], model.config.pad_id), config)
+
+    for some, texts in zip(lots, each(lots, work)):
+        for i, text in zip(some, texts):
             end = np.flatnonzero(text == eos)
             made[i] = text[: end[0] + 1] if len(end) else text
     return made

@@ -1,7 +1,7 @@
 """What a task brings to the loop: a model, batches, a loss, and a test on data that it did not learn from."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ from badak.data import DataLoader
 from badak.nn import Module
 from badak.nn import functional as F
 from badak.tensor import Tensor
+from badak.train.ranks import Ranks
 from badak.train.score import Score
 from badak.train.setups import Setup
 
@@ -28,6 +29,7 @@ class Experiment:
     loader: DataLoader  # its order comes from a generator of its own, seeded by setup.train.seed
     compiled = True  # whether steps are recorded: not where they are so large that Python takes little of them
     vocabulary: Any = None  # a TextVocabulary, where there is one
+    ranks: Ranks | None = None  # those that share its tests
     figures: Mapping[str, float] = {}  # what `evaluate` found besides, by name: further columns of metrics.csv
     remedy = "a smaller --lr, a longer --warmup-steps or --clip 1"  # for a loss that is not finite
 
@@ -55,6 +57,14 @@ class Experiment:
         inputs, labels = self.prepare(batch)
         loss, right, count = self.measure(self.model(*inputs), labels, smoothing)
         return loss, score_of(loss, right, count, self.seen(inputs))
+
+    def scored(self, tests: DataLoader) -> Score:
+        """The score over all batches, added in their order: the same bits however many ranks share them."""
+        return sum(self.each(tests, lambda batch: self.loss(batch)[1]), Score())
+
+    def each(self, items: Any, work: Callable[[Any], Any]) -> list[Any]:
+        """What `work` gives for each item, in their order; where there are several ranks, each does a part."""
+        return [work(item) for item in items] if self.ranks is None else self.ranks.each(items, work)
 
     def kept(self) -> Mapping[str, Tensor]:
         """The weights that a run saves."""

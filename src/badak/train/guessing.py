@@ -52,7 +52,7 @@ class Guessing(Experiment):
         return (seen,), ids.masked_fill(~hidden, IGNORED)
 
     def evaluate(self) -> Score:
-        return sum((judge(self.model(ids), labels, ids.numel())[1] for ids, labels in self.tests), Score())
+        return sum(self.each(self.tests, lambda batch: judge(self.model(batch[0]), batch[1], batch[0].numel())[1]), Score())
 
     def with_a_hole(self) -> str:
         """The first sentence with its third word hidden."""

@@ -49,6 +49,7 @@ class Learner:
         if experiment.compiled:  # from the fourth batch of a size on without most of its Python
             self.learn, self.add = Compiled(self._learn, told=False), Compiled(self._add, told=False)
         if config.tree:
+            experiment.ranks = self.ranks
             self.slots = self.ranks.slots(config.accumulate)
             self.sum = Sum(self.ranks, list(experiment.model.parameters()))
         self._batches = iter(())

@@ -8,11 +8,13 @@ batches.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
+from badak.data import DataLoader
 from badak.errors import ArgumentError
 from badak.face import distributed
 from badak.face.distributed import board
@@ -82,6 +84,18 @@ class Ranks:
                 found.update(part)
             begin(self.group, f"{what} {found.hexdigest()[:12]}", iter(()), async_op=False)  # type: ignore[arg-type]
 
+    def each(self, items: Sequence[Any] | DataLoader, work: Callable[[Any], Any]) -> list[Any]:
+        """What `work` gives for each item, in their order, on all ranks; each rank takes every n-th item.
+
+        Of a loader of batches in a fixed order each rank reads its own batches only.
+        """
+        if self.group is None:
+            return [work(item) for item in items]
+        own = _part(items, self.rank, self.size) if isinstance(items, DataLoader) else items[self.rank :: self.size]
+        lists: list = [None] * self.size
+        distributed.all_gather_object(lists, [work(item) for item in own])
+        return [lists[i % self.size][i // self.size] for i in range(sum(map(len, lists)))]
+
     def table(self, rows: np.ndarray) -> np.ndarray:
         """The rows of all ranks, one below the other, in the order of the ranks. Their number may differ."""
         if self.group is None:
@@ -89,6 +103,12 @@ class Ranks:
         lists: list = [None] * self.size
         distributed.all_gather_object(lists, rows)
         return np.concatenate(lists)
+
+
+def _part(loader: DataLoader, rank: int, size: int) -> DataLoader:
+    """The batches rank, rank + size, ... of a loader, read by themselves."""
+    batches = list(loader.batch_sampler)[rank::size]  # type: ignore[arg-type]
+    return DataLoader(loader.dataset, batch_sampler=batches, collate_fn=loader.collate_fn)
 
 
 class Sum:

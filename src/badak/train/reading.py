@@ -165,7 +165,7 @@ class Reading(Experiment):
     # The test, and what can be asked afterwards
 
     def evaluate(self) -> Score:
-        return sum((self.loss(batch)[1] for batch in self.tests), Score())
+        return self.scored(self.tests)
 
     def example(self) -> list[str]:
         text = next((one for one in self.sample.texts if len(one.split()) > 2), self.sample.texts[0])
@@ -211,7 +211,11 @@ class ReadingNumbers(Reading):
         return (labels == labels).sum()
 
     def evaluate(self) -> Score:
-        outputs, true = zip(*((self.model(ids).squeeze(1).float().numpy(), labels.numpy()) for ids, labels in self.tests))
+        def told(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+            ids, labels = batch
+            return self.model(ids).squeeze(1).float().numpy(), labels.numpy()
+
+        outputs, true = zip(*self.each(self.tests, told))
         self.true = np.concatenate(true).astype(np.float64)
         self.error = np.concatenate(outputs) - self.true
         return Score(float((self.error**2).sum()), None, len(self.error), len(self.error))

@@ -99,7 +99,7 @@ class Translating(Experiment):
         return sum(int((ids != self.setup.model.pad_id).sum()) for ids in inputs)
 
     def evaluate(self) -> Score:
-        return sum((self.loss(batch)[1] for batch in self.tests), Score())
+        return self.scored(self.tests)
 
     def example(self) -> list[str]:
         sentence = next(iter(self.corpus.tests.values()), self.corpus.valid)[0][0]

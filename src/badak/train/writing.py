@@ -92,7 +92,7 @@ class Writing(Experiment):
         return (ids,), labels
 
     def evaluate(self) -> Score:
-        return sum((self.loss(batch)[1] for batch in self.tests), Score())
+        return self.scored(self.tests)
 
     def example(self) -> list[str]:
         return ["--prompt", self.corpus.first_word()]

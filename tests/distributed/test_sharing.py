@@ -1,0 +1,95 @@
+"""Testing, writing and reading over ranks: the same answers as one rank gives, each rank with its part of the work."""
+
+import pytest
+
+from badak.data import DataLoader, Dataset
+from badak.train.ranks import _part
+from tests.distributed.ranks import PROGRAMS, launch
+
+SIZES = "--layers 1 --heads 2 --d-model 16 --context 16 --schedule constant".split()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A GPT of a few numbers, after two steps, with five batches to test with."""
+    folder = tmp_path_factory.mktemp("run")
+    text = folder / "text.txt"
+    text.write_text("\n".join(f"{i} times {i} is {i * i}, and a little more than {i}." for i in range(200)), encoding="utf-8")
+    words = ["--data", text, "--run", folder / "run", "--held-out", "0.5", "--tokens", "characters", "--steps", "2"]
+    done = launch(1, "train", "gpt", *words, *SIZES)
+    assert done.code == 0, done.err
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def alone(run):
+    """What one rank finds."""
+    done = launch(1, "eval", run)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def rows(table: str) -> dict[str, str]:
+    """The table by its names."""
+    return dict(line.split(None, 1) for line in table.splitlines())
+
+
+def test_the_test_finds_what_training_wrote(run, alone):
+    last = dict(zip(*((run / "metrics.csv").read_text().splitlines()[i].split(",") for i in (0, -1))))
+    found = rows(alone)
+    assert float(found["loss"]) == pytest.approx(float(last["valid_loss"]), rel=1e-5)
+    assert float(found["perplexity"]) == pytest.approx(float(last["valid_perplexity"]), rel=1e-5)
+    assert found["steps"] == "2" and "held out" in found["data"] and "tokens" in found["judged"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_several_ranks_find_the_same(ranks, run, alone):
+    done = launch(ranks, "eval", run)
+    assert done.code == 0, done.err
+    found = rows(done.out)
+    assert found.pop("ranks") == str(ranks) and found == rows(alone)
+
+
+@pytest.mark.slow
+def test_several_ranks_write_what_one_writes_in_order(run, tmp_path):
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("1 times\n\nmore\n7 is\n", encoding="utf-8")
+    made = [launch(n, "generate", run, "--prompts", prompts, "--new-tokens", "12") for n in (1, 2)]
+    assert [done.code for done in made] == [0, 0], made[1].err
+    assert made[0].out == made[1].out
+    assert [text for text in ("1 times", "more", "7 is") if text in made[0].out] == ["1 times", "more", "7 is"]
+
+
+@pytest.mark.slow
+def test_each_rank_reads_its_own_examples_only():
+    done = launch(2, PROGRAMS / "sharing.py")
+    assert done.code == 0, done.err
+    said = dict(line.split(": ", 1) for line in done.out.splitlines())
+    assert len(said) == 16 and set(said.values()) == {"right"}, said
+
+
+class Noting(Dataset):
+    """Notes what is read of it."""
+
+    def __init__(self):
+        self.read = []
+
+    def __len__(self):
+        return 11
+
+    def __getitem__(self, i):
+        self.read.append(i)
+        return i
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_a_rank_s_part_of_the_batches(size):
+    whole = [batch.tolist() for batch in DataLoader(Noting(), 2)]
+    found = []
+    for rank in range(size):
+        data = Noting()
+        part = [batch.tolist() for batch in _part(DataLoader(data, 2), rank, size)]
+        assert part == whole[rank::size] and data.read == sum(part, [])
+        found += part
+    assert sorted(found) == whole
