@@ -86,8 +86,9 @@ def asked(setup: Setup, data: str) -> Setup:
 
 def held_out(setup: Setup) -> str:
     """What a run is tested with, in words."""
-    where = getattr(setup.data, "path", "") or "the data that comes with badak"
-    if setup.experiment == "bert" or getattr(setup.data, "held_out", 1.0) == 0:
+    path = getattr(setup.data, "path", "")
+    where = path or "the data that comes with badak"
+    if setup.experiment == "bert" or (setup.experiment == "translate" and not path) or getattr(setup.data, "held_out", 1.0) == 0:
         return f"{where} (what it learned from)"
     return f"{where} (what was held out)"
 
