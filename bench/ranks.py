@@ -1,13 +1,15 @@
 """Several ranks on this machine: sums, weak scaling, overlap, beside PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
 
-Pieces: sums | step W5 | step W7 | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all of them. A rank
-has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is not measured sleeps.
+Pieces: sums | step W5 | step W7 | check | model | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all of
+them. A rank has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is not
+measured sleeps.
 
     alone     a step of one rank, the other one sleeps             apart     two ranks at once, each for itself: the memory's bound
     shared    DistributedDataParallel: both, and their mean        late      the same, sums begun when backward is over
     sums      those sums alone, of gradients that are there        The least time of each is kept: others may compute here, too.
 """
 
+import json
 import os
 import socket
 import subprocess
@@ -19,6 +21,7 @@ from multiprocessing.connection import Listener
 from pathlib import Path
 
 from badak.measure.machine import describe
+from bench import ranks_model
 from bench.places import keep, place
 from bench.ranks_sums import SIZES
 from bench.workloads import WORKLOADS, Workload, shrunk
@@ -130,8 +133,6 @@ def sums() -> dict:
         try:
             processes = start(library, 2, "bench.ranks_sums", str(file))
             assert [process.wait(timeout=80) for process in processes] == [0] * len(processes)
-            import json
-
             for size, row in json.loads(file.read_text()).items():
                 found[size] |= row
         finally:
@@ -139,10 +140,37 @@ def sums() -> dict:
     return found
 
 
+def check(rounds: int = 6) -> dict:
+    """The constants of the model, and steps of 1, 2 and 4 ranks to hold it to."""
+    found: dict = {"cores": os.cpu_count(), "works": {}}
+    for n in (2, 4):
+        pair = Pair("badak", n)
+        try:
+            for name in ("W2", "W4"):
+                pair.ask({"work": asdict(WORKLOADS[name]), "bucket_mb": None})
+                modes = ("alone", "apart", "shared") if n == 2 else ("shared",)
+                pair.times = {mode: [] for mode in modes}
+                for _ in range(rounds):
+                    for mode in modes:
+                        pair.round(mode, 8)
+                here = {mode: min(times) for mode, times in pair.times.items()}
+                if n == 2:
+                    bytes_, buckets = pair.ask({"size": True})[0]
+                    found["works"][name] = {"bytes": bytes_, "buckets": buckets, "alone": here["alone"], "apart": here["apart"]}
+                    found["works"][name] |= {"1": here["alone"], "2": here["shared"]}
+                else:
+                    found["works"][name]["4"] = here["shared"]
+            if n == 2:
+                rows = pair.ask({"sizes": [1, 2**20]})[0]
+                b = 4 * 2**20 / max(rows[1] - rows[0], 1e-9)
+                found["constants"] = {"a": rows[0] / 2, "b": b}
+        finally:
+            pair.close()
+    return found
+
+
 def note(piece: str, values: dict) -> None:
     """Keep what was found beside what is there."""
-    import json
-
     path = place("ranks")
     document = json.loads(path.read_text()) if path.exists() else {}
     about = {**describe(1), "measured": time.strftime("%Y-%m-%d")}
@@ -151,11 +179,15 @@ def note(piece: str, values: dict) -> None:
 
 def main(words: list[str]) -> None:
     """The pieces that are asked for."""
-    pieces = words or ["sums", "step", "W5", "step", "W7", "table"]
+    pieces = words or ["sums", "step", "W5", "step", "W7", "check", "model", "table"]
     while pieces:
         piece = pieces.pop(0)
         if piece == "sums":
             note(piece, sums())
+        elif piece == "check":
+            note(piece, check())
+        elif piece == "model":
+            ranks_model.draw()
         elif piece == "step":
             name = pieces.pop(0)
             work = shrunk(WORKLOADS[name[:-6]]) if name.endswith("-small") else WORKLOADS[name]

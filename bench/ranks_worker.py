@@ -54,6 +54,7 @@ class Steps:
 def serve(library: str, port: int, rank: int) -> None:
     """Answer until told to stop."""
     from bench.peers import prepare
+    from bench.ranks_sums import timed
     from bench.workloads import Workload
 
     if hasattr(os, "sched_setaffinity"):
@@ -70,6 +71,13 @@ def serve(library: str, port: int, rank: int) -> None:
         if "work" in asked:
             steps = Steps(Workload(**asked["work"]), asked["bucket_mb"])
             line.send(steps.training.parameters)
+        elif "size" in asked:
+            buckets = steps.ddp._reducer.buckets
+            line.send((4 * steps.training.parameters, len(buckets) + 1))
+        elif "sizes" in asked:
+            torch = importlib.import_module("torch")
+            rows = [torch.zeros(size) for size in asked["sizes"]]
+            line.send([timed(lambda x=x: dist.all_reduce(x), dist.barrier, 10) for x in rows])
         else:
             line.send([steps.step(asked["mode"]) for _ in range(asked["count"])])
     line.close()

@@ -13,6 +13,7 @@ from badak.data.parallel import read_lines
 from badak.errors import ArgumentError
 from badak.generate.translate import TranslateConfig, bleu, translate
 from badak.train.opening import open_translator
+from badak.train.ranks import Ranks
 from badak.train.session import PRECISIONS
 
 DEFAULTS = TranslateConfig()
@@ -38,7 +39,10 @@ def run_translate(
         click.echo(draw_translation(model, vocabulary, sentences[0], show, config, partial(echo, err=True)))
         echo(f"attention in {show}", err=True)
         return
-    made = translate(model, vocabulary, sentences, config)
+    ranks = Ranks()
+    made = translate(model, vocabulary, sentences, config, each=ranks.each)
+    if not ranks.leads:
+        return
     for line in made:
         click.echo(line)
     if references is not None:

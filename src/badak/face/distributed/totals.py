@@ -49,7 +49,7 @@ def total(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
     """The ranks' rows joined, on every rank, perhaps in the memory of `row`; a long row in pieces that stay in the cache."""
     if row.nbytes <= LONG or group.size() == 1:
         return (yield from _joined(group, row, op))
-    width = LONG // row.itemsize
+    width = LONG * max(1, group.size() // 8) // row.itemsize  # among many ranks messages would become small
     for at in range(0, row.size, width):
         piece = row[at : at + width]
         made = yield from _joined(group, piece, op)
