@@ -17,7 +17,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from badak.language.particles import PAIRS
+from badak.language.particles import LISTS, PAIRS, of_list
 from tools.templates import Reader, Text
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "badak" / "language" / "ko" / "LC_MESSAGES"
@@ -96,9 +96,9 @@ def faults(texts: dict[Key, Text], known: dict[Key, str]) -> Iterator[str]:
         names, wanted = {name for name, _ in theirs}, {str(i) for i in range(len(text.holes))}
         if names - wanted or wanted - names - {str(i) for i in text.optional}:
             yield f"{where}: the holes are {sorted(wanted)}, the translation has {sorted(names)}"
-        unknown = {form for _, form in theirs} - {"", *PAIRS}
+        unknown = {form for _, form in theirs if of_list(form)[1] not in ("", *PAIRS)}
         if unknown:
-            yield f"{where}: no particle is called {sorted(unknown)}; there are {', '.join(PAIRS)}"
+            yield f"{where}: no particle is called {sorted(unknown)}; there are {', '.join([*PAIRS, *LISTS])}"
         for words in KEPT:
             if words in text.template and words not in korean:
                 yield f"{where}: programs look for {words!r} in it, which has to stay"

@@ -77,11 +77,19 @@ class Node:
             )
         for version, then, number in self.watched or ():
             if version.count != then:
-                whose = "output" if number is None else f"input {number}"
-                raise GraphError(
+                cause = (
                     f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"{whose} of {self._where()} is at version {version.count}, expected version {then}; "
-                    f"it was overwritten by {version.changed_by}",
+                    f"input {number} of {self._where()} is at version {version.count}, expected version {then}; "
+                    f"it was overwritten by {version.changed_by}"
+                )
+                if number is None:
+                    cause = (
+                        f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+                        f"output of {self._where()} is at version {version.count}, expected version {then}; "
+                        f"it was overwritten by {version.changed_by}"
+                    )
+                raise GraphError(
+                    cause,
                     "use the out-of-place form there (y = y + 1 instead of y += 1)"
                     + ("" if modes.debug else "; BADAK_DEBUG=1 names your lines"),
                     code=20,

@@ -95,6 +95,9 @@ class Catalogue:
         """What stands in a hole: words of ours, a message of ours, several of them; else a name or a number, which stays."""
         if not any(letter.isalpha() for letter in text):
             return text
+        if "\n" in text:
+            lines = ((line[: len(line) - len(line.lstrip())], line.lstrip()) for line in text.split("\n"))
+            return "\n".join(space + self.part(line) for space, line in lines)
         found = self._found(text, (1, 0) if " " in text else (1,))
         if found is not None:
             return found
@@ -103,6 +106,11 @@ class Catalogue:
                 return comma.join(self.part(each) for each in text.split(comma))
         return text
 
+    def _hole(self, text: str) -> Hole:
+        hole = Hole(self.part(text))
+        hole.part = self.part
+        return hole
+
     def _found(self, text: str, kinds: tuple[int, ...]) -> str | None:
         for kind in kinds:
             if text in self.exact[kind]:
@@ -110,7 +118,7 @@ class Catalogue:
             for template in self.templates[kind]:
                 holes = template.holes(text)
                 if holes is not None and holes != [text]:
-                    return string.Formatter().vformat(template.said, [Hole(self.part(hole)) for hole in holes], {})
+                    return string.Formatter().vformat(template.said, [self._hole(hole) for hole in holes], {})
         return None
 
 

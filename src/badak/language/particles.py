@@ -1,6 +1,7 @@
 """Korean particles, whose form depends on the last sound of the word before them: 마스크는, 텐서를, 512로, 3으로."""
 
 import re
+from collections.abc import Callable
 
 PAIRS = {  # what a hole names it: after a consonant, after a vowel
     "은는": ("은", "는"),
@@ -10,15 +11,33 @@ PAIRS = {  # what a hole names it: after a consonant, after a vowel
     "으로로": ("으로", "로"),  # ㄹ counts as a vowel
     "이": ("이", ""),  # 이다, 이라면, 이고, 이나: f"{0:이}고"
 }
+LISTS = {"또는": " or ", "그리고": " and "}  # before a pair, or alone: the hole holds several things, joined by this in English
 NONE, CONSONANT, RIEUL = range(3)
 DIGITS = (CONSONANT, RIEUL, NONE, CONSONANT, NONE, NONE, CONSONANT, RIEUL, RIEUL, NONE)  # 영 일 이 삼 사 오 육 칠 팔 구
 _SHORT = re.compile(r"(^|[^aeiou])[aeiou](p|t|ck|k|b)$")  # 맵, 비트, 블록: one short vowel and a stop
 
 
-class Hole(str):
-    """What stands in a hole of a message: `f"{Hole('mask'):을를}"` is "mask를"."""
+def of_list(form: str) -> tuple[str, str]:
+    """ ("또는", "을를") of the form "또는을를", ("", "을를") of "을를"."""
+    word = next((word for word in LISTS if form.startswith(word)), "")
+    return word, form[len(word) :]
 
-    def __format__(self, pair: str) -> str:
+
+class Hole(str):
+    """What stands in a hole of a message: `f"{Hole('mask'):을를}"` is "mask를", `f"{Hole('1D or 2D'):또는}"` is "1D 또는 2D".
+
+    `part` says each member of a list.
+    """
+
+    part: Callable[[str], str] = staticmethod(str)
+
+    def __format__(self, form: str) -> str:
+        word, pair = of_list(form)
+        members = self.split(LISTS[word]) if word else [self]
+        if len(members) > 1:
+            said = [Hole(self.part(member)) for member in members]
+            joint = [f"{each:과와} " for each in said[:-1]] if word == "그리고" else [f"{each} {word} " for each in said[:-1]]
+            return format(Hole("".join([*joint, said[-1]])), pair)
         if not pair:
             return str(self)
         after_consonant, after_vowel = PAIRS[pair]

@@ -124,16 +124,13 @@ def _look_for_probabilities(logits: Tensor) -> None:
             return
         if not ((x >= 0).all() and (abs(x.sum(axis=1) - 1) < 1e-4).all()):
             return
-    line_made = node.line if made and node is not None else ""
-    place = f"made by softmax at {line_made}" if line_made else "made by softmax" if made else "as softmax makes"
     line = user_line()
-    warn_once(
-        "probabilities for logits",
-        f"cross_entropy received probabilities (rows sum to 1, {place}){' at ' + line if line else ''}; it takes the "
-        "softmax itself",
-        "pass logits",
-        code=16,
-    )
+    cause = f"cross_entropy received probabilities (rows sum to 1, as softmax makes) at {line}; it takes the softmax itself"
+    if made:
+        cause = f"cross_entropy received probabilities (rows sum to 1, made by softmax) at {line}; it takes the softmax itself"
+    if made and node is not None and node.line:
+        cause = f"cross_entropy received probabilities, which softmax made at {node.line}, at {line}; it takes the softmax itself"
+    warn_once("probabilities for logits", cause, "pass logits", code=16)
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False) -> Tensor:
