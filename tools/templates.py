@@ -38,6 +38,7 @@ CALLS: dict[str, tuple] = {
     "sizes": (0,),
     "Audit": (3,),
     "append to why": (0,),
+    "append to problems": (0,),
     "echo": (0,),
     "log": (0,),
     "tell": (0,),

@@ -196,7 +196,7 @@ def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
     if origin is dict and isinstance(value, dict):
         return {key: _convert(arguments[1], item, f"{name}.{line(key)}", problems) for key, item in value.items()}
     if not _fits(kind, value):
-        problems.append(f"expected {name} to be {_describe(kind)}; got {_kind(value)}")
+        problems.append(f"expected {_being(name, kind)}; got {_kind(value)}")
     return value
 
 
@@ -210,14 +210,14 @@ def _convert_union(choices: tuple, value: Any, name: str, problems: list[str]) -
     tables = [choice for choice in choices if dataclasses.is_dataclass(choice)]
     if len(tables) == 1 and isinstance(value, dict):
         return _convert(tables[0], value, name, problems)
-    problems.append(f"expected {name} to be {' or '.join(_describe(choice) for choice in choices)}; got {_kind(value)}")
+    problems.append(f"expected {_being(name, Union[choices])}; got {_kind(value)}")  # noqa: UP007
     return None
 
 
 def _complaint(one: dataclasses.Field, kind: Any, value: Any, prefix: str = "") -> str | None:
     """What is wrong with the value of one field, or None."""
     if not _fits(kind, value):
-        return f"expected {prefix}{one.name} to be {_describe(kind)}; got {_kind(value)}"
+        return f"expected {_being(prefix + one.name, kind)}; got {_kind(value)}"
     limits = [(word, one.metadata[word]) for word in LIMITS if word in one.metadata]
     if value is None or all(LIMITS[word][1](value, bound) for word, bound in limits):
         return None
@@ -248,6 +248,10 @@ def _fits(kind: Any, value: Any) -> bool:
     if kind in (int, bool, str):
         return type(value) is kind
     return value is None if kind is type(None) else isinstance(value, kind)
+
+
+def _being(name: str, kind: Any) -> str:
+    return f"{name} to be {_describe(kind)}"
 
 
 def _describe(kind: Any) -> str:

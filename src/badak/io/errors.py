@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from badak.errors import ArgumentError, FileError
+from badak.language import say
 
 LETTERS, ITEMS, DEPTH = 60, 4, 2  # of a value in a message
 PLAIN = (type(None), bool, float, complex)
@@ -15,7 +16,7 @@ class AbsentFileError(FileError, FileNotFoundError):
     """A file that is not there."""
 
     def __str__(self) -> str:
-        return self.args[0]
+        return say(self.args[0])
 
 
 class UnsafeFileError(FileError, pickle.UnpicklingError):
