@@ -110,3 +110,26 @@ def test_what_is_no_file_is_refused(capsys):
     with pytest.raises(KindError, match="file is int, which cannot be written to") as caught:
         badak.doctor(file=3)
     assert caught.value.fix == "file=sys.stdout"
+
+
+LATE = """
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+for epoch in range(3):
+    for step in range(9):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(torch.randn(6, 4)), torch.randint(3, (6,))).backward()
+        optimizer.step()
+    with torch.no_grad():
+        model(torch.randn(6, 4))
+    print("epoch", epoch)
+"""
+
+
+def test_a_program_is_waited_for_until_its_first_test(tmp_path):
+    (tmp_path / "train.py").write_text(LATE)
+    done = run("doctor", "--steps", 5, "train.py", cwd=tmp_path)
+    assert done.returncode == 1 and "BADAK-206 tested in train mode  train.py:12" in done.stdout, done.stdout + done.stderr
+    assert "after step 5" in done.stdout and "epoch" not in done.stderr

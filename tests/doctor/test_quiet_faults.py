@@ -1,5 +1,6 @@
 """Faults that raise no error and let the loss fall: each beside the sound program that looks most like it."""
 
+import io
 import re
 
 import pytest
@@ -180,3 +181,30 @@ def test_a_query_that_sees_nothing(weigh):
     found = checked(model := Attention(weigh, hide), classified(model))
     assert codes(found) == ["BADAK-233"], found
     assert "of 80 rows of scores in which every key is hidden; the first is (0, 4), hidden at test_quiet_faults.py:" in str(found)
+
+
+@pytest.mark.parametrize(("forgets", "block"), [(True, badak.no_grad), (True, badak.inference_mode), (False, badak.no_grad)])
+def test_a_first_test_after_the_steps_is_still_seen(forgets, block):
+    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 3))
+    optimizer, file, call = optim.SGD(model.parameters(), lr=1e-3), io.StringIO(), nn.Module.__call__
+    with badak.doctor(3, file=file) as checkup:
+        for _ in range(6):
+            optimizer.zero_grad()
+            F.cross_entropy(model(badak.randn(6, 4)), badak.randint(3, (6,))).backward()
+            optimizer.step()
+        assert checkup.ok and nn.Module.__call__ is call  # nobody looks at steps any more
+        if not forgets:
+            model.eval()
+        for _ in range(3):
+            with block():
+                model(badak.randn(6, 4))
+        assert nn.Module.__call__ is call
+    assert codes(checkup) == ["BADAK-206"] * forgets
+    assert file.getvalue().count("in its first test, after step 3, Sequential was called without gradients") == forgets
+
+
+def test_nobody_waits_for_a_test_after_the_block():
+    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 3))
+    call, enter = nn.Module.__call__, badak.no_grad.__enter__
+    checked(model, lambda step: F.cross_entropy(model(badak.randn(6, 4)), badak.randint(3, (6,))))
+    assert nn.Module.__call__ is call and badak.no_grad.__enter__ is enter

@@ -8,6 +8,7 @@ doctor.py     the door: `badak.doctor`
 facts.py      what was seen in a step: calls of models, losses, look-ups, attentions, backwards, gradients
 watch.py      sees them: an observer of effects, which measures and does not judge
 senses.py     what is measured at single operations: losses, attentions, rectifiers, data that comes in
+lookout.py    the first test after the watch
 visit.py      some steps of a training under the watch, and what the diagnoses say of them
 names.py      names of modules and parameters, and lines of the program
 program.py    a PyTorch program, run until enough steps were seen

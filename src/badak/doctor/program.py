@@ -6,10 +6,13 @@ from contextlib import redirect_stdout
 
 from badak.doctor.checkup import Checkup
 from badak.doctor.facts import Step
+from badak.doctor.lookout import Lookout
 from badak.doctor.visit import Visit
 from badak.doctor.watch import name_of
 from badak.errors import ArgumentError
 from badak.face.run import prepared
+
+PATIENCE = 5.0  # seconds in which a first test is waited for after the steps
 
 
 class _Enough(BaseException):
@@ -23,8 +26,18 @@ class _Stopping(Visit):
 
     def step_ended(self, step: Step) -> None:
         super().step_ended(step)
-        if self.done and not self.goes_on:
+        if self.done and not self.goes_on and not (self.lookout is not None and self.lookout.on):
             raise _Enough
+
+    def looks_out(self) -> Lookout:
+        """A model with dropout that was not tested yet is waited for: its first test comes soon, or the program ends."""
+        if self.goes_on:
+            return Lookout(self)
+        return Lookout(self, PATIENCE, _stop)
+
+
+def _stop() -> None:
+    raise _Enough
 
 
 def examined(

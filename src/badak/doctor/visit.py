@@ -11,6 +11,7 @@ from badak.data import DataLoader
 from badak.doctor.checkup import Checkup, Finding
 from badak.doctor.diagnoses import DIAGNOSES
 from badak.doctor.facts import Size, Step
+from badak.doctor.lookout import Lookout
 from badak.doctor.names import Names, living
 from badak.doctor.senses import is_random
 from badak.doctor.watch import Watch
@@ -35,6 +36,7 @@ class Visit:
         self.watch = Watch(self.step_ended)
         self.error: BaseException | None = None  # what the program ended with
         self.done = False
+        self.lookout: Lookout | None = None
         self._started = 0.0
 
     def __enter__(self) -> Checkup:
@@ -46,11 +48,18 @@ class Visit:
         if not self.done:
             self.error = error
             self.end()
+        if self.lookout is not None:
+            self.lookout.end()
 
     def step_ended(self, step: Step) -> None:
         """A step was made; the last one that is wanted ends the visit."""
         if step.number >= self.wanted:
             self.end()
+            self.lookout = self.looks_out()
+
+    def looks_out(self) -> Lookout:
+        """Who waits for the first test after the steps."""
+        return Lookout(self)
 
     def end(self) -> None:
         """Look no longer, and fill the report."""
@@ -72,6 +81,12 @@ class Visit:
         report.findings += self.diagnosed()
         if not self.quiet:
             (self.file or sys.stderr).write(f"{report}\n")
+
+    def add(self, finding: Finding) -> None:
+        """One more, found after the report."""
+        self.checkup.findings.append(finding)
+        if not self.quiet:
+            (self.file or sys.stderr).write(f"{finding}\n")
 
     def diagnosed(self) -> list[Finding]:
         """What the diagnoses find, in their order; without the effects of what is found."""

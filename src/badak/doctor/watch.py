@@ -55,6 +55,7 @@ class Watch(Observer):
         self._losses: dict[int, Any] = {}
         self.across: dict[int, tuple[str, int, tuple[int, ...]]] = {}  # softmax not over the last axis
         self._held: list[np.ndarray] = []
+        self._walked = 0  # operations that this backward went through
         self._first = 0  # the order of the first node of this step
         self._number: tuple[Any, Any] = None, None  # the last node that made one number, and the number
         self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
@@ -174,9 +175,11 @@ class Watch(Observer):
     def went_back(self, node, dys, dxs) -> None:
         if not self._backward or not self.open.backs:  # autograd.grad() accumulates nothing
             self._backward = True
-            root, value = self._number
+            if self.open.backs:
+                self.open.backs[-1].nodes = self._walked
+            root, value, self._walked = *self._number, 0
             self.open.backs.append(Back(line(3), value=float(value) if root is node else None))
-        self.open.backs[-1].nodes += 1
+        self._walked += 1
         if not self._losses and not self.looks_closely:
             return
         if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
@@ -238,6 +241,8 @@ class Watch(Observer):
                 old_size = senses.square(old) ** 0.5
                 moved = senses.square(np.subtract(p._array, old, out=old)) ** 0.5
                 step.sizes[key] = Size(senses.square(grad._array) ** 0.5, old_size, moved)
+        if step.backs:
+            step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5
         step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
         step.optimizer = optimizer

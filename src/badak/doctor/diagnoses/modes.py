@@ -6,6 +6,7 @@ from badak.doctor.diagnoses.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
     from badak.doctor.visit import Visit
+    from badak.nn import Module
 
 
 class EvalForgotten(Diagnosis):
@@ -35,6 +36,17 @@ class EvalForgotten(Diagnosis):
             "are at work",
             "model.eval() before testing, model.train() after it",
             calls=len(calls),
+        )
+
+
+    def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
+        """The finding where the first test came after the steps that were watched."""
+        return self.found(
+            place,
+            f"in its first test, after step {len(visit.steps)}, {type(module).__name__} was called without gradients in train "
+            f"mode, where its {visit.random_layers(module)} are at work",
+            "model.eval() before testing, model.train() after it",
+            calls=1,
         )
 
 
