@@ -14,6 +14,7 @@ from badak.errors import GraphError, warn_once
 from badak.graph import modes
 from badak.replay.arguments import Arguments
 from badak.replay.check import EVERY, checked, expect_number
+from badak.replay.memory import give_back
 from badak.replay.plan import SHARED, Plan
 from badak.replay.recorder import WAITS
 
@@ -91,6 +92,7 @@ class Compiled:
             self._tell(plan.waits, "give it memory of its own: x.clone()")
         elif plan.steps is not None:
             self.why = ""
+            give_back()
         return result
 
     def _plan(self, key) -> Plan | None:

@@ -6,6 +6,7 @@ is free for others. That takes about the memory that the step takes without reco
 Only memory that nothing but kept calls of kernels touches is moved: not what Python reads, what the step returns, or .grad.
 """
 
+import ctypes
 import os
 from contextlib import suppress
 from functools import cache
@@ -43,6 +44,12 @@ def room_to_record() -> int:
         free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
         return max(_LEAST, min(most_bytes(), free // 2))
     return most_bytes()
+
+
+def give_back() -> None:
+    """Give the system what a recording took and no longer needs: malloc keeps what is freed (`kernels/fast/_memory.py`)."""
+    with suppress(OSError, AttributeError, TypeError):  # a system without glibc has no such function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def settle(entries, kept, origins) -> int:
