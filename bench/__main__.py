@@ -1,6 +1,7 @@
 """`python -m bench`: every workload with every peer, in turns, as a table and as JSON. See README.md."""
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=900, help="seconds that building and compiling may take")
     parser.add_argument("--tiny", action="store_true", help="shrink every workload, to try the machinery")
     parser.add_argument("--out", type=Path, help="the JSON file")
+    parser.add_argument("--add", action="store_true", help="keep the other workloads that the file holds, measured alike")
     wanted = parser.parse_args()
     wanted.out = wanted.out or place("bench", wanted.features, wanted.threads)
     return wanted
@@ -59,7 +61,9 @@ def main() -> int:
         "settings": {"rounds": wanted.rounds, "seconds": wanted.secs, "tiny": wanted.tiny, "features": wanted.features},
         "workloads": {},
     }
-    taken = [measured_rates(wanted)]
+    if wanted.add and wanted.out.exists():
+        document = continued(document, json.loads(wanted.out.read_text(encoding="utf-8")))
+    taken = [*document.get("rates_in_turn", []), measured_rates(wanted)]
     for name in wanted.only or WORKLOADS:
         work = shrunk(WORKLOADS[name]) if wanted.tiny else WORKLOADS[name]
         document["workloads"][name] = measure(work, wanted)
@@ -72,6 +76,19 @@ def main() -> int:
     print(table.details(document), "\n")
     print(table.markdown(document))
     return 0 if all(row.agrees for each in PRECISIONS for row in table.rows_of(document, each)) else 1
+
+
+def continued(document: dict, earlier: dict) -> dict:
+    """A run that goes on with an earlier one: its workloads stay, and every date and commit is told. Both must be alike."""
+    facts = ("cpu", "threads")
+    for what, old, new in [
+        ("settings", earlier["settings"], document["settings"]),
+        *((fact, earlier["machine"].get(fact), document["machine"].get(fact)) for fact in facts),
+    ]:
+        if old != new:
+            sys.exit(f"--add: the file was measured with other {what}: {old}, now {new}")
+    told = {name: ", ".join(dict.fromkeys([*earlier[name].split(", "), document[name]])) for name in ("date", "commit")}
+    return earlier | document | told | {"workloads": earlier["workloads"]}
 
 
 def measured_rates(wanted: argparse.Namespace, **sizes: int) -> dict[str, float]:

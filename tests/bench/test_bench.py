@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from badak.measure.peer import Peer
+from bench import __main__ as main
 from bench import bounds, places, products, rates, table
 from bench.peers import LIBRARIES, chosen, command, missing
 from bench.steps import build
@@ -216,6 +217,19 @@ def test_figures_under_limits_lie_in_files_of_their_own(tmp_path, monkeypatch):
     places.keep(places.place("bench", "avx2", 1), held)
     page = performance_page.bench_tables(places.kept("bench"))
     assert re.findall("### (.*)", page) == ["fast (AVX2; 2 cores)", "fast (AVX2; 2 cores; held to AVX2; 1 thread)"]
+
+
+def test_a_run_goes_on_with_one_that_was_measured_alike_and_with_no_other():
+    earlier, new = document(), document()
+    new["date"], new["commit"] = "2026-01-02", "def"
+    new["workloads"] = {}
+    both = main.continued(new, earlier)
+    assert both["workloads"] == earlier["workloads"]
+    assert (both["date"], both["commit"]) == (f"{earlier['date']}, 2026-01-02", f"{earlier['commit']}, def")
+    assert main.continued(new, both)["commit"] == both["commit"]
+    new["settings"] = {**new["settings"], "rounds": 9}
+    with pytest.raises(SystemExit, match="--add: the file was measured with other settings: "):
+        main.continued(new, earlier)
 
 
 def test_the_rates_are_the_best_that_any_library_reaches():
