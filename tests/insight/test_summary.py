@@ -24,7 +24,15 @@ CASES = {
     "conv": (lambda nn: nn.Sequential(nn.Conv2d(2, 4, 3, stride=2), nn.ReLU(), nn.ConvTranspose2d(4, 3, 2)), (2, 2, 9, 9)),
     "encoder": (lambda nn: nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), (3, 5, 8)),
     "stack": (lambda nn: nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0), 2, None, False), (5, 3, 8)),
+    "dilated": (lambda nn: nn.Sequential(nn.Conv1d(4, 6, 3, dilation=2, padding=2), nn.Tanh(), nn.Conv1d(6, 2, 1)), (2, 4, 9)),
+    "volume": (lambda nn: nn.Sequential(nn.Conv3d(2, 4, 2, 2), nn.Flatten(), nn.Linear(32, 5)), (3, 2, 4, 4, 4)),
+    "patches": (lambda nn: nn.Sequential(nn.Conv2d(3, 8, 4, 4), nn.Flatten(2), nn.Linear(4, 8), nn.RMSNorm(8)), (2, 3, 8, 8)),
+    "residual": (lambda nn: nn.Sequential(nn.Linear(8, 8), nn.Softmax(-1), nn.Linear(8, 20, bias=False)), (2, 7, 8)),
     "conv1d": (lambda nn: nn.Sequential(nn.Conv1d(3, 6, 3, padding=1), nn.BatchNorm1d(6), nn.MaxPool1d(2)), (2, 3, 8)),
+}  # fmt: skip
+GROUPED = {
+    "grouped": (lambda nn: nn.Sequential(nn.Conv2d(4, 8, 3, groups=2), nn.SiLU(), nn.Conv2d(8, 8, 3, groups=8)), (2, 4, 9, 9)),
+    "spread": (lambda nn: nn.Sequential(nn.ConvTranspose2d(4, 6, 3, stride=2, groups=2), nn.ReLU()), (2, 4, 5, 5)),
 }  # fmt: skip
 
 
@@ -47,6 +55,16 @@ def test_flops_and_parameters_are_those_that_pytorch_counts(name):
     found = summary(make(nn), badak.randn(*shape))
     assert (found.parameters, found.forward, found.backward) == theirs(make, shape)
     assert found.rows[0].flops == found.forward and found.trainable == found.parameters
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_flops_of_convolutions_in_groups(name):
+    """PyTorch's forward. Its counter takes the gradient of the weights for one of a single group: each one costs the forward."""
+    make, shape = GROUPED[name]
+    found = summary(make(nn), badak.randn(*shape).requires_grad_())
+    parameters, forward, backward = theirs(make, shape)
+    assert (found.parameters, found.forward, found.backward) == (parameters, forward, 2 * forward)
+    assert backward > forward
 
 
 def test_flops_of_what_pytorchs_counter_does_not_know():

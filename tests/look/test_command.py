@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import transformers
 from PIL import Image
 
@@ -20,6 +21,7 @@ from badak.data.tokenizer import Tokenizer
 from badak.models import GPT
 from badak.train.looking import look_at_run
 from badak.train.session import open_model
+from tests.cli.test_hub import marian
 
 pytestmark = pytest.mark.slow
 
@@ -159,6 +161,123 @@ def test_a_folder_of_hugging_face(place):
     assert (code, out) == (0, "page.html shows published: GPT: open it in a browser\n"), err
     record = look_at_run("published", "the cat sat").record
     assert "".join(record["sequences"][0]["tokens"]) == "the cat sat"
+
+
+BERT = {"vocab_size": 30, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", *(f"w{i}" for i in range(22))]
+
+
+@pytest.fixture(scope="module")
+def folders(place):
+    """Folders as Hugging Face's library writes them, a small model of each family; their names."""
+    torch.manual_seed(0)
+    Path("vocab.txt").write_text("\n".join(WORDS))
+    pieces = transformers.BertTokenizer("vocab.txt")
+    bert = transformers.BertConfig(**BERT, max_position_embeddings=16, num_labels=3)
+    bpe = Tokenizer.train_bpe(["the cat sat on the mat and the dog"] * 5, 300)
+    llama = transformers.LlamaConfig(**BERT | {"vocab_size": len(bpe)}, num_key_value_heads=1, max_position_embeddings=16)
+    distil = transformers.DistilBertConfig(
+        vocab_size=30, dim=16, n_layers=2, n_heads=2, hidden_dim=24, max_position_embeddings=16
+    )
+    sizes = {name: size for name, size in BERT.items() if name != "vocab_size"}
+    vit = transformers.ViTConfig(**sizes, image_size=16, patch_size=4, num_labels=3)
+    t5 = transformers.T5Config(vocab_size=30, d_model=16, d_kv=8, d_ff=24, num_layers=1, num_heads=2)
+    made = {
+        "hf-bert": transformers.BertForMaskedLM(bert),
+        "hf-classifier": transformers.BertForSequenceClassification(bert),
+        "hf-llama": transformers.LlamaForCausalLM(llama),
+        "hf-distilbert": transformers.DistilBertForMaskedLM(distil),
+        "hf-vit": transformers.ViTForImageClassification(vit),
+        "hf-t5": transformers.T5ForConditionalGeneration(t5),
+    }
+    for name, model in made.items():
+        model.save_pretrained(name)
+        if "llama" in name:
+            bpe.save(f"{name}/tokenizer.json")
+        elif "vit" not in name:
+            pieces.save_pretrained(name)
+    transformers.ViTImageProcessorPil(size={"height": 16, "width": 16}).save_pretrained("hf-vit")
+    Image.fromarray(np.arange(20 * 20 * 3, dtype=np.uint8).reshape(20, 20, 3)).save("cat.png")
+    return made
+
+
+OURS = [
+    ("hf-bert", "the [MASK] sat", ["[CLS]", "the", "[MASK]", "sat", "[SEP]"], {}),
+    ("hf-classifier", "the cat sat", ["[CLS]", "the", "cat", "sat", "[SEP]"], {"label": "LABEL_1"}),
+    ("hf-llama", "the cat sat", ["the", " cat", " sat"], {}),
+]
+
+
+@pytest.mark.parametrize(("name", "what", "tokens", "asked"), OURS, ids=[row[0] for row in OURS])
+def test_a_folder_of_each_family_that_badak_has(name, what, tokens, asked, folders):
+    record = look_at_run(name, what, **asked).record
+    assert record["sequences"][0]["tokens"] == tokens and record["loss"]["of"] == ("token" if name == "hf-bert" else "labels")
+    assert len(record["layers"]) == len(record["attentions"]) == 2 and record["lens"] is not None
+    if name == "hf-bert":
+        assert record["row"]["place"] == 2
+    if name == "hf-classifier":
+        assert record["predictions"]["classes"] == ["LABEL_0", "LABEL_1", "LABEL_2"] and record["predictions"]["labels"] == [1]
+
+
+def test_a_folder_of_a_translator(tmp_path):
+    folder, _ = marian(tmp_path, "acme/de-en")
+    first, last = look_at_run(str(folder), "ein Hund").record["sequences"]
+    assert first["name"] == "source" and first["length"] >= 3
+    assert last["name"] == "target" and last["labels"][:-1] == last["ids"][1:]
+
+
+def looked_at(*arguments):
+    """(code, stdout, stderr) of `badak look` in a process of its own: no PyTorch was imported there."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(badak.__file__).parent.parent)}
+    command = [sys.executable, "-m", "badak", "look", *arguments, "-o", "page.html"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def shown():
+    """The record in page.html."""
+    page = Path("page.html").read_text(encoding="utf-8")
+    return json.loads(re.search('id="record">(.*?)</script>', page)[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "options"), [("hf-distilbert", "the [MASK] sat", []), ("hf-vit", "cat.png", ["--label", "LABEL_2"])]
+)
+def test_a_folder_of_a_family_that_badak_has_not_is_read_by_transformers(name, what, options, folders):
+    code, out, err = looked_at(name, what, *options)
+    assert code == 0, err
+    assert out == f"page.html shows {name}: {type(folders[name]).__name__}: open it in a browser\n"
+    record = shown()
+    assert len(record["attentions"]) == len(record["layers"]) == 2
+    folders[name].eval()
+    if name == "hf-vit":
+        assert record["predictions"]["classes"] == ["LABEL_0", "LABEL_1", "LABEL_2"] and record["predictions"]["labels"] == [2]
+        pixels = transformers.ViTImageProcessorPil.from_pretrained(name)(Image.open(what), return_tensors="pt")
+    else:
+        assert record["sequences"][0]["tokens"] == ["[CLS]", "the", "[MASK]", "sat", "[SEP]"] and record["row"]["place"] == 2
+        pixels = {"input_ids": torch.tensor([[2, 5, 4, 7, 3]])}
+    with torch.no_grad():
+        p = folders[name](**pixels).logits[0].softmax(-1)
+    for row, best in zip(p.reshape(-1, p.shape[-1]), record["predictions"]["top"]):
+        for number, share, _ in best[:3]:
+            assert share == pytest.approx(float(row[number]), rel=2e-3)
+
+
+NOT_LOOKED_AT = [
+    (["hf-vit", "none.png"], "none.png: there is no such picture", "check the path"),
+    (["hf-vit"], "hf-vit: no picture", "badak look hf-vit picture.png"),
+    (
+        ["hf-t5", "a"],
+        "hf-t5: badak look does not know what the decoder of a t5 begins with",
+        "a program that calls the model with its decoder_input_ids: badak look PROGRAM",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "cause", "fix"), NOT_LOOKED_AT, ids=[" ".join(row[0]) for row in NOT_LOOKED_AT])
+def test_a_folder_that_cannot_be_looked_at_is_refused(arguments, cause, fix, folders):
+    code, _, err = said("look", *arguments)
+    assert code == 2 and err.splitlines()[-2:] == [f"error: {cause}", f"fix: {fix}"], err
 
 
 SCRIPT = """

@@ -16,6 +16,7 @@ EXAMPLES = {
     'badak look my-run "ein hund rennt"': "a run of badak train translate",
     "badak look my-run digit.png --label 7": "a run of badak train classify",
     'badak look gpt2 "The cat sat"': "a folder of Hugging Face",
+    "badak look vit cat.png": "a folder of another family: transformers builds it, badak runs it",
     "badak look train.py -- --epochs 3": "a PyTorch program and its arguments",
 }
 

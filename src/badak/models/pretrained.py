@@ -161,6 +161,12 @@ def config_of(folder: str | os.PathLike) -> Any:
     return _config(next(one for one in formats if settings.get("model_type") in (one.kind, *one.also)), settings)
 
 
+def model_type_of(folder: str | os.PathLike) -> tuple[str, bool]:
+    """(what the folder calls its kind of model, whether `from_pretrained` reads it)."""
+    kind = read_settings(found(folder)).get("model_type")
+    return str(kind), any(kind in (one.kind, *one.also) for cls in _classes(Pretrained) for one in cls.formats)
+
+
 def _class_of(settings: Settings) -> type[Pretrained]:
     asked = settings.get("architectures") or [None]
     kinds = [(one, cls) for cls in _classes(Pretrained) for one in cls.formats]

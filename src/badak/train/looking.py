@@ -5,6 +5,7 @@ Each reader gives what `badak.look` takes: the model, its batch, the labels that
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,26 +13,30 @@ import numpy as np
 
 from badak.data.marian import MarianTokens
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, FileError
+from badak.errors import ArgumentError, FileError, MissingError
+from badak.face.first_call import first_call
 from badak.generate.classify import frame
 from badak.generate.folder import is_published, place_of, read_labels
 from badak.generate.picture import read_picture
 from badak.generate.text import known, prompt_ids
 from badak.generate.translate import TranslateConfig, framed, translations
+from badak.io.config import read_json
 from badak.look import Look, look
 from badak.models.bert import BERT, BERTEncoder, TextClassifier
 from badak.models.gpt import GPT
 from badak.models.llama import Llama
-from badak.models.pretrained import from_pretrained
+from badak.models.pretrained import CONFIG, from_pretrained, model_type_of
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
-from badak.tensor import from_numpy
+from badak.tensor import Tensor, from_numpy
 from badak.train.example import KINDS, example
 from badak.train.run import Run
 from badak.train.session import open_model, open_vocabulary
 
 IGNORED = -100
 HUGGING_FACE = "a folder of GPT-2, Llama, Qwen, Mistral, BERT or Marian"
+PICTURES = "preprocessor_config.json"
+PROGRAM = Path(__file__).with_name("by_transformers.py")
 
 
 @dataclass
@@ -213,9 +218,14 @@ def _row(x: np.ndarray) -> Any:
 
 
 def _published(folder: Path, what: str | None, target: str | None, label: str | None) -> Sight:
-    model = from_pretrained(folder)
+    if what is None and (folder / PICTURES).is_file():
+        raise ArgumentError(f"{folder}: no picture", f"badak look {folder} picture.png")
     if what is None:
         raise ArgumentError(f"{folder}: no text", f'badak look {folder} "a text"')
+    kind, ours = model_type_of(folder)
+    if not ours:
+        return _by_transformers(folder, kind, what, target, label)
+    model = from_pretrained(folder)
     kind = "translate" if isinstance(model, Seq2Seq) else "text" if isinstance(model, TextClassifier) else ""
     _expect_asked(kind, target, label)
     if isinstance(model, Seq2Seq):
@@ -229,3 +239,30 @@ def _published(folder: Path, what: str | None, target: str | None, label: str | 
         ids = tokenizer.encode(what, marks=True)[: model.config.context]
         return _guessed(model, tokenizer, ids, tokenizer.mask if isinstance(model, BERT) else None)
     raise ArgumentError(f"{folder}: badak look does not know how a {type(model).__name__} reads a text", HUGGING_FACE)
+
+
+def _by_transformers(folder: Path, kind: str, what: str, target: str | None, label: str | None) -> Sight:
+    """A model that badak.models does not have, as Hugging Face's library builds it on badak, up to its first call."""
+    if find_spec("transformers") is None:
+        raise MissingError(
+            f"{folder}: badak.models has no {kind}, and the library transformers, which has, is not installed",
+            "pip install transformers",
+        )
+    if (folder / PICTURES).is_file():
+        read_picture(what)  # says what is wrong with the file
+    if (read_json(folder / CONFIG) or {}).get("is_encoder_decoder"):
+        raise ArgumentError(
+            f"{folder}: badak look does not know what the decoder of a {kind} begins with",
+            "a program that calls the model with its decoder_input_ids: badak look PROGRAM",
+        )
+    call = first_call(str(PROGRAM), [str(folder), what])
+    names = list(read_labels(folder))
+    classes = names if type(call.model).__name__.endswith("Classification") else []
+    _expect_asked("text" if classes else "", target, label)
+    sight = Sight(call.model, (call.args, call.kwargs), _class(label, classes), classes=classes or None)
+    ids = call.kwargs.get("input_ids")
+    if isinstance(ids, Tensor) and (folder / "tokenizer.json").is_file():
+        sight.tokenizer = tokenizer = Tokenizer.load(folder)
+        holes = [at for at, token in enumerate(ids[0].tolist()) if token == getattr(tokenizer, "mask", None)]
+        sight.place = holes[0] if holes else None
+    return sight
