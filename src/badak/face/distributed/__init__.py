@@ -7,6 +7,8 @@ mail.py         from one rank to one other
 agree.py        before they do it, they compare what they are about to do
 work.py         an operation under way, and how long it waits
 sums.py         in which order values are added
+buckets.py      the sums of DistributedDataParallel; grad_bucket.py, algorithms/: what a hook makes of them
+optim/          optimizers whose memory lies on several ranks
 board.py        what a rank is doing, for `badak launch`
 """
 
@@ -28,6 +30,7 @@ from badak.face.distributed.errors import DistNetworkError as DistNetworkError
 from badak.face.distributed.errors import DistStoreError as DistStoreError
 from badak.face.distributed.exchange import all_to_all as all_to_all
 from badak.face.distributed.exchange import all_to_all_single as all_to_all_single
+from badak.face.distributed.grad_bucket import GradBucket as GradBucket
 from badak.face.distributed.group import GroupMember as GroupMember
 from badak.face.distributed.group import ProcessGroup as ProcessGroup
 from badak.face.distributed.group import destroy_process_group as destroy_process_group
@@ -62,6 +65,7 @@ from badak.face.distributed.objects import gather_object as gather_object
 from badak.face.distributed.objects import scatter_object_list as scatter_object_list
 from badak.face.distributed.sums import ReduceOp as ReduceOp
 from badak.face.distributed.work import Work as Work
+from badak.naming import door as _door
 
 reduce_op = ReduceOp
 
@@ -74,3 +78,5 @@ all_gather_single, reduce_scatter_single = (
     all_gather_into_tensor,
     reduce_scatter_tensor,
 )  # their names from PyTorch 2.13 on
+
+__getattr__ = _door("badak.distributed")

@@ -7,17 +7,21 @@ lies: copies cost as much as sums. Which of these are there on any rank is summe
 """
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from badak.errors import GraphError
+from badak.errors import GraphError, KindError
 from badak.face.distributed import board
 from badak.face.distributed.agree import agreement
+from badak.face.distributed.grad_bucket import GradBucket, one_tensor
 from badak.face.distributed.group import ProcessGroup
 from badak.face.distributed.sums import ReduceOp, divide
 from badak.face.distributed.totals import flat, total
 from badak.face.distributed.work import Work, progress, start
+from badak.face.futures import Future
 from badak.graph.modes import modes
 from badak.tensor import Tensor
 
@@ -31,7 +35,7 @@ class Bucket:
         self.number, self.params = number, params
         self.size = sum(p._array.size for p in params) + len(params)
         self.ready: set[int] = set()
-        self.work: Work | None = None
+        self.work: Work | Future | None = None
 
     def row(self) -> np.ndarray:
         """What this rank sends."""
@@ -108,10 +112,11 @@ class Reducer:
     """
 
     def __init__(self, params: list[Tensor], group: ProcessGroup, most: float):
-        self.group = group
+        self.group, self.params, self.most = group, params, most
+        self.hook: Callable[[GradBucket], Any] | None = None
         self.buckets = cut(params, most, LONE)
         self.lone = [bucket for bucket in self.buckets if isinstance(bucket, Lone)]
-        self.there: Work | None = None  # which of those have a gradient, on how many ranks
+        self.there: Work | None = None  # which of those, or with a hook of all, have a gradient, on how many ranks
         self.of = {id(p): bucket for bucket in self.buckets for p in bucket.params}
         self.divisor: int | None = None
         self.sent = 0  # buckets whose sum has begun
@@ -120,6 +125,12 @@ class Reducer:
         self.overlaps = True  # whether sums begin while backward goes on
         for p in params:
             p.register_post_accumulate_grad_hook(self._arrived)
+
+    def use(self, hook: Callable[[GradBucket], Any]) -> None:
+        """From now on this hook makes of each bucket what it becomes; which gradients there are is summed apart."""
+        self.hook = hook
+        self.buckets, self.lone = cut(self.params, self.most), []
+        self.of = {id(p): bucket for bucket in self.buckets for p in bucket.params}
 
     def expect(self, shared: bool = True) -> None:
         """From now on all ranks share the gradients of each backward; or no longer.
@@ -150,8 +161,9 @@ class Reducer:
             )
         bucket.ready.add(id(p))
         if self.overlaps and modes.walking == 1:
-            self._send(only_full=True)
-            progress()
+            with self._or_nothing():
+                self._send(only_full=True)
+                progress()
 
     def _send(self, only_full: bool) -> None:
         while self.sent < len(self.buckets):
@@ -162,7 +174,26 @@ class Reducer:
             self.sent += 1
 
     def _start(self, bucket: Bucket, row: np.ndarray) -> None:
+        if self.hook is not None:
+            seen = GradBucket(bucket.number, bucket.params, row[: row.size - len(bucket.params)], bucket is self.buckets[-1])
+            bucket.work = self._hooked(seen)
+            return
         bucket.work = self._sum(f"gradients of bucket {bucket.number}, {row.dtype} ({row.size},)", row, self._op)
+
+    def _hooked(self, seen: GradBucket) -> Future:
+        """What the hook gives for a bucket."""
+        assert self.hook is not None
+        before, modes.grad = modes.grad, False
+        try:
+            found = self.hook(seen)
+        finally:
+            modes.grad = before
+        if not isinstance(found, Future):
+            raise KindError(
+                f"DistributedDataParallel: the communication hook gave a {type(found).__name__}, not a future",
+                "torch.distributed.all_reduce(..., async_op=True).get_future(), or a torch.futures.Future with its result set",
+            )
+        return found
 
     @property
     def _op(self) -> ReduceOp:
@@ -181,17 +212,32 @@ class Reducer:
         return start(group, Work(group, f"the sum of the {line}", steps(), agreed.absent if agreed else None))
 
     def _tell(self, there: list[bool]) -> None:
-        """After all buckets: which of the large gradients this rank has."""
-        if self.lone:
+        """After all buckets: which of the gradients that are told apart this rank has."""
+        if there:
             flags = np.array(there, np.int32)
-            self.there = self._sum(f"large gradients that are there ({len(there)},)", flags, ReduceOp.SUM)
+            self.there = self._sum(f"gradients that are there ({len(there)},)", flags, ReduceOp.SUM)
+
+    def _told(self) -> list[Tensor]:
+        """The parameters of which is summed apart whether they have gradients."""
+        return [p for bucket in (self.lone if self.hook is None else self.buckets) for p in bucket.params]
 
     def share(self) -> None:
         """Sum the gradients that are there, whoever made them."""
-        self._send(only_full=False)
-        self._tell([bucket.params[0]._grad is not None for bucket in self.lone])
-        self._finish()
-        self._begin_anew()
+        with self._or_nothing():
+            self._send(only_full=False)
+            self._tell([p._grad is not None for p in self._told()])
+            (self._finish if self.hook is None else self._finish_hooked)()
+            self._begin_anew()
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        """After an error in the block no later backward, of this model or another, goes on with the sums of this one."""
+        try:
+            yield
+        except BaseException:
+            self.expected = False
+            self._begin_anew()
+            raise
 
     def end_of_backward(self) -> None:
         """All gradients are there: send what is left, wait for all, and let the parameters have the means."""
@@ -210,8 +256,18 @@ class Reducer:
                 divide(row, self.divisor or self.group.size())
             bucket.take(row)
 
-    def _wait(self, work: Work | None) -> Any:
-        assert work is not None
+    def _finish_hooked(self) -> None:
+        """Let the gradients be what the hook has made."""
+        made = [bucket.work.wait() for bucket in self.buckets if isinstance(bucket.work, Future)]
+        there = iter(self._wait(self.there))
+        for bucket, found in zip(self.buckets, made):
+            row = np.zeros(bucket.size, bucket.params[0]._array.dtype)
+            values = row[: row.size - len(bucket.params)]
+            values[...] = flat(one_tensor(found, Tensor._of(values))._array)
+            row[values.size :] = [next(there) for _ in bucket.params]
+            bucket.take(row)
+
+    def _wait(self, work: Any) -> Any:
         work.wait()
         return work.result()
 
@@ -219,7 +275,9 @@ class Reducer:
         """Take part in the sums of the others with nothing of one's own."""
         for bucket in self.buckets:
             self._start(bucket, np.zeros(bucket.size, bucket.params[0]._array.dtype))
-        self._tell([False] * len(self.lone))
-        for work in (*(bucket.work for bucket in self.buckets), *([self.there] if self.lone else [])):
-            self._wait(work)
+        told = self._told()
+        self._tell([False] * len(told))
+        for work in (*(bucket.work for bucket in self.buckets), *([self.there] if told else [])):
+            assert work is not None
+            work.wait()
         self._begin_anew()

@@ -124,6 +124,7 @@ def broadcast(
         if group.size() > 1:
             yield [group.comm.Ibcast(raw(row), root)]
             put(tensor, row, "broadcast")
+        return [tensor]
 
     return begin(group, f"broadcast from rank {group.ranks[root]} of {says(x)}", data(), async_op)
 
@@ -138,6 +139,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False) -> W
 
     def data():
         put(tensor, (yield from total(group, flat(x), op)), "all_reduce")
+        return [tensor]
 
     return begin(group, f"all_reduce({op.name}) of {says(x)}", data(), async_op)
 
@@ -156,6 +158,7 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op: bool = 
         made = yield from total(group, np.concatenate([flat(x) for x in xs]), op)
         for tensor, values in zip(tensors, np.split(made, np.cumsum([x.size for x in xs])[:-1])):
             put(tensor, values, "all_reduce_coalesced")
+        return list(tensors)
 
     return begin(group, f"all_reduce_coalesced({op.name}) of {', '.join(map(says, xs))}", data(), async_op)
 
@@ -197,6 +200,7 @@ def all_gather(tensor_list, tensor, group=None, async_op: bool = False) -> Work 
     def data():
         for into, values in zip(tensor_list, (yield from everybody(group, flat(x)))):
             put(into, values, "all_gather")
+        return list(tensor_list)
 
     return begin(group, f"all_gather of {says(x)}", data(), async_op)
 
@@ -211,6 +215,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op: bo
 
     def data():
         put(output_tensor, (yield from everybody(group, flat(x))), "all_gather_into_tensor")
+        return [output_tensor]
 
     return begin(group, f"all_gather_into_tensor of {says(x)}", data(), async_op)
 

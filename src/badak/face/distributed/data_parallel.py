@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, MissingError
+from badak.errors import ArgumentError, KindError, StateError
 from badak.face.distributed.buckets import Reducer
 from badak.face.distributed.collectives import begin, flat, raw
 from badak.face.distributed.group import chosen, is_initialized
@@ -69,14 +70,13 @@ class DistributedDataParallel(Module):
                 "use the module without the wrapper",
             )
         own["_joining"] = None
-        own["_reducer"] = None
+        most = MEGABYTE * (25 if bucket_cap_mb is None else bucket_cap_mb)
+        own["_reducer"], own["_make_reducer"] = None, partial(Reducer, params, self.process_group, most)
         if self.process_group.size() > 1:
             if init_sync:
                 self._same_shapes([p for name, p in module.named_parameters() if name not in ignored])
                 self._from_first([*(p for name, p in module.named_parameters() if name not in ignored), *self._kept])
-            own["_reducer"] = Reducer(
-                params, self.process_group, MEGABYTE * (25 if bucket_cap_mb is None else bucket_cap_mb)
-            )
+            own["_reducer"] = self._make_reducer()
 
     def _same_shapes(self, params: list[Tensor]) -> None:
         """Raise DistBackendError where the model of another rank has other parameters."""
@@ -88,6 +88,8 @@ class DistributedDataParallel(Module):
     def _from_first(self, tensors: list[Tensor], root: int = 0) -> None:
         """Give these tensors the values of the first rank, those of one dtype in one message."""
         group = self.process_group
+        if group.size() == 1:
+            return
         for kind in sorted({str(x._array.dtype) for x in tensors}):
             some = [x for x in tensors if str(x._array.dtype) == kind]
             row = np.concatenate([flat(x._array) for x in some])
@@ -135,7 +137,7 @@ class DistributedDataParallel(Module):
         The mean is over all ranks; with divide_by_initial_world_size=False over those that still have batches. At the end all
         have the parameters and buffers of a rank that was last. throw_on_early_termination: raise on all ranks when one is done.
         """
-        if self._reducer is None or not enable:
+        if self._reducer is None or self.process_group.size() == 1 or not enable:
             yield self
             return
         joining = _Joining(self, divide_by_initial_world_size, throw_on_early_termination)
@@ -147,22 +149,32 @@ class DistributedDataParallel(Module):
             self.__dict__["_joining"] = None
             self._reducer.divisor = None
 
-    def register_comm_hook(self, state, hook) -> None:
-        """Not there where several ranks share gradients: they are summed in their own dtype."""
-        if self._reducer is not None:
-            raise MissingError(
-                "DistributedDataParallel.register_comm_hook: gradients are summed in their own dtype", "leave it out"
+    def register_comm_hook(self, state: Any, hook: Any) -> None:
+        """From now on hook(state, bucket) makes of each bucket of gradients what it becomes, and gives a future of it.
+
+        bucket: a GradBucket. Ready-made hooks: torch.distributed.algorithms.ddp_comm_hooks.default_hooks.
+        """
+        if not callable(hook):
+            raise KindError(f"Communication hook must be callable; got {type(hook).__name__}", "hook(state, bucket), a function")
+        if self._make_reducer is None:
+            raise StateError("register_comm_hook: this model was copied or pickled", "DistributedDataParallel(model.module)")
+        if self._reducer is None:  # alone: the hook counts all the same
+            self.__dict__["_reducer"] = self._make_reducer()
+        if self._reducer.hook is not None:
+            raise StateError(
+                "register_comm_hook can only be called once.", "one hook that does both, or DistributedDataParallel anew"
             )
+        self._reducer.use(partial(hook, state))
 
     def __getstate__(self):
         return {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("_reducer", "process_group", "_joining")
+            if name not in ("_reducer", "_make_reducer", "process_group", "_joining")
         }
 
     def __setstate__(self, state) -> None:
-        self.__dict__.update(state, _reducer=None, process_group=groups.WORLD, _joining=None)
+        self.__dict__.update(state, _reducer=None, _make_reducer=None, process_group=groups.WORLD, _joining=None)
 
 
 class _Joining:

@@ -14,6 +14,7 @@ from badak.errors import StateError
 from badak.face.distributed import board
 from badak.face.distributed.engine import engine
 from badak.face.distributed.errors import DistBackendError
+from badak.face.futures import Future
 
 if TYPE_CHECKING:
     from badak.face.distributed.group import ProcessGroup
@@ -68,11 +69,14 @@ class Work:
         """What it made, after wait()."""
         return [] if self._result is None else self._result
 
-    def get_future(self) -> "Work":
-        """Itself: it has value() and wait(), too."""
-        return self
+    def get_future(self) -> Future:
+        """What it makes, as a future: the list of its tensors."""
 
-    value = result
+        def finish() -> Any:
+            self.wait()
+            return self.result()
+
+        return Future._of(finish, self.is_completed)
 
     def source_rank(self) -> int:
         """Of a receive: who sent."""
