@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from badak.naming.missing import missing
 from tests.distributed.ranks import PROGRAMS, launch, torch_ranks
 
 WITHIN = {"fp16": 2e-4, "bf16": 2e-3}  # four steps of 0.1 by gradients below 1, rounded to 2^-11 or 2^-8, perhaps another way
@@ -59,3 +60,21 @@ def test_hooks_where_there_is_no_judge():
     for name, text in SAID.items():
         for rank in "01":
             assert said[name, rank].startswith(text), (name, said[name, rank])
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("distributed.fsdp.FullyShardedDataParallel", "ZeroRedundancyOptimizer: each rank has the whole model"),
+        ("distributed.tensor.parallel.parallelize_module", "no tensor lies on several"),
+        ("distributed.tensor.DTensor", "no tensor lies on several"),
+        ("distributed.init_device_mesh", "ranks share a batch, not a model"),
+        ("distributed.pipelining.pipeline", "each rank has the whole model"),
+        ("distributed.rpc.init_rpc", "the collectives on objects"),
+        ("distributed.checkpoint.save", "consolidate_state_dict()"),
+        ("distributed.algorithms.join.Join", "DistributedDataParallel.join()"),
+    ],
+)
+def test_what_is_not_there_says_what_serves(name, instead):
+    error = missing(name)
+    assert error.cause == f"torch.{name}: badak does not have it" and error.fix.endswith(instead)
