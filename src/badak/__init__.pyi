@@ -29,6 +29,7 @@ from badak.face.devices import cpu as cpu
 from badak.face import cuda as cuda
 from badak.face import distributed as distributed
 from badak.face import func as func
+from badak.face import futures as futures
 from badak.face import fx as fx
 from badak.face import hub as hub
 from badak.face import jit as jit
