@@ -91,7 +91,6 @@ PLACES = {
     "badak.nn.modules.utils": "badak.nn.utils.tuples",
     "badak.nn.parallel": "badak.face.parallel",
     "badak.onnx": "badak.face.onnx",
-    "badak.optim.ZeroRedundancyOptimizer": "badak.face.distributed.optim.ZeroRedundancyOptimizer",
     "badak.profiler": "badak.face.profiler",
     "badak.storage": "badak.tensor.storage",
     "badak.testing": "badak.face.testing",

@@ -2,6 +2,7 @@
 
 from badak.naming import door as _door
 from badak.naming import guard_classes as _guard_classes
+from badak.naming.table import reach as _reach
 from badak.optim import lr_scheduler as lr_scheduler
 from badak.optim import swa_utils as swa_utils
 from badak.optim.adadelta import Adadelta as Adadelta
@@ -20,5 +21,13 @@ from badak.optim.rmsprop import RMSprop as RMSprop
 from badak.optim.rprop import Rprop as Rprop
 from badak.optim.sgd import SGD as SGD
 
-__getattr__ = _door(__name__)
+_elsewhere = _door(__name__)
+
+
+def __getattr__(name: str) -> object:
+    """A name of PyTorch's that is not here, and what stands on ranks, above this room."""
+    here = name != "ZeroRedundancyOptimizer"
+    return _elsewhere(name) if here else _reach("badak.face.distributed.optim.ZeroRedundancyOptimizer")
+
+
 _guard_classes(globals(), Optimizer, __name__)
