@@ -1,4 +1,4 @@
-"""Draw the pictures of the guide, docs/img/learn/*.svg: `python tools/learn_pictures.py [CHAPTER ...]` (needs matplotlib).
+"""Draw the pictures of the guide, docs/img/learn: `python tools/learn_pictures.py [CHAPTER ...]` (needs matplotlib and Chromium).
 
 Each is drawn from the numbers that the programs of its chapter leave behind.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tools import learn
+from tools import learn, learn_looks
 
 PLACE = learn.ROOT / "docs" / "img" / "learn"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#8295a8"
@@ -254,12 +254,16 @@ def main(chapters: list[str]) -> None:
     warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the browser has the letters
     with matplotlib.rc_context(STYLE):
         for page in learn.pages("en"):
-            if page.stem in PICTURES and (not chapters or page.stem in chapters):
-                names: dict = {}
-                learn.printed(page, names)
+            if chapters and page.stem not in chapters:
+                continue
+            names: dict = {}
+            learn.printed(page, names)
+            if page.stem in PICTURES:
                 figure = PICTURES[page.stem](names)
                 figure.savefig(PLACE / f"{page.stem}.svg", metadata={"Date": None})
                 plt.close(figure)
+            if page.stem in learn_looks.LOOKS:
+                learn_looks.draw(page.stem, names, PLACE)
 
 
 if __name__ == "__main__":

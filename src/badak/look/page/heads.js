@@ -25,7 +25,10 @@ export function paint(context, all, T, S, x, y, width, height, colour) {
 }
 
 /** The name of a head: layer 3, head 5. */
-export const named = ({ attention, head }) => say("head_name", { layer: number(attentions[attention].layer), head: head + 1 });
+export function named({ attention, head }) {
+  const { layer } = attentions[attention];
+  return layer === null ? say("head_alone", { head: head + 1 }) : say("head_name", { layer: number(layer), head: head + 1 });
+}
 
 /** The tabs: the text looks at itself, the target at the source, ... */
 export function tabs() {
