@@ -1,11 +1,15 @@
 """The collectives, in real processes: beside torch over gloo, beside NumPy, and in wrong hands."""
 
+import json
+import os
 import pickle
+import re
 
 import numpy as np
 import pytest
 
-from tests.distributed.ranks import PROGRAMS, launch, mpirun, torch_ranks
+from tests.distributed.planting import goes_well, plan
+from tests.distributed.ranks import PROGRAMS, SRC, launch, mpirun, torch_ranks
 
 
 @pytest.mark.slow
@@ -76,6 +80,7 @@ EACH = {  # (case, rank): what that one is told
     ("late", 0): "DistBackendError: all_reduce(SUM) of float32 (2,), collective no. 1 of the group of ranks [0, 1]: "
     "rank 1 did not come to it within 1 s / fix: call it on every rank, in the same order; ",
     ("broken", 0): "StateError: barrier, collective no. 2 of the group of ranks [0, 1]: the group has failed before: ",
+    ("local", 0): "DistBackendError: new_group of ranks [0, 1]: rank 1 did not come to it within 1 s / fix: ",
     ("gone", 1): "DistBackendError: barrier, collective no. 12 of the world: rank 0 ended without coming to it / "
     "fix: call it on every rank of the group",
 }
@@ -104,3 +109,23 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
 def test_long_rows_go_in_pieces_and_give_what_numpy_gives(ranks):
     done = launch(ranks, PROGRAMS / "in_pieces.py", "against_numpy.py", 60, ranks + 10)
     assert done.code == 0, done.err
+
+
+@pytest.mark.slow
+def test_planted_mistakes_are_named_and_nothing_hangs():
+    ranks, count = 3, 9
+    done = launch(ranks, PROGRAMS / "planted.py", 20, count, PYTHONPATH=f"{SRC}{os.pathsep}{SRC.parent}")
+    assert done.code == 0, done.err
+    said = {(one["number"], one["rank"]): one["said"] for one in map(json.loads, done.out.splitlines())}
+    assert len(said) == ranks * count
+    wrong = 0
+    for number in range(20, 20 + count):
+        _, each, (mistake, culprit, _) = plan(number, ranks)
+        told = [said[number, rank] for rank in range(ranks)]
+        if goes_well(each):
+            assert told == [""] * ranks, (number, mistake, culprit)
+        else:
+            wrong += 1
+            named = [text for text in told if re.search(rf"\branks? (\d+, )*{culprit}\b", text)]
+            assert named or mistake == "leave" and told[culprit].startswith("StateError"), (number, mistake, culprit, told)
+    assert wrong >= count // 2

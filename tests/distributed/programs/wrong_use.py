@@ -43,5 +43,8 @@ short = dist.new_group(timeout=datetime.timedelta(seconds=1))
 told("late", lambda: None if rank else dist.all_reduce(torch.ones(2), group=short))
 told("broken", lambda: None if rank else dist.barrier(short))
 dist.barrier()
+if rank == 0:
+    soon = datetime.timedelta(seconds=1)
+    told("local", lambda: dist.new_group([0, 1], timeout=soon, use_local_synchronization=True))
 if rank == 1:
     told("gone", lambda: dist.barrier())

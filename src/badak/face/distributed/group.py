@@ -305,7 +305,7 @@ def new_group(
         return NON_MEMBER
     if use_local_synchronization and len(members) <= MANY:
         met = meeting(members, "new_group")
-        start(world, Work(world, f"new_group of ranks {members}", met.steps(), met.absent)).wait()
+        start(world, Work(world, f"new_group of ranks {members}", met.steps(), met.absent)).wait(seconds)
     inside, tag = world.comm.Get_group().Incl(members), zlib.crc32(repr(members).encode()) % world.tags
     comms = tuple(comm.Create_group(inside, tag) for comm in (world.comm, world.talk, world.mail))
     made = ProcessGroup(members, members.index(world.rank()), comms, seconds, called, named)

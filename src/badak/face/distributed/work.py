@@ -154,7 +154,7 @@ class Work:
         self._error, self._done = DistBackendError(cause, fix), True
         self.group.broken = cause
         for request in self._requests or ():
-            if request != engine().MPI.REQUEST_NULL:
+            if request != engine().MPI.REQUEST_NULL and not request.Test():  # cancelling what has been sent would not end
                 request.Cancel()
                 request.Free()
 
