@@ -27,7 +27,7 @@ from bench.ranks_sums import SIZES
 from bench.workloads import WORKLOADS, Workload, shrunk
 
 ROOT = Path(__file__).resolve().parents[1]
-ROUNDS, LIMIT = 7, 40.0  # of each library and mode; seconds, after which no round begins
+ROUNDS, LIMIT = 9, 50.0  # of each library and mode; seconds, after which no round begins
 MODES = {"badak": ("alone", "apart", "shared", "late", "sums"), "torch": ("alone", "apart", "shared")}
 
 

@@ -51,15 +51,25 @@ class Steps:
             reducer.overlaps = True
 
 
+def pin(rank: int) -> None:
+    """Stay on a core."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[rank % len(cores)]})
+
+
+def rank_here() -> int:
+    """What the starter says."""
+    return int(next((os.environ[name] for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "RANK") if name in os.environ), "0"))
+
+
 def serve(library: str, port: int, rank: int) -> None:
     """Answer until told to stop."""
     from bench.peers import prepare
     from bench.ranks_sums import timed
     from bench.workloads import Workload
 
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[rank % len(cores)]})
+    pin(rank)
     prepare(library)
     warnings.simplefilter("ignore", FutureWarning)  # broadcast_buffers is going to be called otherwise
     dist = importlib.import_module("torch.distributed")
@@ -85,5 +95,4 @@ def serve(library: str, port: int, rank: int) -> None:
 
 
 if __name__ == "__main__":
-    who = next((os.environ[name] for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "RANK") if name in os.environ), "0")
-    serve(sys.argv[1], int(sys.argv[2]), int(who))
+    serve(sys.argv[1], int(sys.argv[2]), rank_here())
