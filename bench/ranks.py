@@ -1,8 +1,8 @@
 """Several ranks on this machine: sums, weak scaling, overlap, beside PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
 
-Pieces: sums | step W5 | step W7 | check | model | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all of
-them. A rank has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is not
-measured sleeps.
+Pieces: sums | step W5 | step W7 | check | model | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all
+of them. A rank has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is
+not measured sleeps.
 
     alone     a step of one rank, the other one sleeps             apart     two ranks at once, each for itself: the memory's bound
     shared    DistributedDataParallel: both, and their mean        late      the same, sums begun when backward is over
