@@ -16,7 +16,7 @@ class MaskInverted(Diagnosis):
 
     code = "BADAK-227"
     title = "a mask of the wrong polarity"
-    explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220")
+    explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220", "BADAK-233")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for words, judge in (("only keys that come after it", _future), ("only padding", _padding)):
