@@ -1,5 +1,9 @@
 """Cache: the text in two parts, the first remembered, gives what the text at once gives."""
 
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from badak.audit.compare import change, near
@@ -16,20 +20,23 @@ class Cache:
 
     def ask(self, subject: Subject) -> list[Finding]:
         layers = getattr(getattr(subject.model, "config", None), "layers", None)
-        if not getattr(subject.model, "takes_cache", False) or not isinstance(layers, int):
-            raise Unasked("the model takes no nn.KeyValueCache")
+        own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
+        if not own and not takes_past(subject.model):
+            raise Unasked("the model takes no nn.KeyValueCache and no past_key_values")
         if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:
             raise Unasked("the batch is more than one text of two tokens")
         subject.afford(2)
         name, length = subject.kind.text, subject.length()
         ids = subject.ids(name)
-        cache = KeyValueCache(layers, length)
-        watches = []
+        given: dict = {"cache": KeyValueCache(own, length)} if own else {"use_cache": True}
         for part in (ids[:, :-1], ids[:, -1:]):
             batch = subject.batch.with_({name: np.ascontiguousarray(part)})
-            batch.kwargs = {**batch.kwargs, "cache": cache}
-            watches.append(subject.forward(batch))
-        last = watches[1]
+            batch.kwargs = {**batch.kwargs, **given}
+            last = subject.forward(batch)
+            if not own and (past := past_of(last.result)) is None:
+                raise Unasked("the model takes past_key_values and gives none, though use_cache=True")
+            if not own:
+                given["past_key_values"] = past
 
         def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
             if a.shape == b.shape:
@@ -52,8 +59,18 @@ class Cache:
                 begin.path,
                 f"the last token with a cache of those before gives other outputs than the whole text, by up to {largest:.2g} "
                 "of their size",
-                "count positions from cache.length, and hide with the end of the cache in view: query i sees keys 0 .. length + i",
+                "count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i",
                 {"tokens": length, "largest change": largest},
                 begin.between,
             )
         ]
+
+
+def takes_past(model: Any) -> bool:
+    """Whether a model takes a cache as those of transformers do: forward(..., past_key_values=, use_cache=)."""
+    return {"past_key_values", "use_cache"} <= set(inspect.signature(model.forward).parameters)
+
+
+def past_of(result: Any) -> Any:
+    """What was remembered of a forward."""
+    return result.get("past_key_values") if isinstance(result, Mapping) else getattr(result, "past_key_values", None)

@@ -1,11 +1,14 @@
 """Order: a model that does not know where a token stands gives the same for the tokens in another order."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.audit.batch import Batch
 from badak.audit.compare import along, change
 from badak.audit.report import Finding
 from badak.audit.subject import Subject, Unasked
+from badak.nn.conv import Conv2d
 
 ALIKE = 1e-4
 FIX = "add positions to the tokens: nn.Embedding(context, C)(arange(T)), nn.PositionalEncoding, or rotary attention"
@@ -22,7 +25,8 @@ class Order:
             cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
             return [Finding("order", idle, cause, FIX)]
         name = subject.kind.source or subject.kind.text
-        if subject.length(name) < 4 or subject.batch.leaves[name].array.ndim < 2:
+        shape = subject.batch.leaves[name].array.shape
+        if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
             raise Unasked("the text has fewer than four positions")
         if subject.batch.leaves[name].integer:
             places = movable(subject, name)
@@ -107,13 +111,20 @@ def swapped(subject: Subject, name: str, places: np.ndarray) -> tuple[Batch, np.
     return subject.batch.with_({name: subject.placed(ids[:, move])}), move
 
 
+def patch_of(model: Any) -> int:
+    """How high the patches are that a model cuts pictures into by a convolution, whose steps are as long as it is; else 1."""
+    first = next((m for m in model.modules() if isinstance(m, Conv2d)), None)
+    return int(first.stride[0]) if first is not None and tuple(first.stride) == tuple(first.kernel_size) else 1
+
+
 def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
-    """Pictures with their lower half above the upper one: the rows that are tokens stay whole."""
+    """Pictures with their lower half above the upper one: the rows, and the patches, that are tokens stay whole."""
     x = subject.batch.leaves[name].array
     axis = 1 if x.ndim == 3 else 2 if x.ndim == 4 else None
-    if axis is None or x.shape[axis] % 2:
+    high = patch_of(subject.model) if axis == 2 else 1
+    if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
         raise Unasked("the picture has no two halves")
-    move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // 2)
+    move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
     return subject.batch.with_({name: np.take(x, move, axis)}), move
 
 
