@@ -12,14 +12,19 @@ RESULTS = Path(__file__).parent / "results"
 FEATURES = {
     name: {
         "BADAK_CPU": name,
-        "ATEN_CPU_CAPABILITY": name,
-        "MKL_ENABLE_INSTRUCTIONS": name.upper(),
+        "ATEN_CPU_CAPABILITY": registers,
+        "MKL_ENABLE_INSTRUCTIONS": mkl,
         "ONEDNN_MAX_CPU_ISA": onednn,
         "OPENBLAS_CORETYPE": openblas,
-        "XLA_FLAGS": f"--xla_cpu_max_isa={name.upper()}",
-        "CT2_FORCE_CPU_ISA": name.upper(),
+        "XLA_FLAGS": f"--xla_cpu_max_isa={registers.upper()}",
+        "CT2_FORCE_CPU_ISA": registers.upper(),
     }
-    for name, onednn, openblas in [("avx2", "AVX2", "Haswell"), ("avx512", "AVX512_CORE", "SkylakeX")]
+    for name, registers, mkl, onednn, openblas in [
+        ("avx2", "avx2", "AVX2", "AVX2", "Haswell"),
+        ("avx512", "avx512", "AVX512", "AVX512_CORE", "SkylakeX"),
+        ("avx512_vnni", "avx512", "AVX512_E1", "AVX512_CORE_VNNI", "SkylakeX"),
+        ("avx512_bf16", "avx512", "AVX512_E3", "AVX512_CORE_BF16", "SkylakeX"),
+    ]
 }
 
 

@@ -10,7 +10,7 @@ PyTorch takes the way that it likes best for numbers of the kind.
 On several threads there is a pause before each turn and a call that is not measured: PyTorch's threads keep a core busy for
 5 ms after their last product and OpenBLAS's for 50, in which the next library would have a core less.
 
-`--features avx2` (or avx512) holds all libraries to the instructions of an older CPU.
+`--features avx2` (or avx512, avx512_vnni, avx512_bf16) holds all libraries to the instructions of an older CPU.
 
 A name is the product's part in a layer with weights (N, K): forward y = x w^T (M, K) (K, N), dx = dy w, dw = dy^T x.
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from badak.kernels.fast import products
 from badak.kernels.fast._blocks import NOTHING
-from badak.kernels.fast.casts import vector
+from badak.kernels.fast.casts import cast, vector
 from badak.kernels.fast.compiler.caches import SECOND_CACHE
 from badak.kernels.fast.threads.parallel import Kernel
 from badak.kernels.fast.threads.team import team
@@ -86,9 +86,10 @@ def _rounded(x):
 
 def _in_float32(c, a, b, bias):
     bias = None if bias is None else vector(bias, _FLOAT32)
+    a, b = (cast(cast(x, BFLOAT16), _FLOAT32) for x in (a, b))
     if c.dtype == _FLOAT32:
-        return products.product(c, _rounded(a), _rounded(b), bias)
-    c[...] = products.product(np.empty(c.shape, _FLOAT32), _rounded(a), _rounded(b), bias)
+        return products.product(c, a, b, bias)
+    c[...] = cast(products.product(np.empty(c.shape, _FLOAT32), a, b, bias), BFLOAT16)
     return c
 
 
