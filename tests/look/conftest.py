@@ -44,6 +44,7 @@ def opened(browser, tmp_path):
         )
         page = contexts[-1].new_page()
         page.set_default_timeout(5000)
+        page.set_default_navigation_timeout(30_000)  # a machine that is busy
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: request.url.startswith(("file:", "data:")) or said.append(request.url))

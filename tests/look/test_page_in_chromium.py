@@ -315,3 +315,15 @@ def test_the_largest_record_is_drawn_and_printed(opened):
     shown.locator(".token").nth(40).hover()
     assert shown.locator(".lines path.spoken").count() > 0
     assert len(shown.pdf()) > 20_000
+
+
+def test_on_paper_everything_is_unfolded_and_light_and_on_the_screen_as_before(opened):
+    shown = opened(page(record(TOKENS)), scheme="dark")
+    shown.locator(".chip").nth(2).click()
+    folded = "document.querySelectorAll('details:not([open])').length"
+    before, theme = shown.evaluate(folded), shown.evaluate(f"{VIEW}.dataset.theme")
+    assert before > 0 and theme == "dark"
+    shown.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert shown.evaluate(folded) == 0 and shown.evaluate(f"{VIEW}.dataset.theme") == "light"
+    shown.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert shown.evaluate(folded) == before and shown.evaluate(f"{VIEW}.dataset.theme") == "dark"

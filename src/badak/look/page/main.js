@@ -83,7 +83,15 @@ change({ attention: firstAttention, sequence: writes ? output : record.row?.sequ
 listen();
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view.theme === "auto" && build());
 
-let onScreen = view.theme; // on paper it is light, whatever it was on the screen
-window.addEventListener("beforeprint", () => { onScreen = view.theme; change({ theme: "light" }); });
-window.addEventListener("afterprint", () => change({ theme: onScreen }));
+let onScreen = view.theme, folded = []; // on paper it is light, whatever it was on the screen
+window.addEventListener("beforeprint", () => {
+  onScreen = view.theme;
+  change({ theme: "light" });
+  folded = [...document.querySelectorAll("details:not([open])")]; // paper cannot be clicked
+  folded.forEach((one) => { one.open = true; });
+});
+window.addEventListener("afterprint", () => {
+  change({ theme: onScreen });
+  folded.forEach((one) => { one.open = false; });
+});
 build();
