@@ -1,7 +1,8 @@
 """How long one waits before anything happens: `python -m bench.start [--runs 7] [--skip-cold]`.
 
 import of badak and, beside it, of NumPy and PyTorch; the first token of `badak generate` on a small run, from the start of
-the process; and compiling every kernel on a machine that has none of them yet.
+the process; `badak train gpt` with one step, from start to end, on a machine that has no compiled kernel yet and on one that
+has; and compiling every kernel.
 """
 
 import argparse
@@ -44,11 +45,27 @@ def first_token_seconds(run: Path, kernels: str) -> float:
 
 def small_run(folder: Path) -> Path:
     """A run to ask: two steps of `badak train gpt` at its default sizes."""
-    text, run = folder / "text.txt", folder / "run"
+    train(folder, "run", 2)
+    return folder / "run"
+
+
+def train(folder: Path, run: str, steps: int, **environment: str) -> None:
+    """`badak train gpt` at its default sizes."""
+    text = folder / "text.txt"
     text.write_text(f"{PROMPT} catches the worm.\n" * 200, encoding="utf-8")
-    command = [sys.executable, "-m", "badak", "train", "gpt", "--data", str(text), "--steps", "2", "--run", str(run)]
-    subprocess.run(command, check=True, capture_output=True)
-    return run
+    asked = {"--data": text, "--run": folder / run, "--steps": steps}
+    command = [sys.executable, "-m", "badak", "train", "gpt", *(str(part) for pair in asked.items() for part in pair)]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environment})
+
+
+def one_step_seconds(folder: Path) -> dict[str, float]:
+    """Seconds of a process that trains for one step: with an empty cache of kernels, and once more with what it kept."""
+    found = {}
+    for name in ("nothing compiled yet", "kernels kept"):
+        start = perf_counter()
+        train(folder, name, 1, NUMBA_CACHE_DIR=str(folder / "first"))
+        found[f"one step of training, {name}"] = perf_counter() - start
+    return found
 
 
 def cold_compile_seconds(folder: Path) -> float:
@@ -80,10 +97,10 @@ def main() -> None:
         for kernels in ("fast", "plain"):
             found[f"first token, {kernels} kernels"] = repeated(partial(first_token_seconds, run, kernels), wanted.runs)
         if not wanted.skip_cold:
-            seconds = cold_compile_seconds(Path(folder))
-            found["cold compile"] = {"seconds": seconds, "best": seconds, "worst": seconds}
+            once = one_step_seconds(Path(folder)) | {"cold compile": cold_compile_seconds(Path(folder))}
+            found |= {name: dict.fromkeys(("seconds", "best", "worst"), seconds) for name, seconds in once.items()}
     for name, each in found.items():
-        print(f"{name:<28}{each['seconds']:>8.3f} s   ({each['best']:.3f} .. {each['worst']:.3f})")
+        print(f"{name:<44}{each['seconds']:>8.3f} s   ({each['best']:.3f} .. {each['worst']:.3f})")
     keep(wanted.out, {"machine": describe(), "seconds": found})
 
 
