@@ -55,10 +55,11 @@ class Checkup:
 
     def head(self) -> list[str]:
         """What was watched."""
-        known = [loss for loss in self.losses if loss is not None]
-        curve = f"; loss {known[0]:.4g} -> {known[-1]:.4g}" if known else ""
+        losses = [loss for loss in self.losses if loss is not None]
+        curve = f"; loss {losses[0]:.4g} -> {losses[-1]:.4g}" if losses else ""
         lines = [say(f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s") + say(curve)]
-        return lines + ([f"{self.model}; {self.optimizer}"] if self.model else [])
+        known = [part for part in (self.model, self.optimizer) if part]
+        return lines + (["; ".join(known)] if known else [])
 
     def __str__(self) -> str:
         parts = ["\n".join(self.head())]
