@@ -399,6 +399,12 @@ def test_a_model_written_by_hand_is_understood_by_what_it_computes(first):
     assert [[i for i, _ in row] for row in record["lens"]["layers"][-1]["top"]] == [row[:5] for row in final]
 
 
+def test_scores_that_are_hidden_by_minus_infinity_are_no_obstacle_to_a_page():
+    seen = badak.look(ByHand(), ids())
+    assert "-inf" in {box["settings"].get("c") for box in seen.record["boxes"]}
+    assert json.loads(seen.to_json()) == seen.record and "</html>" in seen.to_html()
+
+
 def test_what_cannot_be_known_is_left_out_with_a_word():
     badak.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))

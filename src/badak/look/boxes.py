@@ -1,5 +1,6 @@
 """The boxes of the page: each operation that computed something, with its shapes, a row of its numbers, and its backward."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -91,7 +92,11 @@ class Boxes:
             "place": place if known else None,
             "inputs": inputs,
             "output": {"shape": list(run.output.shape), "row": first(row.y), "norm": short(norm_of(run.output))},
-            "settings": {name: v for name, v in run.attributes.items() if type(v) in (str, bool, int, float)},
+            "settings": {
+                name: str(v) if type(v) is float and not math.isfinite(v) else v
+                for name, v in run.attributes.items()
+                if type(v) in (str, bool, int, float)
+            },
             "sums": "",
             "steps": forward_steps(row) if known else [],
             "back": None if order is None else self._back(run, row, names, order, dy),
