@@ -10,7 +10,7 @@ JOBS ?= auto
 lint:
 	@$(PYTHON) -c "import ruff, mypy, importlinter" 2>/dev/null || { \
 		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
-	$(PYTHON) -m ruff check src tests tools examples
+	$(PYTHON) -m ruff check src tests tools examples bench
 	$(PYTHON) -m mypy
 	lint-imports --no-cache
 	$(PYTHON) tools/size.py --check
@@ -25,7 +25,7 @@ bench:
 	$(PYTHON) -m bench
 
 format:
-	$(PYTHON) -m ruff check --fix-only -q src tests tools
+	$(PYTHON) -m ruff check --fix-only -q src tests tools bench
 	$(PYTHON) -m ruff format -q src tests tools
 	PYTHONPATH=src:. $(PYTHON) tools/stubs.py
 	PYTHONPATH=src:. $(PYTHON) tools/api.py

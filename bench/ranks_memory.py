@@ -14,10 +14,11 @@ MIB = 2**20
 
 def rank_of(how: str) -> None:
     """One rank; the first one prints a line."""
+    from badak.nn.parallel import DistributedDataParallel
+
     import badak
     from badak.face import distributed as dist
     from badak.models.gpt import GPT, GPTConfig
-    from badak.nn.parallel import DistributedDataParallel
     from badak.optim import AdamW, ZeroRedundancyOptimizer
 
     dist.init_process_group("mpi")
@@ -42,7 +43,8 @@ def rank_of(how: str) -> None:
     if dist.get_rank() == 0:
         numbers = sum(p.numel() for p in params)
         kepts, peaks, times = ([round(x) for x in column] for column in zip(*found))
-        print(f"{len(found)} ranks, {how}: {numbers / 1e6:.1f} M parameters ({numbers * 4 / MIB:.0f} MiB); of each rank:", flush=True)
+        model = f"{numbers / 1e6:.1f} M parameters ({numbers * 4 / MIB:.0f} MiB)"
+        print(f"{len(found)} ranks, {how}: {model}; of each rank:", flush=True)
         print(f"    remembered {kepts} MiB, most memory in all {peaks} MiB, a step {times} ms", flush=True)
 
 

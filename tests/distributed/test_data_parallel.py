@@ -47,3 +47,10 @@ def test_means_are_right_in_each_kind_of_backward_and_when_compiled():
         said = dict(line[2:].split(": ", 1) for line in done.out.splitlines() if line[0] == rank)
         assert said.pop("other model").startswith("collective no. ") and len(said) == 21
         assert set(said.values()) == {"right", "True"}, said
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_sync_batch_norm_is_batch_norm_of_the_whole_batch(ranks):
+    done = launch(ranks, PROGRAMS / "sync_batch_norm.py")
+    assert done.code == 0, done.err
+    assert sorted(done.out.split("\n")[:-1]) == [f"rank {rank} agrees" for rank in range(ranks)]

@@ -1,13 +1,18 @@
 """Normalisation by the statistics of a batch, remembered for evaluation."""
 
+from collections.abc import Callable
 from typing import Any
 
+from badak.autograd import no_grad
 from badak.errors import ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.tensor import Tensor, empty, int64, ones, tensor, zeros
+from badak.tensor import Tensor, cat, empty, int64, ones, tensor, zeros
+
+# asked for the sum over the ranks of a process group, gives it, or None where there is one rank; face/distributed puts its own here
+over_ranks: Callable[[Any], Callable[[Tensor], Tensor] | None] = lambda process_group: None
 
 
 class _NormBase(Module):
@@ -124,9 +129,9 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm of any shape (N, C, ...). The statistics of all processes are those of this one: badak trains in one process.
+    """BatchNorm of any shape (N, C, ...), by the statistics of the batches of all ranks of a process group, the world unless said.
 
-    process_group is accepted and has no effect.
+    Ranks may have batches of different sizes; each calls it equally often. With one rank it is BatchNorm.
     """
 
     def __init__(
@@ -148,6 +153,37 @@ class SyncBatchNorm(_BatchNorm):
     def _check_dims(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ShapeError(f"expected at least 2D input (got {input.dim()}D input)", "(N, C, ...)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        total = over_ranks(self.process_group) if self.training else None
+        if total is None:
+            return super().forward(input)
+        self._check_dims(input)
+        dims = (0, *range(2, input.dim()))
+        shape = (1, -1, *(1 for _ in input.shape[2:]))
+        x = input.float() if input.dtype.itemsize < 4 else input
+        rows = input.numel() // input.shape[1]  # what a mean of this rank goes over
+        sums = total(cat([x.sum(dims), x.new_tensor([rows])]))  # (C + 1)
+        n, mean = sums[-1].detach(), sums[:-1] / sums[-1].detach()
+        centered = x - mean.view(shape)
+        var = total(centered.square().sum(dims)) / n
+        self._remember(mean, var, float(n))
+        y = centered * (var + self.eps).rsqrt().view(shape)
+        if self.weight is not None:
+            y = y * self.weight.view(shape)
+        if self.bias is not None:
+            y = y + self.bias.view(shape)
+        return y.to(input.dtype)
+
+    @no_grad()
+    def _remember(self, mean: Tensor, var: Tensor, n: float) -> None:
+        """Move the running statistics towards those of a batch of n rows on all ranks."""
+        if self.running_mean is None or self.running_var is None or self.num_batches_tracked is None:
+            return
+        self.num_batches_tracked.add_(1)
+        momentum = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+        self.running_mean.lerp_(mean.to(self.running_mean.dtype), momentum)
+        self.running_var.lerp_((var * (n / max(n - 1, 1))).to(self.running_var.dtype), momentum)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

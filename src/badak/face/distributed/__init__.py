@@ -8,6 +8,7 @@ agree.py        before they do it, they compare what they are about to do
 work.py         an operation under way, and how long it waits
 sums.py         in which order values are added
 buckets.py      the sums of DistributedDataParallel; grad_bucket.py, algorithms/: what a hook makes of them
+summed.py       a sum that gradients go through, for SyncBatchNorm
 optim/          optimizers whose memory lies on several ranks
 board.py        what a rank is doing, for `badak launch`
 """
@@ -63,10 +64,13 @@ from badak.face.distributed.objects import all_gather_object as all_gather_objec
 from badak.face.distributed.objects import broadcast_object_list as broadcast_object_list
 from badak.face.distributed.objects import gather_object as gather_object
 from badak.face.distributed.objects import scatter_object_list as scatter_object_list
+from badak.face.distributed.summed import summed as _summed
 from badak.face.distributed.sums import ReduceOp as ReduceOp
 from badak.face.distributed.work import Work as Work
 from badak.naming import door as _door
+from badak.nn import batch_norm as _batch_norm
 
+_batch_norm.over_ranks = _summed
 reduce_op = ReduceOp
 
 
