@@ -29,7 +29,7 @@ class BadakError(Exception):
     """
 
     def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None):
-        cause = shortened(cause)
+        cause, fix = in_brief(cause), fix and in_brief(fix)
         if package() == "torch":  # the names that the program uses
             cause, fix = _OWN_NAME.sub("torch.", cause), fix and _OWN_NAME.sub("torch.", fix)
         self.cause, self.fix = cause, fix
@@ -110,7 +110,8 @@ class BadakWarning(UserWarning):
         return format(f"{str(self)}\nbadak explain {self.code}" if self.code else str(self), form)
 
 
-LONGEST = 2000  # characters of a cause: an array that got into it is not printed by the thousand
+LONGEST = 500  # characters of a line: an array that got into it is not printed by the thousand
+LONGEST_LIST = 2000  # of a line that begins with a tab, a list of keys, in which programs look for one
 _warned: set[object] = set()
 
 
@@ -119,13 +120,14 @@ def name_of(code: int) -> str:
     return f"BADAK-{code:03}"
 
 
-def shortened(cause: str) -> str:
+def in_brief(cause: str) -> str:
     """A cause without its middle, where it is very long; lines (of keys, of layers) count each for itself."""
-    if len(cause) <= LONGEST:
-        return cause
-    return "\n".join(
-        part if len(part) <= LONGEST else f"{part[: LONGEST // 2]} ... {part[-LONGEST // 4 :]}" for part in cause.split("\n")
-    )
+    return cause if len(cause) <= LONGEST else "\n".join(map(_line_in_brief, cause.split("\n")))
+
+
+def _line_in_brief(part: str) -> str:
+    most = LONGEST_LIST if part.startswith("\t") else LONGEST
+    return part if len(part) <= most else f"{part[: most // 2]} ... {part[-most // 4 :]}"
 
 
 def expect(
@@ -144,7 +146,7 @@ def warn_once(key: object, cause: str, fix: str | None = None, code: int | None 
     """Warn with cause and fix, once in this process for each `key`."""
     if key not in _warned:
         _warned.add(key)
-        text = cause if fix is None else f"{cause}\nfix: {fix}"
+        text = in_brief(cause if fix is None else f"{cause}\nfix: {fix}")
         if code is None:
             warnings.warn(text, BadakWarning, stacklevel=_outside())
         else:

@@ -250,19 +250,21 @@ def _fits(kind: Any, value: Any) -> bool:
     return value is None if kind is type(None) else isinstance(value, kind)
 
 
+KIND_WORDS = {
+    int: "a whole number",
+    float: "a finite number",
+    bool: "true or false",
+    str: "a text",
+    type(None): "null",
+    Path: "a path",
+}
+
+
 def _being(name: str, kind: Any) -> str:
     return f"{name} to be {_describe(kind)}"
 
 
 def _describe(kind: Any) -> str:
-    words = {
-        int: "a whole number",
-        float: "a finite number",
-        bool: "true or false",
-        str: "a text",
-        type(None): "null",
-        Path: "a path",
-    }
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
         return "one of " + ", ".join(json.dumps(choice) for choice in arguments)
@@ -274,7 +276,7 @@ def _describe(kind: Any) -> str:
             if origin is tuple and arguments[1:] != (...,)
             else f"a list, each item {_describe(arguments[0])}"
         )
-    return words.get(kind) or ("a table" if origin is dict else f"a {getattr(kind, '__name__', kind)}")
+    return KIND_WORDS.get(kind) or ("a table" if origin is dict else f"a {getattr(kind, '__name__', kind)}")
 
 
 def _kind(value: Any) -> str:

@@ -96,8 +96,8 @@ class Catalogue:
         if not any(letter.isalpha() for letter in text):
             return text
         if "\n" in text:
-            lines = ((line[: len(line) - len(line.lstrip())], line.lstrip()) for line in text.split("\n"))
-            return "\n".join(space + self.part(line) for space, line in lines)
+            lines = text.split("\n")  # those with a tab are PyTorch's report on a state_dict, which programs take apart
+            return "\n".join(line if line.startswith("\t") else self.part(line) for line in lines)
         found = self._found(text, (1, 0) if " " in text else (1,))
         if found is not None:
             return found
