@@ -9,22 +9,7 @@ from safetensors.numpy import load_file
 
 from badak.io.checkpoint import read_step
 from tests.distributed.ranks import PROGRAMS, launch
-from tests.distributed.small import arguments, state, write_text
-
-
-@pytest.fixture(scope="module")
-def text(tmp_path_factory):
-    """The text of all trainings here."""
-    return write_text(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(scope="module")
-def alone(text, tmp_path_factory):
-    """The run of one rank, to its eighth step."""
-    run = tmp_path_factory.mktemp("alone") / "run"
-    done = launch(1, *arguments(text, run, 8), "--tree")
-    assert done.code == 0, done.err
-    return state(run)
+from tests.distributed.small import arguments, state
 
 
 @pytest.fixture(scope="module")
