@@ -180,3 +180,13 @@ def badak():
         return _run([sys.executable, "-m", "badak", *map(str, arguments)], os.getcwd())
 
     return run
+
+
+def test_each_stream_of_the_first_rank_is_shown_to_its_end_and_kept(tmp_path):
+    program = tmp_path / "says.py"
+    program.write_text("import sys\nprint('line\\n' * 20_000 + 'last')\nsys.stderr.write('a complaint\\n')\n")
+    done = launch(2, program, options=("--logs", tmp_path / "logs"))
+    assert done.code == 0
+    assert done.out == "line\n" * 20_000 + "last\n"
+    assert done.err.splitlines()[-1] == "a complaint"
+    assert sorted((tmp_path / "logs" / "rank-0.log").read_text().splitlines())[:2] == ["a complaint", "last"]

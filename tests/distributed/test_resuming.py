@@ -72,7 +72,6 @@ def test_a_damaged_state_is_refused_in_two_lines(ranks, name, spoil, said, half,
     path = tmp_path / "run" / f"{name}.safetensors"
     path.write_bytes(spoil(path.read_bytes()))
     done = launch(ranks, "train", "gpt", "--resume", tmp_path / "run", "--steps", "8")
-    shown = done.out + done.err
-    assert done.code == 1 and "Traceback" not in shown
-    assert f"error: {path}: damaged, or of another step than state.json (step 4): " in shown and said in shown
-    assert shown.count(f"fix: restore {path.name} and state.json from one copy of the folder\n") == 1
+    assert done.code == 1 and "Traceback" not in done.err
+    assert f"error: {path}: damaged, or of another step than state.json (step 4): " in done.err and said in done.err
+    assert done.err.count(f"fix: restore {path.name} and state.json from one copy of the folder\n") == 1

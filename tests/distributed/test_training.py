@@ -43,7 +43,7 @@ def test_a_log_has_no_progress_bar(tmp_path, monkeypatch):
     said = b"run folder x\n\r 0%|   |\r50%|## |\r        \rstep 2\n\r90%|\rended"
     (tmp_path / "said").write_bytes(said)
     with open(tmp_path / "said", "rb") as source, open(tmp_path / "log", "wb") as log:
-        guard.tee(source, log)
+        guard.tee(source, 1, log)
     assert b"".join(shown) == said
     assert (tmp_path / "log").read_bytes() == b"run folder x\nstep 2\nended"
 

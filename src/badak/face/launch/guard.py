@@ -68,22 +68,31 @@ def start(command: list[str], env: dict[str, str], cores: list[int], log: str) -
         if cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, cores)
 
-    out: Any = None
-    if log:
-        out = subprocess.PIPE if env["RANK"] == "0" else open(log, "ab", buffering=0)
-    process = subprocess.Popen(  # what MPI gave this guard is the rank's
-        command, env=env, close_fds=False, preexec_fn=begin, stdout=out, stderr=subprocess.STDOUT if out else None
+    shown = log and env["RANK"] == "0"
+    out: Any = subprocess.PIPE if shown else open(log, "ab", buffering=0) if log else None
+    err: Any = subprocess.STDOUT if out else None
+    if shown and "BADAK_LAUNCH_WIDTH" not in env:  # no terminal, on which both streams keep their order
+        err = subprocess.PIPE
+    return subprocess.Popen(  # what MPI gave this guard is the rank's
+        command, env=env, close_fds=False, preexec_fn=begin, stdout=out, stderr=err
     )
-    if out is subprocess.PIPE:
-        threading.Thread(target=tee, args=(process.stdout, open(log, "ab", buffering=0)), daemon=True).start()
-    return process
 
 
-def tee(source: BinaryIO, log: BinaryIO) -> None:
-    """Show what the first rank says, and keep its lines: of a progress bar, whose states begin with a carriage return, nothing."""
+def tees(process: subprocess.Popen, log: str) -> list[threading.Thread]:
+    """Show what the first rank says, and keep it."""
+    pipes = [(pipe, number) for number, pipe in ((1, process.stdout), (2, process.stderr)) if pipe]
+    kept = open(log, "ab", buffering=0) if pipes else None
+    made = [threading.Thread(target=tee, args=(pipe, number, kept), daemon=True) for pipe, number in pipes]
+    for thread in made:
+        thread.start()
+    return made
+
+
+def tee(source: BinaryIO, number: int, log: BinaryIO) -> None:
+    """Show one stream, and keep its lines: of a progress bar, whose states begin with a carriage return, nothing."""
     kept = b""
     while text := os.read(source.fileno(), 65536):
-        os.write(1, text)
+        os.write(number, text)
         *lines, kept = (kept + text).split(b"\n")
         log.write(b"".join(line.rpartition(b"\r")[2] + b"\n" for line in lines))
     log.write(kept.rpartition(b"\r")[2])
@@ -109,6 +118,7 @@ class Guard:
             os.makedirs(log, exist_ok=True)  # on a machine with disks of its own
         log = os.path.join(log, f"rank-{self.here[0]}.log") if log else ""
         self.process = start(command, surroundings(self.here, cores, path), cores, log)
+        self.tees = tees(self.process, log)
         self.errors = path + ".error"
         self.say(hello=self.token, rank=self.here[0], pid=self.process.pid, host=socket.gethostname())
 
@@ -155,7 +165,9 @@ class Guard:
             return False
 
     def last_words(self) -> None:
-        """How it ended."""
+        """How it ended, when all that it said is shown; a process that it left behind may hold its streams open."""
+        for thread in self.tees:
+            thread.join(2)
         self.beat()
         code, why = self.process.returncode, ""
         if os.path.exists(self.errors):
