@@ -15,6 +15,7 @@ WITHIN = {  # called by functions behind the door only, or where nobody may watc
     ("face/distributed/buckets.py", "take"): "the same, for gradients",
     ("face/distributed/data_parallel.py", "_from_first"): "the same, for the weights of the first rank",
     ("face/distributed/data_parallel.py", "data"): "the write of _from_first",
+    ("face/distributed/optim/zero_redundancy_optimizer.py", "_share"): "the same, for what other ranks have updated",
     ("optim/lbfgs.py", "at"): "the way back within step(), which is behind the door",
     ("optim/lbfgs.py", "moved"): "the write of step(), which is behind the door",
     ("optim/lr_scheduler/base.py", "set_lrs"): "the write of step(), which is behind the door",
