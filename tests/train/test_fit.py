@@ -399,6 +399,7 @@ WRONG = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the loss is NaN")  # which says where
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_arguments_are_answered_in_two_lines(name):
     wrong, cause = WRONG[name]
