@@ -139,6 +139,7 @@ def test_a_state_cut_short_is_named(tmp_path):
         train(experiment, setup.train, run)
 
 
+@pytest.mark.filterwarnings("ignore:the loss is NaN")  # which says where
 def test_a_loss_that_is_not_a_number_stops_the_run_and_keeps_the_last_state(tmp_path):
     setup = change(TINY["gpt"], "train", {"clip": 0.0, "warmup_steps": 0})
     run, experiment = start(tmp_path / "a", setup)

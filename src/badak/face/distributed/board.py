@@ -6,6 +6,7 @@ Without a guard (BADAK_BOARD is not set) nothing is written.
 import mmap
 import os
 import struct
+import sys
 import threading
 import time
 import traceback
@@ -26,6 +27,14 @@ def open_board() -> None:
     if path and _memory is None:
         with open(path, "r+b") as file:
             _memory = mmap.mmap(file.fileno(), SIZE)
+        _speak_in_lines()
+
+
+def _speak_in_lines() -> None:
+    """Write whole lines: ranks share their streams, and with PYTHONUNBUFFERED the end of a line is written by itself."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True, write_through=False)
 
 
 def live() -> None:
