@@ -4,7 +4,10 @@ import sys
 
 import pytest
 
+from badak.cli import train
+from badak.face.distributed.engine import Place
 from badak.face.launch import guard
+from badak.train.setups import PRESETS
 from tests.distributed.kills import Kills
 from tests.distributed.ranks import _run, launch
 from tests.distributed.small import arguments, state
@@ -56,9 +59,22 @@ def test_killed_ranks_cost_nothing_but_time(tmp_path):
         assert found["right"], found
 
 
+@pytest.mark.parametrize(
+    ("given", "batch", "accumulate"),
+    [({}, 32, 2), ({"batch_size": 10}, 5, 2), ({"batch_size": 9}, 9, 1), ({"accumulate": 1}, 64, 1)],
+)
+def test_ranks_cut_the_batch_of_an_update_where_nobody_says_how(given, batch, accumulate, monkeypatch, capsys):
+    monkeypatch.setattr(train, "place", lambda: Place(0, 2, 0, 2))
+    made = train.shared(train.choose_setup(PRESETS["classify"]["small"], given), given).train
+    assert (made.batch_size, made.accumulate) == (batch, accumulate)
+    told = f"each of 2 ranks takes {batch} of the {2 * batch} examples of an update\n"
+    assert capsys.readouterr().out == (told if accumulate > 1 else "")
+
+
 @pytest.mark.slow
 def test_fewer_batches_than_ranks_are_two_lines(text, tmp_path):
     done = launch(2, *arguments(text, tmp_path / "run", 8), "--accumulate", "1")
     assert done.code == 1
     assert "error: training: 2 ranks share the batches of an update, and --accumulate is 1\n" in done.err
     assert "fix: --accumulate 2, with a --batch-size smaller by as much\n" in done.err
+    assert "is 1; all ranks are ended" in done.err  # no place: the program is badak's

@@ -93,7 +93,7 @@ def open_run(
     """The run to go on with, or a new one made of a preset and the options given."""
     if resume is None:
         setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]))]
-        return start(run or free_folder(kind), choose_setup(setup, values), log=echo)
+        return start(run or free_folder(kind), shared(choose_setup(setup, values), values), log=echo)
     changing = [name for names in CHANGING.values() for name in names]
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
     for name in asked:
@@ -128,6 +128,16 @@ def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
     for section in sections_of(setup):
         setup = change(setup, section, given(getattr(setup, section), values))
     return setup
+
+
+def shared(setup: Setup, values: dict[str, Any]) -> Setup:
+    """Where several ranks train and nobody says how: the same update, its batch cut into as many as there are ranks."""
+    here, batch = place(), setup.train.batch_size
+    if here is None or values.get("accumulate") is not None or setup.train.accumulate >= here.size or batch % here.size:
+        return setup
+    if here.rank == 0:
+        echo(f"each of {here.size} ranks takes {batch // here.size} of the {batch} examples of an update")
+    return change(setup, "train", {"batch_size": batch // here.size, "accumulate": here.size})
 
 
 def sections_of(setup: Setup) -> list[str]:

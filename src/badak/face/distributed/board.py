@@ -103,6 +103,8 @@ def last_words(error: BaseException) -> None:
         for frame in frames
         if f"{os.sep}badak{os.sep}" not in frame.filename and not frame.filename.startswith("<")
     ]
+    if own and f"{os.sep}click{os.sep}" in own[-1].filename:  # a command of badak: no program of the user's
+        own = []
     where = f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""
     said = (str(error).splitlines() or [""])[0]
     with open(path + ".error", "w", encoding="utf-8", errors="replace") as file:
