@@ -32,8 +32,8 @@ def scatter_add_columns(task, dw, dy, ids, columns, padding, wrong):
     """
     first, last = task * columns, min((task + 1) * columns, dw.shape[1])
     for row in range(dw.shape[0]):
-        target = dw[row]
-        for c in range(first, last):
+        target = dw[row, first:last]
+        for c in range(last - first):  # from 0 on: an index that may be negative keeps a loop from vectors
             target[c] = 0
     for n in range(len(ids)):
         row = ids[n]
@@ -42,8 +42,8 @@ def scatter_add_columns(task, dw, dy, ids, columns, padding, wrong):
             continue
         if row == padding:
             continue
-        source, target = dy[n], dw[row]
-        for c in range(first, last):
+        source, target = dy[n, first:last], dw[row, first:last]
+        for c in range(last - first):
             target[c] += source[c]
 
 
