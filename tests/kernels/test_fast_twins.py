@@ -178,7 +178,7 @@ def test_matmul_reads_matrices_in_any_layout(shapes, dtype):
 
 @each_dtype
 @pytest.mark.parametrize(
-    "lead, k, n", [((), 5, 3), ((0,), 3, 4), ((2, 3), 0, 3), ((1,), 1, 1), ((2, 350), 40, 130), ((6,), 64, 900)]
+    "lead, k, n", [((), 5, 3), ((0,), 3, 4), ((2, 3), 0, 3), ((1,), 1, 1), ((2, 350), 40, 130), ((2, 500), 40, 30), ((6,), 64, 900)]
 )
 @pytest.mark.parametrize("bias", [True, False])
 def test_linear_and_its_gradients(lead, k, n, bias, dtype):

@@ -5,18 +5,21 @@ import math
 import numpy as np
 
 from badak.kernels.fast import streamed
-from badak.kernels.fast._blocks import NOTHING, as_rows
+from badak.kernels.fast._blocks import NOTHING, PARTS, as_rows
 from badak.kernels.fast.bf16_products import product as bf16_product
 from badak.kernels.fast.casts import vector
 from badak.kernels.fast.products import product
 from badak.kernels.fast.threads.parallel import parallel
-from badak.kernels.fast.totals import column_sum
+from badak.kernels.fast.totals import column_sum, sum_rows, summed
 from badak.kernels.fast.vectors.dots import dots
+from badak.kernels.fast.vectors.gemm import gemm
 from badak.kernels.half import BFLOAT16
 
 _TOGETHER = 4  # rows of a weight that `dots` reads side by side
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
 _FLOAT32 = np.dtype(np.float32)
+_SMALL = 16_384  # elements of a weight up to which adding up partial sums of its gradient costs less than its sum along all rows
+_ROWS, _MANY = 224, 4  # rows of such a part, and parts from which on that is so
 _BLOCK = 8_192  # weights of a task, 32 KiB of float32
 
 
@@ -104,12 +107,39 @@ def linear(x, w, b, kind=None):
     return y if len(lead) == 1 else y.reshape(*lead, features)
 
 
+@parallel("W2 W3 W2 R2 V2 V2 R1 i")
+def backward_rows(task, dx, dw_parts, db_parts, dy, x, w, nothing, rows):
+    """dx for `rows` rows, unless it is empty, and their part of dw and, unless empty, of db, while they are in the caches."""
+    first, last = task * rows, min((task + 1) * rows, dy.shape[0])
+    given = dy[first:last]
+    if dx.size:
+        gemm(1, given, w, nothing, dx[first:last])
+    gemm(1, given.T, x[first:last], nothing, dw_parts[task])
+    if db_parts.size:
+        sum_rows(db_parts[task], dy, first, last)
+
+
+def _backward_of_many(dy, x, w, needs):
+    """`linear_backward` of many rows dy (N, M) and x (N, K) and a small w: cut along the rows."""
+    (n, features), size, kind = dy.shape, x.shape[1], dy.dtype
+    rows = max(_ROWS, -(-n // PARTS))
+    count = -(-n // rows)
+    dx, dw = np.empty((n if needs[0] else 0, size), kind), np.empty((count, features, size), kind)
+    db = np.empty((count, features if needs[2] else 0), kind)
+    backward_rows(count, (1 + needs[0]) * n * w.size // 60, dx, dw, db, dy, x, w, NOTHING[kind], rows)
+    return dx if needs[0] else None, summed(dw), summed(db) if needs[2] else None
+
+
 def linear_backward(dy, x, w, needs):
     """dx, dw, db.    dx = dy w        dw = sum over rows of dy^T x        db = sum over rows of dy
 
-    dw is cut along its own rows and columns: no sum is shared between tasks. dx has x's dtype, dw and db have w's.
+    dw is cut along its own rows and columns, so that no sum is shared between tasks; but where it is small and rows are many,
+    along these, into partial sums. dx has x's dtype, dw and db have w's.
     """
     dy = as_rows(dy)
+    if needs[1] and w.size <= _SMALL and len(dy) >= _MANY * _ROWS and dy.itemsize > 2:
+        dx, dw, db = _backward_of_many(dy, x.reshape(len(dy), x.shape[-1]), w, needs)
+        return None if dx is None else dx.reshape(x.shape), dw, db
     multiply = bf16_product if dy.itemsize == 2 else product
     dx = multiply(np.empty((len(dy), w.shape[1]), x.dtype), dy, w).reshape(x.shape) if needs[0] else None
     dw = None

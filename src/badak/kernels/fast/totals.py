@@ -4,14 +4,14 @@ import numpy as np
 
 from badak.kernels.fast._blocks import rows_per_part
 from badak.kernels.fast.casts import cast
+from badak.kernels.fast.compiler.compile import kernel
 from badak.kernels.fast.threads.parallel import parallel, parallel_exact
 from badak.kernels.half import value_dtype
 
 
-@parallel("Wf2 R2 i")
-def column_sum_parts(task, parts, x, rows):
-    """parts[task] = sum of the rows [task rows, (task + 1) rows) of x (N, C)."""
-    part, first, last = parts[task], task * rows, min((task + 1) * rows, x.shape[0])
+@kernel
+def sum_rows(part, x, first, last):
+    """part = sum of the rows [first, last) of x (N, C)."""
     part[:] = 0
     fours = last - (last - first) % 4
     for n in range(first, fours, 4):  # four rows for one look at the part: (1792, 128) in 5.4 instead of 8.6 us on two threads
@@ -21,6 +21,12 @@ def column_sum_parts(task, parts, x, rows):
     for n in range(fours, last):
         for c in range(x.shape[1]):
             part[c] += x[n, c]
+
+
+@parallel("Wf2 R2 i")
+def column_sum_parts(task, parts, x, rows):
+    """parts[task] = sum of the rows [task rows, (task + 1) rows) of x (N, C)."""
+    sum_rows(parts[task], x, task * rows, min((task + 1) * rows, x.shape[0]))
 
 
 def column_sum(x, kind=None):
