@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from badak.kernels import plain
+from badak.kernels.update import quotient
 from badak.optim import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, NAdam, RAdam, RMSprop, Rprop
 from badak.tensor import Tensor
 from tests.kernels.twin import fast_kernels, normal
 
 fast = fast_kernels()
+
+from badak.kernels.fast.threads.parallel import Kernel, parallel_exact  # noqa: E402
 
 SHAPES = [(4, 3), (), (0, 2), (40_000,), (5,), (129, 130)]
 BOTH = pytest.mark.parametrize("kernels", [plain, fast], ids=["plain", "fast"])
@@ -179,3 +182,23 @@ def test_updates_reach_parameters_that_are_views():
     expected = wide[:, ::2] - np.float32(0.5)
     Work(SGD, {"lr": 0.5}).together(fast, [[wide[:, ::2]], [np.ones((6, 4), np.float32)]], [1], {})
     np.testing.assert_array_equal(wide[:, ::2], expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quotients_by_a_shared_number_have_the_bits_of_divisions(dtype):
+    def divide(task, y, x, by):
+        for i in range(x.size):
+            y[i] = quotient(x[i], by)
+
+    kernel = parallel_exact("W1 R1 f")(divide)
+    Kernel.all.remove(kernel)  # not one that `warmup` compiles
+    rng, limits = np.random.default_rng(0), np.finfo(dtype)
+    roots = np.sqrt([0, limits.smallest_subnormal, limits.tiny, limits.max, np.inf, np.nan]).astype(dtype)
+    x = np.concatenate([roots, np.exp(rng.uniform(-50, 40, 300_000)).astype(dtype), 1 + limits.eps * np.arange(-9, 9, dtype=dtype)])
+    near_one = 1 - limits.eps * np.arange(1, 9)
+    steps = np.sqrt(1 - 0.999 ** rng.integers(1, 10_000, 60))
+    for by in [0, 1, 1e-8, 0.5, *near_one, *near_one / 2, *steps, *rng.uniform(0.01, 1, 60)]:
+        y, by = np.empty_like(x), dtype(by)
+        kernel(1, 0, y, x, by)
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(y, x / by)

@@ -6,8 +6,8 @@ takes an element of a parameter, of its gradient and of everything that is remem
 plain kernels call it with whole arrays in the place of numbers, the fast ones compile it and go through all parameters in
 one call. A slot that is not in use is None, on both sides.
 
-So that both mean the same, a function uses + - * /, `fma`, `largest`, `sqrt`, `sign` and comparisons of scalars, and no number
-written out except in comparisons: in compiled code 1 - x would be another dtype.
+So that both mean the same, a function uses + - * /, `fma`, `quotient`, `largest`, `sqrt`, `sign` and comparisons of scalars, and no
+number written out except in comparisons: in compiled code 1 - x would be another dtype.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +23,15 @@ sign = np.sign  # -1, 0, 1 or NaN
 def fma(a: Any, b: Any, c: Any) -> Any:
     """a b + c, rounded once where the CPU can, and in every lane and remainder of a loop alike."""
     return a * b + c
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """a / b for a square root a and a number b from 1e-8 to 1 (or 0) that many elements share.
+
+    Compiled, it has the same bits without a division for each element; a must not be so small that what a product of it
+    leaves over would be rounded, which no root is.
+    """
+    return a / b
 
 
 def largest(a: Any, b: Any) -> Any:

@@ -3,7 +3,7 @@
 from math import sqrt as root_of
 from typing import Any
 
-from badak.kernels.update import fma, largest, sqrt
+from badak.kernels.update import fma, largest, quotient, sqrt
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_switch, at_least_zero, number, two_decay_rates
 
@@ -71,6 +71,6 @@ class Adam(Elementwise):
         m = fma(rest1, g - m, m) if rest1 < 0.5 else g - (g - m) * beta1  # PyTorch interpolates from the nearer end
         v = v * beta2 + rest2 * g * g
         if top is None:
-            return p * keep + -rate * m / (sqrt(v) / root + eps), m, v, None
+            return p * keep + -rate * m / (quotient(sqrt(v), root) + eps), m, v, None
         highest = largest(top, v)
-        return p * keep + -rate * m / (sqrt(highest) / root + eps), m, v, highest
+        return p * keep + -rate * m / (quotient(sqrt(highest), root) + eps), m, v, highest

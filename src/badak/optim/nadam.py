@@ -3,7 +3,7 @@
 from math import sqrt as root_of
 from typing import Any
 
-from badak.kernels.update import fma, sqrt
+from badak.kernels.update import fma, quotient, sqrt
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_switch, at_least_zero, number, two_decay_rates
 
@@ -66,5 +66,5 @@ class NAdam(Elementwise):
         g = fma(decay, p, direction * g)
         m = fma(rest1, g - m, m) if rest1 < 0.5 else g - (g - m) * beta1  # PyTorch interpolates from the nearer end
         v = v * beta2 + rest2 * g * g
-        d = sqrt(v) / root + eps
+        d = quotient(sqrt(v), root) + eps
         return p * keep + -rate * g / d + -rate_ahead * m / d, m, v

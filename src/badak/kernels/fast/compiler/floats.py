@@ -13,9 +13,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from badak.kernels.update import fma, largest
+from badak.kernels.update import fma, largest, quotient
 
-__all__ = ["fma", "is_float32", "largest", "minus", "pow2", "rint", "rounded"]
+__all__ = ["fma", "is_float32", "largest", "minus", "pow2", "quotient", "rint", "rounded"]
 
 
 def is_float32(kind):
@@ -72,6 +72,23 @@ def _pow2(typingctx, n):
         return builder.bitcast(builder.shl(biased, bits(23)), ir.FloatType())
 
     return n(n), codegen
+
+
+@rounded(quotient)
+def _(a, b):
+    one = np.float32(1) if is_float32(b) else 1.0
+
+    def compiled(a, b):
+        # high = 1 / b rounded and low, what it lacks, are worked out once for all a. So q is one of the two numbers next to a / b,
+        # what is left over is exact, and the sum rounds as the quotient does (Markstein 1990). An overflow is left as it is.
+        high = one / b
+        low = fma(-b, high, one) * high
+        near = a * high
+        q = fma(a, high, a * low)
+        q = fma(fma(-q, b, a), high, q)
+        return near if near == np.inf else q
+
+    return compiled
 
 
 rounded(fma)(lambda a, b, c: lambda a, b, c: _fma(a, b, c))
