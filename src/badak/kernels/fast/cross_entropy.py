@@ -8,9 +8,9 @@ from badak.errors import RangeError
 from badak.kernels.fast._blocks import NOTHING, as_rows, rows_per_block
 from badak.kernels.fast.casts import vector
 from badak.kernels.fast.compiler.bfloat16 import room_for, rounded, unrounded
-from badak.kernels.fast.compiler.floats import largest, minus
+from badak.kernels.fast.compiler.floats import minus
 from badak.kernels.fast.threads.parallel import parallel, parallel_exact
-from badak.kernels.fast.vectors.functions import exp
+from badak.kernels.fast.vectors.rows import exp_row, exp_total, largest_in, scaled_row
 from badak.kernels.half import value_dtype
 
 
@@ -26,12 +26,8 @@ def cross_entropy_rows(task, loss, lse, logits, target, weight, ignore_index, sm
     zero, one = logits.dtype.type(0), logits.dtype.type(1)
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
         x, t = logits[n], target[n]
-        top, total = logits.dtype.type(-np.inf), zero
-        for v in range(classes):
-            top = largest(top, x[v])
-        for v in range(classes):
-            total += exp(x[v] - top)
-        log_total = logits.dtype.type(math.log(total))
+        top = largest_in(x)
+        log_total = logits.dtype.type(math.log(exp_total(x, top)))
         lse[n] = top + log_total
         if t == ignore_index:
             loss[n] = zero
@@ -73,15 +69,11 @@ def cross_entropy_backward_rows(task, dlogits, dloss, logits, target, lse, weigh
         if t < 0 or t >= classes:
             wrong[0] = 1
             continue
-        dx, total = unrounded(room, dlogits[n]), zero
-        for v in range(classes):
-            dx[v] = exp(x[v] - shift)
-        for v in range(classes):  # a loop of its own: where x and dx lie side by side, a loop that stores is not run in vectors
-            total += dx[v]
+        dx = unrounded(room, dlogits[n])
+        total = exp_row(dx, x, shift)
         picked = (one - smoothing) * (weight[t] if weight.size else one)
         scale = dloss[n] * (picked + share * weights) / total
-        for v in range(classes):
-            dx[v] *= scale
+        scaled_row(dx, dx, scale)
         if share > zero:
             for v in range(classes):
                 dx[v] -= dloss[n] * share * (weight[v] if weight.size else one)

@@ -5,30 +5,21 @@ import math
 import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block
-from badak.kernels.fast.compiler.bfloat16 import room_for, rounded, unrounded
-from badak.kernels.fast.compiler.floats import largest, minus
+from badak.kernels.fast.compiler.bfloat16 import room_for, unrounded
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.vectors.functions import exp
+from badak.kernels.fast.vectors.rows import exp_row, exp_total, largest_in, scaled_row, shifted_row
 
 
 @parallel("W2 R2 i")
 def softmax_rows(task, y, x, rows):
     """y = exp(x - max) / sum_c exp(x - max) for `rows` rows. A row of -inf gives NaN: -inf - -inf."""
-    n_rows, channels = x.shape
-    zero, one = x.dtype.type(0), x.dtype.type(1)
+    one = x.dtype.type(1)
     room = room_for(y)
-    for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        top, total, made = x.dtype.type(-np.inf), zero, unrounded(room, y[n])
-        for c in range(channels):
-            top = largest(top, x[n, c])
-        for c in range(channels):
-            made[c] = exp(x[n, c] - top)
-        for c in range(channels):  # a loop of its own: where x and y lie side by side, a loop that stores is not run in vectors
-            total += made[c]
-        scale = one / total
-        for c in range(channels):
-            made[c] *= scale
-        rounded(y[n], made)
+    for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
+        made = unrounded(room, y[n])
+        total = exp_row(made, x[n], largest_in(x[n]))
+        scaled_row(y[n], made, one / total)
 
 
 @parallel("W2 R2 R2 i")
@@ -46,17 +37,10 @@ def softmax_backward_rows(task, dx, dy, y, rows):
 @parallel("W2 R2 i")
 def log_softmax_rows(task, y, x, rows):
     """y = (x - max) - log sum_c exp(x - max) for `rows` rows."""
-    n_rows, channels = x.shape
-    for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        top, total = x.dtype.type(-np.inf), x.dtype.type(0)
-        for c in range(channels):
-            top = largest(top, x[n, c])
-        for c in range(channels):
-            total += exp(x[n, c] - top)
-        log_total = x.dtype.type(math.log(total))
-        for c in range(channels):
-            # x - top is rounded first: as x - (top + log_total), which the compiler may make of it, digits would be lost
-            y[n, c] = minus(minus(x[n, c], top), log_total)
+    for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
+        top = largest_in(x[n])
+        log_total = x.dtype.type(math.log(exp_total(x[n], top)))
+        shifted_row(y[n], x[n], top, log_total)  # x - top is rounded first: as x - (top + log_total), digits would be lost
 
 
 @parallel("W2 R2 R2 i")

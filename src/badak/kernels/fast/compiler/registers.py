@@ -176,12 +176,16 @@ class Vectors(Loops):
         return ir.Constant(self.indices, [number] * self.lanes)
 
     def total(self, vector):
-        """The sum of the lanes: halves are added until one number is left, in this order always."""
+        """The sum of the lanes."""
+        return self.reduce(vector, self.builder.fadd)
+
+    def reduce(self, vector, join):
+        """One number of all lanes: halves are joined until one is left, in this order always."""
         half = self.lanes // 2
         while half:
             order = [half + i if i < half else i for i in range(self.lanes)]
             upper = self.builder.shuffle_vector(vector, vector, ir.Constant(self.indices, order))
-            vector, half = self.builder.fadd(vector, upper), half // 2
+            vector, half = join(vector, upper), half // 2
         return self.builder.extract_element(vector, I32(0))
 
     def interleave(self, a, b, half):
