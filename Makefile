@@ -5,7 +5,7 @@
 PYTHON ?= python
 JOBS ?= auto
 
-.PHONY: check test bench format lint
+.PHONY: check quick test bench format lint
 
 lint:
 	@$(PYTHON) -c "import ruff, mypy, importlinter" 2>/dev/null || { \
@@ -15,7 +15,10 @@ lint:
 	lint-imports --no-cache
 	$(PYTHON) tools/size.py --check
 
-check: lint
+check:
+	@$(MAKE) --no-print-directory -j2 lint quick  # beside each other
+
+quick:
 	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) -m "not slow"
 
 test:

@@ -5,7 +5,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
 # extras: imported where they are used
@@ -16,9 +19,15 @@ OPTIONAL = {
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All that is written in a file."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports_in_functions(path: Path):
     """(line, module) of every import inside a function."""
-    for outer in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for outer in nodes(path):
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for node in ast.walk(outer):
                 if isinstance(node, ast.Import):
@@ -27,6 +36,7 @@ def imports_in_functions(path: Path):
                     yield node.lineno, "." * node.level + (node.module or "")
 
 
+@pytest.mark.slow  # make check has asked it already
 def test_rooms_import_only_from_rooms_they_stand_on():
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
     done = subprocess.run(command, cwd=PACKAGE.parent.parent, capture_output=True, text=True, check=False)
@@ -48,7 +58,7 @@ def test_one_folder_names_the_compiler():
     naming = {
         path.parent.relative_to(PACKAGE).as_posix()
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         for name in _imported(node)
         if name.split(".")[0] in ("numba", "llvmlite")
     }
@@ -66,12 +76,13 @@ def test_nothing_below_the_command_line_prints():
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in FILES
         if path.relative_to(PACKAGE).parts[0] != "cli"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert not printing
 
 
+@pytest.mark.slow  # make check has asked it already
 def test_functions_and_files_keep_to_their_size():
     done = subprocess.run(
         [sys.executable, "tools/size.py", "--check"],

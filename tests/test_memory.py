@@ -86,6 +86,7 @@ def test_without_gradients_activations_are_freed_at_once():
     assert peak_of(lambda: model(x)) > 20 * activation
 
 
+@pytest.mark.slow
 def test_a_step_leaves_no_cycles_for_the_garbage_collector():
     learner = Learner()
     learner.step()

@@ -42,6 +42,7 @@ def test_a_chain_of_100_000_nodes_is_walked_without_recursion():
     gc.collect()
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_freed_without_recursion():
     x = leaf(badak, 1.0)
     y = x

@@ -222,6 +222,7 @@ def test_fill_mask_prints_the_sentence_and_five_words(capsys):
     assert len(lines) == 7 and all("%" in line for line in lines[2:])
 
 
+@pytest.mark.slow
 def test_train_classify_reads_idx_files_and_predict_ranks_the_classes(capsys, tmp_path, digits):
     options = ["--data", "digits", "--epochs", "12", "--batch-size", "16", "--lr", "0.01", "--warmup-steps", "5"]
     output = say(capsys, "train", "classify", *options, "--d-model", "16")
@@ -282,6 +283,7 @@ def test_what_predict_cannot_judge(capsys, tmp_path, digits):
     assert lines[0] == "error: c is a run of badak train classify: it reads pictures" and "badak predict c PICTURE.png" in lines[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     environment = elsewhere(BADAK_KERNELS="plain", PYTHONUNBUFFERED="1")

@@ -262,6 +262,7 @@ def test_memory_is_that_of_this_machine(monkeypatch):
 # ---------------------------------------------------------------------- signals
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

@@ -21,6 +21,7 @@ def written(place, text, name="reviews.tsv"):
     return path
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(rows=st.lists(st.tuples(FIELD, FIELD, st.sampled_from("ab")), min_size=1, max_size=8))
 def test_what_python_writes_is_read(rows, tmp_path_factory):

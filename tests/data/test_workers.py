@@ -279,6 +279,7 @@ def wait_until_gone(pids):
     assert not any(map(is_alive, pids))
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -82,6 +82,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", WRONG)
 def test_a_program_that_does_not_train_is_two_lines(program, tmp_path):
     (tmp_path / "train.py").write_text(program)

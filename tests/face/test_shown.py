@@ -24,6 +24,7 @@ def told():
     return said
 
 
+@pytest.mark.slow
 def test_public_classes_show_the_modules_of_pytorch(told):
     ours, theirs = (one["classes"] for one in told)
     both = set(ours) & set(theirs)

@@ -58,6 +58,7 @@ def test_every_public_name_has_a_face_and_something_below_it_or_a_word(floors):
         assert str(found).startswith(f"badak.{place}\n")
 
 
+@pytest.mark.slow
 def test_every_place_holds_what_it_is_said_to_hold(floors):
     ways = {"forward": ("def ", "@", "forward = "), "backward": ("def ", "@", "backward = ")}
     starts = {"op": "class ", **ways, **dict.fromkeys(("plain", "fast", "update"), ("def ", "@")), "derivation": "# "}

@@ -94,6 +94,7 @@ def saved_as(zipped):
     return lambda value, file: badak.save(value, file, _use_new_zipfile_serialization=zipped)
 
 
+@pytest.mark.slow
 @both_formats
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
@@ -102,6 +103,7 @@ def test_what_badak_saves_badak_loads(zipped, data):
     assert same(through(saved_as(zipped), badak.load, value), value)
 
 
+@pytest.mark.slow
 @both_formats
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())

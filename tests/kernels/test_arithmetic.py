@@ -52,6 +52,7 @@ def test_results_are_numpys_in_value_and_place(ufunc, dtype, threads):
                 same(np.asarray(fast.arithmetic(ufunc, one, other)), expected)
 
 
+@pytest.mark.slow
 @each_ufunc
 @each_dtype
 def test_results_go_into_the_memory_of_an_operand(ufunc, dtype, threads):

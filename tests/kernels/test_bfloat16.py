@@ -76,6 +76,7 @@ def test_a_store_rounds_to_the_nearest_even():
         same_bits(y, x.astype(HALF))
 
 
+@pytest.mark.slow
 def test_numbers_in_a_kernel_are_float32():
     x, w = (np.random.default_rng(seed).standard_normal(99).astype(np.float32) for seed in range(2))
     x, y = x.astype(HALF), np.full(99, 7, HALF)

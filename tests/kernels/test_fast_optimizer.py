@@ -83,6 +83,7 @@ def assert_same(found, expected):
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @EACH_RULE
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @BOTH
@@ -165,6 +166,7 @@ def test_the_table_is_made_anew_only_for_other_arrays():
     assert tables[0] is tables[1] and len(set(map(id, tables))) == 3
 
 
+@pytest.mark.slow
 @EACH_RULE
 def test_one_two_and_four_threads_update_all_to_the_same_bits(threads, rule, options):
     work, steps, results = Work(rule, options), [3, 3, 3, 5, 3, 3], []

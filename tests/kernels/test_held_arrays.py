@@ -54,6 +54,7 @@ def update(params, grads, memo):
 SGD_GROUP = {"lr": 1.0, "momentum": 0, "dampening": 0, "weight_decay": 0, "nesterov": False, "maximize": False}
 
 
+@pytest.mark.slow
 def test_rows_alone_keep_their_arrays():
     params = arrays(1)
     references = [weakref.ref(x) for x in params]
@@ -67,6 +68,7 @@ def test_rows_alone_keep_their_arrays():
     assert alive(references) == [False] * 3
 
 
+@pytest.mark.slow
 def test_a_column_lets_go_when_others_are_put_there():
     old, new = arrays(1), arrays(2)
     references = [weakref.ref(x) for x in (*old, *new)]
@@ -88,6 +90,7 @@ def test_numbers_are_not_copied():
             duplicate(numbers)
 
 
+@pytest.mark.slow
 def test_calls_that_are_played_again_keep_the_arrays_that_tables_name(log):
     grads = arrays(2)
     expected = fast.norm_all(grads, 2.0, {})
@@ -105,6 +108,7 @@ def test_calls_that_are_played_again_keep_the_arrays_that_tables_name(log):
     assert alive(references) == [False] * 3
 
 
+@pytest.mark.slow
 def test_an_optimizer_lets_the_gradients_go_after_its_step():
     params, grads, memo = arrays(5), arrays(2), {}
     update(params, grads, memo)

@@ -150,6 +150,7 @@ def test_steps_are_counted_in_double_precision_where_that_is_the_default_as_in_p
     assert optimizer.state[ours[0]]["step"].numpy().dtype == twin.state[theirs[0]]["step"].numpy().dtype == np.float64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, options", [row for row in OPTIONS if "fused" not in row[1]], ids=str)
 def test_complex_parameters_change_as_pairs_of_real_ones(name, options):
     rng = np.random.default_rng(0)

@@ -379,6 +379,7 @@ assert step.why == "recordings take more than 1 MiB together", step.why
 """
 
 
+@pytest.mark.slow
 def test_recordings_have_a_bound_in_all():
     done = subprocess.run([sys.executable, "-c", BOUND], capture_output=True, text=True, check=False)  # none but its own
     assert done.returncode == 0, done.stderr

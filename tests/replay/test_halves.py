@@ -59,6 +59,7 @@ def test_every_way_and_optimizer_goes_on_in_replays(way, name):
     assert_same(*KINDS["a bfloat16 module"], tokens, way, OPTIMIZERS[name])
 
 
+@pytest.mark.slow
 def test_pictures_under_autocast():
     """Convolutions and recurrent layers, whose inputs autocast casts, and keeps cast weights of, anew in every replay."""
     assert_same(Pictures, cast(picture_loss), pictures, simple, OPTIMIZERS["SGD"])

@@ -339,6 +339,7 @@ MUCH = {  # what is there, and a change of it that is another one each time
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("kind", MUCH)
 def test_a_change_far_down_in_much_data_is_seen(kind):

@@ -102,6 +102,7 @@ def test_adapters_alone_learn_and_are_kept(folder):
     assert not np.allclose(answers(found.model), answers(from_pretrained(folder)), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_adapters_go_on_bit_for_bit(folder):
     whole, _ = trained(folder, "whole", steps=6, lora=2)
     parts, _ = trained(folder, "parts", steps=2, lora=2)
