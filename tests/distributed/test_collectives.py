@@ -105,9 +105,10 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_long_rows_go_in_pieces_and_give_what_numpy_gives(ranks):
-    done = launch(ranks, PROGRAMS / "in_pieces.py", "against_numpy.py", 60, ranks + 10)
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("how", [(), ("apart",)], ids=["one machine", "several"])
+def test_long_rows_go_in_pieces_and_give_what_numpy_gives(how, ranks):
+    done = launch(ranks, PROGRAMS / "in_pieces.py", *how, "against_numpy.py", 60, ranks + 10)
     assert done.code == 0, done.err
 
 

@@ -17,7 +17,10 @@ def theirs(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by", [(), (PROGRAMS / "in_pieces.py",)], ids=["in buckets", "each gradient alone"])
+@pytest.mark.parametrize("by",
+    [(), (PROGRAMS / "in_pieces.py",), (PROGRAMS / "in_pieces.py", "apart")],
+    ids=["in buckets", "each gradient alone", "on several machines"],
+)
 def test_trainings_are_those_of_torch_over_gloo(by, theirs, tmp_path):
     ours = tmp_path
     done = launch(2, *by, PROGRAMS / "ddp.py", ours)

@@ -11,7 +11,7 @@ from badak.face.distributed import sums
 from badak.face.distributed.agree import agreement
 from badak.face.distributed.group import NON_MEMBER, ProcessGroup, chosen
 from badak.face.distributed.sums import ReduceOp
-from badak.face.distributed.totals import Steps, cut, everybody, flat, own_piece, raw, total
+from badak.face.distributed.totals import Steps, everybody, flat, own_piece, raw, total
 from badak.face.distributed.work import Work, finish, start
 from badak.graph import effects
 from badak.tensor import Tensor
@@ -177,7 +177,7 @@ def reduce(
         if group.size() == 1:
             made = sums.tree([flat(x).copy()], op)
         else:
-            edges = cut(x.size, group.size())
+            edges = sums.cut(x.size, group.size())
             piece = yield from own_piece(group, flat(x), edges, op)
             made, width = np.empty(x.size if group.rank() == root else 0, x.dtype), x.itemsize
             counts = [(b - a) * width for a, b in zip(edges, edges[1:])]

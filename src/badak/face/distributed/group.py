@@ -10,6 +10,7 @@ from badak.data import sampler
 from badak.errors import ArgumentError, KindError, StateError, warn_once
 from badak.face.distributed.agree import MANY, agreement, meeting
 from badak.face.distributed.engine import Place, engine, join, place
+from badak.face.distributed.shared import Shared, shared_memory
 from badak.face.distributed.work import Work, _seconds, forget, start
 
 HALF_AN_HOUR = 1800.0  # seconds that a collective waits for the others, as in PyTorch
@@ -20,6 +21,7 @@ class ProcessGroup:
     """Some ranks that talk: `ranks` are their numbers in the world, `rank()` is our own among them.
 
     comm    carries data, talk the lines of `agree.py`, mail what send and recv exchange; None in a group of one
+    shared  memory that all its ranks can read, where they are on one machine
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class ProcessGroup:
         self.sending: list[Work] = []
         self.byte = None if self.comm is None else engine().MPI.BYTE
         self.in_place = None if self.comm is None else engine().MPI.IN_PLACE
+        self.shared: Shared | None = None if self.comm is None else shared_memory(engine().MPI, self.comm)
         self.broken = ""
 
     def rank(self) -> int:
@@ -137,6 +140,7 @@ def _meet(world: ProcessGroup, seconds: float) -> None:
         made = [engine().MPI.COMM_WORLD.Idup() for _ in range(3)]
         yield [request for _, request in made]
         world.comm, world.talk, world.mail = (comm for comm, _ in made)
+        world.shared = shared_memory(engine().MPI, world.comm)
 
     world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
     start(world, Work(world, "init_process_group", steps(), met.absent)).wait(seconds)

@@ -36,35 +36,39 @@ def check(op: ReduceOp, dtype: np.dtype, where: str) -> None:
         raise DTypeError(f"{where}: ReduceOp.{op.name} needs an order; got {dtype}", "ReduceOp.SUM")
 
 
-def tree(parts: list[np.ndarray], op: ReduceOp) -> np.ndarray:
-    """All parts as one, in parts[0], whose memory is written to; so may be that of others."""
-    ufunc = _UFUNCS[op]
-    distance = 1
+def cut(size: int, n: int) -> list[int]:
+    """Where a row of `size` numbers is cut into n nearly equal pieces."""
+    return [size * i // n for i in range(n + 1)]
+
+
+def tree(parts: list[np.ndarray], op: ReduceOp, out: np.ndarray | None = None) -> np.ndarray:
+    """All parts as one, in `out`, which may be one of them, else in parts[0]; any part may be written to."""
+    ufunc, out, distance = _UFUNCS[op], parts[0] if out is None else out, 1
     with np.errstate(all="ignore"):
         while distance < len(parts):
+            top = 2 * distance >= len(parts)
             for i in range(0, len(parts) - distance, 2 * distance):
-                join(ufunc, parts[i], parts[i + distance])
+                join(ufunc, parts[i], parts[i + distance], out if top else parts[i])
             distance *= 2
         if op is ReduceOp.AVG:
-            divide(parts[0], len(parts))
-    return parts[0]
+            divide(out, len(parts))
+    return out
 
 
-def pair(own: np.ndarray, other: np.ndarray, op: ReduceOp, first: bool) -> None:
-    """own = own joined with other, which is that of the rank before unless `first`; in pieces that stay in the cache."""
-    for at in range(0, own.size, STEP):
-        here, there = own[at : at + STEP], other[at : at + STEP]
-        if first:
-            tree([here, there], op)
-        else:
-            here[...] = tree([there, here], op)
+def tree_in_pieces(parts: list[np.ndarray], op: ReduceOp, out: np.ndarray, copy: np.ndarray | None = None) -> None:
+    """`tree` of two parts or more, in pieces that stay in the cache; `copy` becomes the same as `out`."""
+    for at in range(0, out.size, STEP):
+        here = slice(at, at + STEP)
+        made = tree([part[here] for part in parts], op, out[here])
+        if copy is not None:
+            copy[here] = made
 
 
-def join(ufunc, a: np.ndarray, b: np.ndarray) -> None:
-    """a = a with b."""
+def join(ufunc, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a with b."""
     if a.dtype.kind == "b" and ufunc is np.multiply:
         ufunc = np.logical_and
-    ufunc(a, b, out=a)
+    ufunc(a, b, out=out)
 
 
 def mean(a: np.ndarray, n: int) -> np.ndarray:
@@ -76,4 +80,7 @@ def mean(a: np.ndarray, n: int) -> np.ndarray:
 
 def divide(a: np.ndarray, n: int) -> None:
     """a = a / n."""
-    np.divide(a, np.asarray(n, a.dtype), out=a)
+    if a.dtype.kind == "f" and n & (n - 1) == 0 and n < 2**14:  # 1 / n is exact: the same bits in less time
+        np.multiply(a, np.asarray(1 / n, a.dtype), out=a)
+    else:
+        np.divide(a, np.asarray(n, a.dtype), out=a)

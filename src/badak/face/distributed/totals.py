@@ -16,7 +16,7 @@ from badak.face.distributed.sums import ReduceOp
 Steps = Generator[list, None, Any]  # yields requests of MPI, and gives what they bring
 NATIVE = ("float32", "float64", "int32", "int64")  # what MPI adds
 LONG = 2**24  # bytes of a piece
-HALVES = 2**17  # bytes, from which two ranks add by themselves, each a half
+HALVES = 2**17  # bytes, from which ranks of one machine, or two ranks, add in the memory of the row
 SMALL = 16384  # bytes, up to which every rank gets all parts and adds them itself: one exchange in place of two
 
 
@@ -40,13 +40,11 @@ def everybody(group: ProcessGroup, own: np.ndarray) -> Steps:
     return made
 
 
-def cut(size: int, n: int) -> list[int]:
-    """Where a row of `size` numbers is cut into n nearly equal pieces."""
-    return [size * i // n for i in range(n + 1)]
-
-
 def total(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
     """The ranks' rows joined, on every rank, perhaps in the memory of `row`; a long row in pieces that stay in the cache."""
+    if group.shared is not None and row.nbytes >= HALVES:
+        yield from group.shared.total(row, op)
+        return row
     if row.nbytes <= LONG or group.size() == 1:
         return (yield from _joined(group, row, op))
     width = LONG * max(1, group.size() // 8) // row.itemsize  # among many ranks messages would become small
@@ -70,7 +68,7 @@ def _joined(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
         return sums.mean(row, n) if op is ReduceOp.AVG else row
     if row.nbytes <= SMALL:
         return sums.tree(list((yield from everybody(group, row))), op)
-    edges = cut(row.size, n)
+    edges = sums.cut(row.size, n)
     piece = yield from own_piece(group, row, edges, op)
     width = row.itemsize
     counts = [(b - a) * width for a, b in zip(edges, edges[1:])]
@@ -85,7 +83,7 @@ def _by_halves(group: ProcessGroup, row: np.ndarray, op: ReduceOp) -> Steps:
     halves = row[:middle], row[middle:]
     mine, other, came = halves[own], halves[1 - own], np.empty_like(halves[own])
     yield [group.comm.Irecv(raw(came), 1 - own), group.comm.Isend(raw(other), 1 - own)]
-    sums.pair(mine, came, op, first=own == 0)
+    sums.tree_in_pieces([mine, came] if own == 0 else [came, mine], op, mine)
     yield [group.comm.Irecv(raw(other), 1 - own), group.comm.Isend(raw(mine), 1 - own)]
     return row
 
