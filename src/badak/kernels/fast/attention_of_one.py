@@ -7,26 +7,18 @@ import numpy as np
 from badak.kernels.fast.compiler.arrays import unit_stride
 from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
 from badak.kernels.fast.compiler.compile import kernel, overload
-from badak.kernels.fast.compiler.floats import largest
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.vectors.accumulators import rounded_to, summing
 from badak.kernels.fast.vectors.dots import dots
-from badak.kernels.fast.vectors.functions import exp
+from badak.kernels.fast.vectors.rows import exp_row, largest_in, scaled_row
 
 
 @kernel
 def _softmax(row):
     """row = exp(row - lse) in place; returns lse."""
-    top, total = row.dtype.type(-np.inf), row.dtype.type(0)
-    for j in range(row.size):
-        top = largest(top, row[j])
-    for j in range(row.size):
-        e = exp(row[j] - top)
-        row[j] = e
-        total += e
-    scale = row.dtype.type(1) / total
-    for j in range(row.size):
-        row[j] *= scale
+    top = largest_in(row)
+    total = exp_row(row, row, top)
+    scaled_row(row, row, row.dtype.type(1) / total)
     return top + row.dtype.type(math.log(total))
 
 

@@ -4,8 +4,10 @@ import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.fast.casts import vector
+from badak.kernels.fast.compiler.floats import over_root
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.totals import summed
+from badak.kernels.fast.vectors.rows import normal_row, squares_in, total_in
 from badak.kernels.half import value_dtype
 
 
@@ -15,21 +17,12 @@ def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
 
     mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
     """
-    n_rows, channels = x.shape
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    share = x.dtype.type(1 / max(channels, 1))
-    for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        total, square = zero, zero
-        for c in range(channels):
-            total += x[n, c]
-        m = total * share
-        for c in range(channels):
-            d = x[n, c] - m
-            square += d * d
-        r = one / np.sqrt(square * share + eps)
+    share = x.dtype.type(1 / max(x.shape[1], 1))
+    for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
+        m = total_in(x[n]) * share
+        r = over_root(squares_in(x[n], m) * share + eps)
         mean[n], rstd[n] = m, r
-        for c in range(channels):
-            y[n, c] = (x[n, c] - m) * r * w[c] + b[c]
+        normal_row(y[n], x[n], m, r, w, b)
 
 
 @parallel("W2 Wf2 Wf2 R2 R2 Rf1 Rf1 Rf1 i")

@@ -4,25 +4,21 @@ import numpy as np
 
 from badak.kernels.fast._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.fast.casts import vector
+from badak.kernels.fast.compiler.floats import over_root
 from badak.kernels.fast.threads.parallel import parallel
 from badak.kernels.fast.totals import summed
+from badak.kernels.fast.vectors.rows import normal_row, squares_in
 from badak.kernels.half import value_dtype
 
 
 @parallel("W2 Wf1 R2 Rf1 f i")
 def rms_norm_rows(task, y, rstd, x, w, eps, rows):
     """y (N, C), rstd (N,) for `rows` rows:   rstd = 1 / sqrt(sum_c x^2 / C + eps)   y = w x rstd."""
-    n_rows, channels = x.shape
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    share = x.dtype.type(1 / max(channels, 1))
-    for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        square = zero
-        for c in range(channels):
-            square += x[n, c] * x[n, c]
-        r = one / np.sqrt(square * share + eps)
+    zero, share = x.dtype.type(0), x.dtype.type(1 / max(x.shape[1], 1))
+    for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
+        r = over_root(squares_in(x[n], zero) * share + eps)
         rstd[n] = r
-        for c in range(channels):
-            y[n, c] = x[n, c] * r * w[c]
+        normal_row(y[n], x[n], zero, r, w, None)
 
 
 @parallel("W2 Wf2 R2 R2 Rf1 Rf1 i")

@@ -15,7 +15,7 @@ from numba.extending import intrinsic, overload
 
 from badak.kernels.update import fma, largest, quotient
 
-__all__ = ["fma", "is_float32", "largest", "minus", "pow2", "quotient", "rint", "rounded"]
+__all__ = ["fma", "is_float32", "largest", "minus", "over_root", "pow2", "quotient", "rint", "rounded"]
 
 
 def is_float32(kind):
@@ -31,6 +31,11 @@ def rounded(meaning):
 def minus(a, b):
     """a - b, rounded on its own: of x - top - rest the compiler would make x - (top + rest), and lose the digits of rest."""
     return a - b
+
+
+def over_root(x):
+    """1 / sqrt(x). With fast-math flags it would be an estimate, improved: NaN instead of 0 for infinity."""
+    return type(x)(1) / np.sqrt(x)
 
 
 def rint(x):
@@ -93,6 +98,7 @@ def _(a, b):
 
 rounded(fma)(lambda a, b, c: lambda a, b, c: _fma(a, b, c))
 rounded(minus)(lambda a, b: lambda a, b: a - b)
+rounded(over_root)(lambda x: lambda x: type(x)(1) / np.sqrt(x))
 rounded(rint)(lambda x: lambda x: _rint(x))
 rounded(largest)(lambda a, b: lambda a, b: _largest(a, b))
 rounded(pow2)(lambda n: lambda n: _pow2(n))

@@ -13,7 +13,7 @@ from badak.kernels.fast.compiler.compile import overload
 from badak.kernels.fast.compiler.registers import I64, Vectors, instruction, returns
 from badak.kernels.fast.vectors.functions import exp, exp_lanes
 
-__all__ = ["exp_row", "exp_total", "largest_in", "scaled_row", "shifted_row"]
+__all__ = ["exp_row", "exp_total", "largest_in", "normal_row", "scaled_row", "shifted_row", "squares_in", "total_in"]
 
 _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its own: an addition takes four cycles
 
@@ -153,6 +153,63 @@ def _shifted(half):
     return shifted
 
 
+def _emit_total(half, squares):
+    """The instruction that gives the sum of x, or of (x - m)^2."""
+
+    @instruction
+    def several(typingctx, like, m, x, size):
+        def codegen(context, builder, signature, values):
+            v = Vectors(builder, signature.args[0])
+            _, m, x, size = values
+            m = v.splat(m)
+
+            def body(place, mask, total):
+                number = v.load(_at(v, x, place, half), mask=mask, half=half)
+                if not squares:
+                    return [builder.fadd(total[0], number)]
+                d = _kept(v, mask, builder.fsub(number, m), v.zero)
+                return [v.fma(d, d, total[0])]
+
+            first, second, third, fourth = (total for (total,) in _sweep(v, size, body, [v.zero], _TOGETHER))
+            return v.total(builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
+
+        return returns(like, [like, like], 2), codegen
+
+    return several
+
+
+_total, _squares = _of_half(lambda half: _emit_total(half, False)), _of_half(lambda half: _emit_total(half, True))
+
+
+def _emit_normal(half, biased):
+    """The instruction that writes y = (x - m) r w + b, or without b; w and b are never bfloat16."""
+
+    @instruction
+    def several(typingctx, like, m, r, y, x, w, b, size):
+        def codegen(context, builder, signature, values):
+            v = Vectors(builder, signature.args[0])
+            _, m, r, y, x, w, b, size = values
+            m, r = v.splat(m), v.splat(r)
+
+            def body(place, mask, carried):
+                number = v.load(_at(v, x, place, half), mask=mask, half=half)
+                h = builder.fmul(builder.fsub(number, m), r)
+                factor = v.load(_at(v, w, place, False), mask=mask)
+                made = v.fma(h, factor, v.load(_at(v, b, place, False), mask=mask)) if biased else builder.fmul(h, factor)
+                v.store(made, _at(v, y, place, half), mask=mask, half=half)
+                return []
+
+            _sweep(v, size, body)
+            return context.get_dummy_value()
+
+        return returns(None, [like, like, like], 5), codegen
+
+    return several
+
+
+_normal, _normal_biased = _of_half(lambda half: _emit_normal(half, False)), _of_half(lambda half: _emit_normal(half, True))
+
+
 def largest_in(x):
     """The largest number of a row; a NaN may be passed over: it shows in the sum of `exp_row` and `exp_total`."""
     return x.max(initial=-np.inf)
@@ -177,6 +234,50 @@ def scaled_row(y, x, factor):
 def shifted_row(y, x, first, second):
     """y = (x - first) - second, each difference rounded on its own; y and x are of one dtype."""
     y[:] = (x - first) - second
+
+
+def total_in(x):
+    """The sum of a row."""
+    return x.sum()
+
+
+def squares_in(x, m):
+    """The sum of (x - m)^2."""
+    return ((x - m) ** 2).sum()
+
+
+def normal_row(y, x, m, r, w, b):
+    """y = (x - m) r w + b, b a row or None; y and x are of one dtype."""
+    y[:] = (x - m) * r * w + (0 if b is None else b)
+
+
+@overload(total_in)
+def _(x):
+    total = _total[is_bfloat16(x)]
+    return lambda x: total(x.dtype.type(0), x.dtype.type(0), x.ctypes.data, x.size)
+
+
+@overload(squares_in)
+def _(x, m):
+    squares = _squares[is_bfloat16(x)]
+    return lambda x, m: squares(x.dtype.type(0), m, x.ctypes.data, x.size)
+
+
+@overload(normal_row)
+def _(y, x, m, r, w, b):
+    normal, biased = _normal[is_bfloat16(x)], _normal_biased[is_bfloat16(x)]
+    if getattr(b, "ndim", 0) == 0:
+
+
+        def run(y, x, m, r, w, b):
+            normal(x.dtype.type(0), m, r, y.ctypes.data, x.ctypes.data, w.ctypes.data, 0, x.size)
+
+    else:
+
+        def run(y, x, m, r, w, b):
+            biased(x.dtype.type(0), m, r, y.ctypes.data, x.ctypes.data, w.ctypes.data, b.ctypes.data, x.size)
+
+    return run
 
 
 @overload(largest_in)
