@@ -96,3 +96,21 @@ def test_a_position_of_another_loader_is_refused():
         LOADERS["own generator"]().load_state_dict(LOADERS["shuffled"]().state_dict())
     with pytest.raises(StateError, match="load_state_dict: expected"):
         LOADERS["shuffled"]().load_state_dict({"batches": 3})
+
+
+@pytest.mark.parametrize("name, workers", [*((name, 0) for name in LOADERS), ("shuffled", 2)])
+def test_what_is_not_read_counts_as_given(name, workers):
+    def epoch(loader):
+        return [batch[0].tolist() if isinstance(batch, list) else batch.tolist() for batch in loader]
+
+    def made():
+        badak.manual_seed(3)
+        return LOADERS[name](num_workers=workers)
+
+    whole, loader = epoch(made()), made()
+    reads = loader.unread()
+    first = [next(reads) for _ in range(5)]
+    state, left = loader.state_dict(), made()
+    assert epoch([first[1]()]) == whole[1:2] and state["batches"] == 5
+    left.load_state_dict(state)
+    assert epoch(read() for read in left.unread()) == whole[5:] == epoch(read() for read in reads)

@@ -1,10 +1,13 @@
 """Testing, writing and reading over ranks: the same answers as one rank gives, each rank with its part of the work."""
 
+import json
+
 import pytest
 
 from badak.data import DataLoader, Dataset
 from badak.train.ranks import _part
 from tests.distributed.ranks import PROGRAMS, launch
+from tests.distributed.small import arguments, state
 
 SIZES = "--layers 1 --heads 2 --d-model 16 --context 16 --schedule constant".split()
 
@@ -93,3 +96,31 @@ def test_a_rank_s_part_of_the_batches(size):
         assert part == whole[rank::size] and data.read == sum(part, [])
         found += part
     assert sorted(found) == whole
+
+
+@pytest.mark.slow
+def test_each_rank_reads_what_it_learns_from_and_no_more(text, tmp_path):
+    done = launch(2, PROGRAMS / "reads.py", tmp_path, *arguments(text, tmp_path / "run", 4))
+    assert done.code == 0, done.err
+    (tmp_path / "alone").mkdir()
+    alone = launch(1, PROGRAMS / "reads.py", tmp_path / "alone", *arguments(text, tmp_path / "alone" / "run", 4), "--tree")
+    assert alone.code == 0, alone.err
+
+    def learned(folder, rank):
+        return [index for kind, index in json.loads((folder / f"read-{rank}.json").read_text()) if kind == "TokenWindows"]
+
+    whole, parts = learned(tmp_path / "alone", 0), [learned(tmp_path, rank) for rank in range(2)]
+    assert len(whole) == 16 and [len(part) for part in parts] == [8, 8]
+    for at in range(0, 16, 4):  # four batches of an update, two for each
+        assert whole[at : at + 4] == parts[0][at // 2 : at // 2 + 2] + parts[1][at // 2 : at // 2 + 2]
+
+
+@pytest.mark.slow
+def test_what_is_hidden_is_drawn_by_the_batch_and_not_by_the_rank(tmp_path):
+    words = "--steps 4 --batch-size 4 --accumulate 4 --layers 1 --heads 2 --d-model 16 --dropout 0.2 --schedule constant".split()
+    made = []
+    for ranks, more in ((1, ["--tree"]), (2, [])):
+        done = launch(ranks, "train", "bert", "--run", tmp_path / str(ranks), *words, *more)
+        assert done.code == 0, done.err
+        made.append(state(tmp_path / str(ranks)))
+    assert made[0] == made[1]

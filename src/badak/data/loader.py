@@ -8,6 +8,7 @@ import itertools
 import multiprocessing
 import os
 import weakref
+from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Generic, TypeVar
 
@@ -98,6 +99,15 @@ class DataLoader(Generic[T_co]):
         _warn_of_many(self.num_workers)
         return _WorkerBatches(self, self._position.start(self))
 
+    def unread(self):
+        """An iteration that gives functions in place of batches, each of which reads its batch: what nobody calls is not read.
+
+        Worker processes read ahead, and an iterable dataset has no numbers: there each batch is read before its function is given.
+        """
+        if self.num_workers or isinstance(self.dataset, IterableDataset):
+            return (partial(_given, batch) for batch in self)
+        return _Unread(self, self._position.start(self))
+
     def state_dict(self) -> dict:
         """The position: batches given in this epoch, and the states of the generators at its start."""
         return self._position.state_dict(self)
@@ -163,6 +173,17 @@ class _Batches:
 
     def __len__(self) -> int:
         return len(self._loader._index_sampler)
+
+
+class _Unread(_Batches):
+    """One iteration, read by whom it may concern."""
+
+    def _next(self):
+        return partial(self._fetcher.fetch, next(self._numbers))
+
+
+def _given(batch):
+    return batch
 
 
 class _WorkerBatches(_Batches):

@@ -1,7 +1,8 @@
 """Any loader for the loop: batches over and over, and where it stands among them."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,19 @@ class Batches:
         return len(self.loader)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Any]:
+        return (read() for read in self.unread())
+
+    def unread(self) -> Iterator[Callable[[], Any]]:
+        """Functions that give the batches of an epoch."""
         skip, self.skip = self.skip, 0
         self.given = skip
-        batches = iter(self.loader)
+        batches = unread(self.loader)
         if not self.knows:
             for _ in range(skip):
                 next(batches, None)
-        for batch in batches:
+        for read in batches:
             self.given += 1
-            yield batch
+            yield read
         self.given = 0
 
     def state_dict(self) -> dict[str, Any]:
@@ -70,6 +75,16 @@ class Batches:
                 BadakWarning,
                 stacklevel=2,
             )
+
+
+def unread(loader: Iterable) -> Iterator[Callable[[], Any]]:
+    """Functions that give a batch of this epoch each; those of a DataLoader read it then."""
+    knows = isinstance(loader, Batches) or isinstance(loader, DataLoader) and type(loader).__iter__ is DataLoader.__iter__
+    return loader.unread() if knows else (partial(_same, batch) for batch in loader)  # type: ignore[attr-defined]
+
+
+def _same(batch: Any) -> Any:
+    return batch
 
 
 def length_of(loader: Any) -> int | None:

@@ -1,7 +1,8 @@
 """All that changes while a model learns, and therefore all that a run has to save."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from badak.nn.utils import clip_grad_norm_
 from badak.optim import SGD, Adam, AdamW, Optimizer
 from badak.optim.lr_scheduler import LambdaLR
 from badak.replay import Compiled
-from badak.tensor import Tensor
+from badak.tensor import Tensor, from_numpy
 from badak.tensor.dtypes import bfloat16
 from badak.tensor.random import get_rng_state, set_rng_state
-from badak.train.batches import length_of
+from badak.train.batches import length_of, unread
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment, Measured, score_of
 from badak.train.ranks import Ranks, Sum, drawn_for
@@ -52,7 +53,7 @@ class Learner:
             experiment.ranks = self.ranks
             self.slots = self.ranks.slots(config.accumulate)
             self.sum = Sum(self.ranks, list(experiment.model.parameters()))
-        self._batches = iter(())
+        self._batches: Iterator[Callable[[], Any]] = iter(())
         self.weights = {name: p for name, p in experiment.model.named_parameters() if p.requires_grad}
         self.average = {name: p.detach().clone() for name, p in self.weights.items()} if config.average else {}
 
@@ -64,28 +65,30 @@ class Learner:
 
     def next_batch(self) -> Any:
         """The batch after the last one, over the ends of epochs."""
-        if (batch := next(self._batches, None)) is None:
-            self._batches = iter(self.experiment.loader)
-            batch = next(self._batches, None)
-        if batch is None:  # a loader that goes on where it stood may have been at the end of an epoch
-            self._batches = iter(self.experiment.loader)
-            batch = next(self._batches, None)
-        if batch is None:
-            raise ArgumentError("training: the loader gives no batch", "a loader with at least one batch in each epoch")
-        return batch
+        return self._next_unread()()
 
-    def next_batches(self) -> list[Any]:
-        """The batches of one update: `accumulate`, or those that are left of the epoch."""
-        batches = [self.next_batch()]
-        while len(batches) < self.config.accumulate and (batch := next(self._batches, None)) is not None:
-            batches.append(batch)
-        return batches
+    def _next_unread(self) -> Callable[[], Any]:
+        """A function that reads the next batch."""
+        if (read := next(self._batches, None)) is None:
+            self._batches = unread(self.experiment.loader)
+            read = next(self._batches, None)
+        if read is None:  # a loader that goes on where it stood may have been at the end of an epoch
+            self._batches = unread(self.experiment.loader)
+            read = next(self._batches, None)
+        if read is None:
+            raise ArgumentError("training: the loader gives no batch", "a loader with at least one batch in each epoch")
+        return read
+
+    def next_unread(self) -> Iterator[Callable[[], Any]]:
+        """The batches of one update: `accumulate`, or those that are left of the epoch; as functions that read them."""
+        yield self._next_unread()
+        yield from islice(self._batches, self.config.accumulate - 1)
 
     def update(self) -> Score:
         """One update, and what it counted before it."""
-        asked = [self.experiment.prepare(batch) for batch in self.next_batches()]
         if self.config.tree:
-            return self._shared(asked)
+            return self._shared(list(self.next_unread()))
+        asked = [self.experiment.prepare(batch) for batch in [read() for read in self.next_unread()]]
         if len(asked) == 1:
             found: list[Measured] = [self.learn(*asked[0])]
         else:
@@ -98,19 +101,23 @@ class Learner:
         seen = [self.experiment.seen(inputs) for inputs, _ in asked]
         return sum((score_of(*one, number) for one, number in zip(found, seen)), Score())
 
-    def _shared(self, asked: list[tuple[tuple[Tensor, ...], Tensor]]) -> Score:
-        """One update whose batches the ranks share; see `ranks.py`."""
-        counts = [self.experiment.count(labels) for _, labels in asked]
-        whole = sum(counts[1:], counts[0]).clamp(min=1)
+    def _shared(self, batches: list[Callable[[], Any]]) -> Score:
+        """One update whose batches the ranks share, each of which reads its own; see `ranks.py`."""
+        asked = {}
+        for slot in self.slots[: max(0, len(batches) - self.slots.start)]:  # the last update of an epoch may have fewer
+            with drawn_for(self.config.seed, self.step, slot, "reading"):
+                asked[slot] = self.experiment.prepare(batches[slot]())
+        own = {slot: self.experiment.count(labels) for slot, (_, labels) in asked.items()}
+        whole = from_numpy(self.ranks.table(np.array([count.item() for count in own.values()], np.int64))).sum().clamp(min=1)
         rows = []
         for slot in self.slots:
-            there = slot < len(asked)  # the last update of an epoch may have fewer
-            if there:
+            if slot in asked:
+                inputs, labels = asked[slot]
                 self.optimizer.zero_grad(set_to_none=False)
                 with drawn_for(self.config.seed, self.step, slot):
-                    loss, right, count = self.add(*asked[slot], counts[slot] / whole)
-                rows.append((loss.item(), -1 if right is None else int(right), int(count), self.experiment.seen(asked[slot][0])))
-            self.sum.add(empty=not there)
+                    loss, right, count = self.add(inputs, labels, own[slot] / whole)
+                rows.append((loss.item(), -1 if right is None else int(right), int(count), self.experiment.seen(inputs)))
+            self.sum.add(empty=slot not in asked)
         self.sum.finish()
         self._step()
         self._follow()

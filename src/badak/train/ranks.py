@@ -1,10 +1,10 @@
 """One training on several ranks (`badak launch -n N train ...`): each computes its share of an update's batches.
 
-All ranks read the same batches and hold the same weights, schedule and generators. The moments lie in parts on all of them, and are
-brought to the first one when it saves the run. What is divided, too, is the work: the gradients of `accumulate` batches. They are
-added in a tree over the batches, whose top lies over the ranks, each weighed by its part of all labels, and dropout is drawn for
-each batch by its number. So the weights have the same bits on one rank and on several, wherever each rank has 1, 2, 4, 8 ... of the
-batches.
+All ranks draw the same order of batches, and each reads those that it computes. All hold the same weights, schedule and
+generators. The moments lie in parts on all of them, and are brought to the first one when it saves the run. The gradients of
+the `accumulate` batches are added in a tree over the batches, whose top lies over the ranks, each weighed by its part of all
+labels. What is hidden or moved in a batch, and its dropout, is drawn by its number. So the weights have the same bits on one
+rank and on several, wherever each rank has 1, 2, 4, 8 ... of the batches.
 """
 
 import hashlib
@@ -154,10 +154,10 @@ def _join(held: list[tuple[int, np.ndarray]]) -> None:
 
 
 @contextmanager
-def drawn_for(seed: int, step: int, batch: int) -> Iterator[None]:
-    """Within the block the random numbers are those of this batch of this update, whichever rank computes it."""
+def drawn_for(seed: int, step: int, batch: int, use: str = "") -> Iterator[None]:
+    """Within the block the random numbers are those of this batch of this update, whichever rank has it; each use has others."""
     before = get_rng_state()
-    digest = hashlib.sha256(f"{seed} {step} {batch}".encode()).digest()
+    digest = hashlib.sha256(f"{seed} {step} {batch} {use}".strip().encode()).digest()
     manual_seed(int.from_bytes(digest[:8], "little") >> 1)
     try:
         yield
