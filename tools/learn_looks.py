@@ -19,6 +19,7 @@ from badak.nn import functional as F
 from tests.look.conftest import FLAGS, chromium
 
 LARGEST = 150_000  # bytes of a picture
+STORY = "\n오리가 연못에 갔습니다."
 
 
 class Heads(nn.Module):
@@ -92,14 +93,47 @@ def encoder(names: dict) -> Look:
     return badak.look(names["Encoder"](32, 4, 6), names["x"], kind="bidirectional", loss=_sum, title="5")
 
 
+def decoder(names: dict) -> Look:
+    row, letters = names["numbers"].index(217), names["letters"]
+    batch = names["digits"][row : row + 1], names["texts"][row : row + 1, :-3]  # without <end> and padding
+    return badak.look(
+        names["model"],
+        batch,
+        tokenizer=lambda i: letters[i] if i < len(letters) else str(i),
+        kind="encoder-decoder",
+    )
+
+
+def mean(names: dict) -> Look:
+    words = {names["A"]: "A", names["B"]: "B"} | dict.fromkeys(range(4, 12), "·")
+    return badak.look(names["models"]["mean of outputs"], a_before_b(names), tokenizer=words)
+
+
+def a_before_b(names: dict) -> Any:
+    """A text of chapter 7."""
+    return badak.tensor([[7, 5, names["A"], 9, 11, 4, 8, names["B"], 6, 10]])
+
+
 def training(names: dict) -> Look:
     return badak.look(names["model"], names["ids"][:1], labels=names["labels"][:1], tokenizer=str, title="8")
+
+
+def writing(names: dict) -> Look:
+    return badak.look(names["model"], in_letters(names, STORY), tokenizer=names["letters"])
+
+
+def in_letters(names: dict, text: str) -> Any:
+    return badak.tensor([[names["number"][letter] for letter in text]])
 
 
 def mistake(names: dict) -> Look:
     badak.manual_seed(1)
     model = names["Hurried"]()
     return badak.look(model, names["ids"][:1], labels=names["labels"][:1], tokenizer=str, title="10")
+
+
+def beginning(page: Page) -> None:
+    """The page as it opens."""
 
 
 def matrix(page: Page) -> None:
@@ -141,7 +175,10 @@ LOOKS: dict[str, tuple[Callable[[dict], Look], Callable[[Page], None], int]] = {
     "03-heads": (heads, two, 720),
     "04-masks": (masks, matrix, 680),
     "05-encoder": (encoder, stream, 760),
+    "06-decoder": (decoder, beginning, 900),
+    "07-cls-or-mean": (mean, beginning, 900),
     "08-training": (training, floor("loss"), 860),
+    "09-writing": (writing, beginning, 900),
     "10-what-goes-wrong": (mistake, gradients, 860),
 }
 

@@ -3,9 +3,7 @@
 Each is drawn from the numbers that the programs of its chapter leave behind.
 """
 
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -135,15 +133,6 @@ def decoder(names: dict) -> Figure:
             _, weights = model.decoder.multihead_attn(*calls[-1])
         table(ax, weights[0].numpy(), list(word), list(str(number)))
     hook.remove()
-    row = names["numbers"].index(217)
-    batch = names["digits"][row : row + 1], names["texts"][row : row + 1, :-3]  # without <end> and padding
-    look = badak.look(
-        model,
-        batch,
-        tokenizer=lambda i: names["letters"][i] if i < len(names["letters"]) else str(i),
-        kind="encoder-decoder",
-    )
-    screenshot(look.to_html(), PLACE / "06-look.png")
     return figure
 
 
@@ -151,7 +140,7 @@ def cls_or_mean(names: dict) -> Figure:
     """At whom CLS looks, mean of its heads; what each word says in the mean: its part of the answer's two numbers."""
     import badak
 
-    ids = badak.tensor([[7, 5, names["A"], 9, 11, 4, 8, names["B"], 6, 10]])
+    ids = learn_looks.a_before_b(names)
     words = ["A" if i == names["A"] else "B" if i == names["B"] else "·" for i in ids[0].tolist()]
     inputs: list[tuple] = []
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
@@ -166,8 +155,6 @@ def cls_or_mean(names: dict) -> Figure:
         reader(ids)
         hook.remove()
         votes = (said[0] @ (reader.answer.weight[1] - reader.answer.weight[0])).numpy()
-    look = badak.look(reader, ids, tokenizer={names["A"]: "A", names["B"]: "B"} | dict.fromkeys(range(4, 12), "·"))
-    screenshot(look.to_html(), PLACE / "07-look.png")
     left.bar(range(len(words) + 1), weights[0, 0].numpy(), color=BLUE)
     left.set_xticks(range(len(words) + 1), ["CLS", *words])
     right.bar(range(len(words)), votes, color=[ORANGE if word != "·" else GREY for word in words])
@@ -194,21 +181,16 @@ def training(names: dict) -> Figure:
 
 
 def writing(names: dict) -> Figure:
-    """The heads of the first layer on a story, and the page of the microscope beside it as 09-look.png."""
+    """The heads of the first layer on a story."""
     import badak
 
-    story = "\n오리가 연못에 갔습니다."
-    look = badak.look(
-        names["model"], badak.tensor([[names["number"][letter] for letter in story]]), tokenizer=names["letters"]
-    )
-    screenshot(look.to_html(), PLACE / "09-look.png")
+    story = learn_looks.STORY
     letters = ["↵" if letter == "\n" else letter for letter in story]
     figure, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
     inputs: list = []
     hook = names["model"].layers[0].self_attn.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
     with badak.no_grad():
-        ids = badak.tensor([[names["number"][letter] for letter in story]])
-        names["model"](ids)
+        names["model"](learn_looks.in_letters(names, story))
         hook.remove()
         _, weights = (
             names["model"]
@@ -218,22 +200,6 @@ def writing(names: dict) -> Figure:
     for ax, head in zip(axes, weights[0].numpy()):
         table(ax, head, letters, letters, numbers=False)
     return figure
-
-
-def screenshot(page: str, path: Path) -> None:
-    """A picture of an HTML page, as Chromium shows it."""
-    with tempfile.TemporaryDirectory() as folder:
-        html = Path(folder) / "page.html"
-        html.write_text(page, encoding="utf-8")
-        command = [
-            "chromium",
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            "--window-size=1100,900",
-        ]
-        subprocess.run([*command, f"--screenshot={path}", html.as_uri()], check=True, capture_output=True, timeout=120)
 
 
 PICTURES: dict[str, Callable[[dict], Figure]] = {
