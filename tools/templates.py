@@ -170,12 +170,15 @@ class Reader:
                     self._add(module, raw(each.value), False)
 
     def _keep_metadata(self, module: Module) -> None:
-        """The help of settings: setting(..., help=...), and the unit."""
+        """What --help says: help=..., the unit, the headings; of a field its second argument, option(default, help)."""
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call):
                 for word in node.keywords:
-                    if word.arg in ("help", "unit", "epilog", "short_help"):
+                    if word.arg in ("help", "unit", "epilog", "short_help", "section"):
                         self.keep(module, word.value)
+                of_field = isinstance(node.func, ast.Name) and node.func.id == "option"
+                if (of_field or called(node) in ("options_of", "section")) and node.args:
+                    self.keep(module, node.args[min(1, len(node.args) - 1)])
 
     def _keep_page(self) -> None:
         """What `badak explain` shows: what docs/errors.md says between its programs, and what diagnoses say of themselves."""

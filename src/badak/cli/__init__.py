@@ -40,9 +40,19 @@ LINE = 600  # characters of a complaint: what somebody typed may be longer
 
 
 class Chooser(click.Group):
-    """A group that shows its help where no command was named; code 2, for nothing was done."""
+    """A group that shows its help where no command was named (code 2, for nothing was done), and all help in one language."""
 
     context_class = Context
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        found = super().get_command(ctx, name)
+        if found is not None:
+            found.context_class = Context
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.commands[name].help or "") for name in self.list_commands(ctx)])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:

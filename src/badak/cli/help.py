@@ -14,6 +14,7 @@ WORDS_OF_CLICK = (  # templates of what click itself says
     "Commands",
     "Show this message and exit.",
     "default: {0}",
+    "default {0}",
     "required",
     "Missing command.",
     "No such command {0}.",
@@ -39,7 +40,8 @@ WORDS_OF_CLICK = (  # templates of what click itself says
     "{0} is not in the range {1}.",
     "{0} is not one of {1}.",
 )
-_NOTES = re.compile(r"(.*?)(?:  \[(.*)\])?", re.DOTALL)  # a help text, and [default: 3; required] behind it
+_NOTES = re.compile(r"(.*)  \[([^\[\]]*)\]", re.DOTALL)  # a help text, and [default: 3; required] behind it
+_DEFAULT = re.compile(r"(default (?:\S+))(?: (.+))?")  # of a field: its value and its unit
 _WIDE = "\0"  # stands behind a letter of two columns while lines are cut
 
 
@@ -69,10 +71,16 @@ class Context(click.Context):
 def described(text: str) -> str:
     """What --help says of an option: the text and the notes behind it, each by itself."""
     whole, found = say(text), _NOTES.fullmatch(text)
-    if whole != text or found is None or found[2] is None:
+    if whole != text or found is None:
         return whole
-    notes = "; ".join(", ".join(say(note) for note in part.split(", ")) for part in found[2].split("; "))
-    return f"{say(found[1])}  [{notes}]"
+    notes = "; ".join(", ".join(noted(note) for note in part.split(", ")) for part in found[2].split("; "))
+    return f"{described(found[1])}  [{notes}]"
+
+
+def noted(note: str) -> str:
+    """One of the notes: default: 3, required, or default 3 steps, where the unit is a word of its own."""
+    found = _DEFAULT.fullmatch(note)
+    return f"{say(found[1])} {say(found[2] or '')}".rstrip() if found else say(note)
 
 
 def columns(text: str) -> str:

@@ -18,7 +18,7 @@ class SampleConfig:
     """How the next token is chosen; temperature 0 is greedy: always the most likely one."""
 
     new_tokens: int = option(300, "tokens to write at most", unit="tokens", at_least=0)
-    temperature: float = option(0.8, "below 1 bolder, above 1 wilder, 0 always the most likely", at_least=0)
+    temperature: float = option(0.8, "below 1 safer, above 1 wilder, 0 always the most likely", at_least=0)
     top_k: int = option(40, "draw only from the k most likely; 0 is all", unit="tokens", at_least=0)
     top_p: float = option(1.0, "draw only from the fewest that hold this probability", above=0, at_most=1)
     min_p: float = option(0.0, "draw only from those with this share of the likeliest's probability", at_least=0, below=1)
