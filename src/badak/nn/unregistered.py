@@ -66,10 +66,12 @@ def _flat(value, depth: int = 0) -> Iterator[Any]:
 def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, str, tuple]:
     owner, kind = type(module).__name__, type(value).__name__
     of_modules = items is not lost
-    count = f"{len(items)} {'module' if of_modules else 'parameter'}{'s' * (len(items) > 1)}"
-    their = f"their {len(lost)} parameters" if of_modules else "they"
+    n, p = len(items), len(lost)
     holder = ("nn.Module" if of_modules else "nn.Parameter") + ("Dict({...})" if kind == "dict" else "List([...])")
-    cause = f"{owner}.{name} is a {kind} with {count}: {their} are not registered and will not train."
+    if of_modules:
+        cause = f"{owner}.{name} is a {kind} with {n} module{'s' * (n > 1)}: their {p} parameters are not registered and will not train."
+    else:
+        cause = f"{owner}.{name} is a {kind} with {n} parameter{'s' * (n > 1)}: they are not registered and will not train."
     return cause, holder + ".", ("plain container", type(module), name)
 
 

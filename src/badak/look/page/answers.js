@@ -36,7 +36,7 @@ function likeliest(all, at) {
     tag("td", { class: "number" }, percent(share)),
     tag("td", { class: "number soft" }, short(logit))));
   return tag("table", {}, tag("thead", {}, tag("tr", {}, tag("th", {}, say(all.of === "classes" ? "class" : "token")),
-    tag("th", { colspan: 2 }, say("probability")), tag("th", { class: "number" }, "logit"))), tag("tbody", {}, rows));
+    tag("th", { colspan: 2 }, say("probability")), tag("th", { class: "number" }, say("logit")))), tag("tbody", {}, rows));
 }
 
 /** The label of the place, its rank and probability, and how unsure the model is. */
