@@ -6,7 +6,6 @@ Each is drawn from the numbers that the programs of its chapter leave behind.
 import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import matplotlib
 

@@ -64,14 +64,14 @@ def _flat(value, depth: int = 0) -> Iterator[Any]:
 
 
 def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, str, tuple]:
-    owner, kind = type(module).__name__, type(value).__name__
+    owner, kind = f"{type(module).__name__}.{name}", type(value).__name__
     of_modules = items is not lost
     n, p = len(items), len(lost)
     holder = ("nn.Module" if of_modules else "nn.Parameter") + ("Dict({...})" if kind == "dict" else "List([...])")
     if of_modules:
-        cause = f"{owner}.{name} is a {kind} with {n} module{'s' * (n > 1)}: their {p} parameters are not registered and will not train."
+        cause = f"{owner} is a {kind} with {n} module{'s' * (n > 1)}: their {p} parameters are not registered and will not train."
     else:
-        cause = f"{owner}.{name} is a {kind} with {n} parameter{'s' * (n > 1)}: they are not registered and will not train."
+        cause = f"{owner} is a {kind} with {n} parameter{'s' * (n > 1)}: they are not registered and will not train."
     return cause, holder + ".", ("plain container", type(module), name)
 
 
