@@ -106,10 +106,17 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("how", [(), ("apart",)], ids=["one machine", "several"])
+@pytest.mark.parametrize("how", [(), ("apart",), ("refused",)], ids=["one machine", "several", "no memory"])
 def test_long_rows_go_in_pieces_and_give_what_numpy_gives(how, ranks):
     done = launch(ranks, PROGRAMS / "in_pieces.py", *how, "against_numpy.py", 60, ranks + 10)
     assert done.code == 0, done.err
+
+
+@pytest.mark.slow
+def test_many_groups_and_worlds_sum_long_rows():
+    done = launch(2, PROGRAMS / "many_groups.py")
+    assert done.code == 0, done.err
+    assert sorted(done.out.splitlines()) == [f"rank {rank}: 26 sums are right, 4 worlds share memory" for rank in range(2)]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import os
 import zlib
 from collections import deque
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from badak.face.distributed.engine import Place, engine, join, place
 from badak.face.distributed.shared import Shared, shared_memory
 from badak.face.distributed.work import Work, _seconds, forget, start
 
+WORLDS = 4  # that get shared memory
 HALF_AN_HOUR = 1800.0  # seconds that a collective waits for the others, as in PyTorch
 BACKENDS = ("mpi", "gloo", "nccl")
 
@@ -21,7 +23,7 @@ class ProcessGroup:
     """Some ranks that talk: `ranks` are their numbers in the world, `rank()` is our own among them.
 
     comm    carries data, talk the lines of `agree.py`, mail what send and recv exchange; None in a group of one
-    shared  memory that all its ranks can read, where they are on one machine
+    shared  memory that all its ranks can read: of the world, where it is on one machine, and was not made anew many times
     """
 
     def __init__(
@@ -36,7 +38,7 @@ class ProcessGroup:
         self.sending: list[Work] = []
         self.byte = None if self.comm is None else engine().MPI.BYTE
         self.in_place = None if self.comm is None else engine().MPI.IN_PLACE
-        self.shared: Shared | None = None if self.comm is None else shared_memory(engine().MPI, self.comm)
+        self.shared: Shared | None = None
         self.broken = ""
 
     def rank(self) -> int:
@@ -66,6 +68,7 @@ NON_MEMBER = -100
 group: Any = SimpleNamespace(WORLD=None)
 GroupMember = SimpleNamespace(WORLD=None, NON_GROUP_MEMBER=NON_MEMBER)
 _made: list[ProcessGroup] = []
+_worlds = count()
 sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), group.WORLD.rank())
 
 
@@ -140,7 +143,8 @@ def _meet(world: ProcessGroup, seconds: float) -> None:
         made = [engine().MPI.COMM_WORLD.Idup() for _ in range(3)]
         yield [request for _, request in made]
         world.comm, world.talk, world.mail = (comm for comm, _ in made)
-        world.shared = shared_memory(engine().MPI, world.comm)
+        if next(_worlds) < WORLDS:
+            world.shared = shared_memory(engine().MPI, world.comm)
 
     world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
     start(world, Work(world, "init_process_group", steps(), met.absent)).wait(seconds)

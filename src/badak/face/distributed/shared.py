@@ -5,8 +5,11 @@ own part of all, in the order of `sums.py`, and lays that there for them, too. M
 takes two thirds of the time that it takes by messages, which are copied once more on their way.
 """
 
+import math
+import shutil
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +17,17 @@ import numpy as np
 from badak.face.distributed import sums
 from badak.face.distributed.sums import ReduceOp
 
-PIECE = 2**20  # bytes of a piece
-TOGETHER = 2**22  # bytes of the pieces of all ranks: a container may have little memory of this kind
+PIECE = 2**19  # bytes of a piece, of which each rank has two
+TOGETHER = 2**22  # bytes of all of them: a container may have little memory of this kind
+PAGE = 4096
+LINUX = Path("/dev/shm")
 
 
 class Shared:
-    """The memory of a group whose ranks are all on this machine."""
+    """The memory of a group whose ranks are all on this machine.
+
+    It is there until the process ends: to give it back earlier, all ranks would have to come together once more.
+    """
 
     def __init__(self, comm: Any, window: Any, width: int):
         self.comm, self.window, self.own = comm, window, comm.rank
@@ -56,11 +64,27 @@ class Shared:
 
 
 def shared_memory(MPI: Any, comm: Any) -> Shared | None:
-    """That of these ranks, which all call this; None where they are on several machines."""
+    """That of these ranks, which all call this; None where they are on several machines, or one of them gets none."""
     here = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    together = here.size == comm.size
+    width = min(PIECE, TOGETHER // (2 * comm.size)) // PAGE * PAGE
+    ready, window = here.size == comm.size and width > 0 and _room() > 2 * TOGETHER, None
     here.Free()
-    if not together:
+    if not _all(MPI, comm, ready):
         return None
-    width = min(PIECE, TOGETHER // comm.size) // 4096 * 4096
-    return Shared(comm, MPI.Win.Allocate_shared(2 * width, 1, comm=comm), width) if width else None
+    try:
+        window = MPI.Win.Allocate_shared(2 * width, 1, comm=comm)
+    except MPI.Exception:  # then all send messages
+        pass
+    return Shared(comm, window, width) if _all(MPI, comm, window is not None) else None
+
+
+def _all(MPI: Any, comm: Any, yes: bool) -> bool:
+    """Whether all ranks say yes."""
+    found = np.array([yes], np.int32)
+    comm.Allreduce(MPI.IN_PLACE, found, MPI.MIN)
+    return bool(found[0])
+
+
+def _room() -> float:
+    """Bytes that are free where Linux keeps such memory: a process that writes to more is killed."""
+    return shutil.disk_usage(LINUX).free if LINUX.exists() else math.inf
