@@ -29,11 +29,11 @@ __all__ = ["LIKELY", "ahead", "name_of", "serve"]
 _MOST = 4  # processes that compile, the program among them: 200 MiB each
 _WORTH = 3  # kernels: for less, starting a process takes longer
 
-# What a Transformer's training step calls, in float32: the longest first, then what comes last in a step.
-LIKELY = """attention_backward_parts attention_blocks attention_of_one few_rows cross_entropy_backward_rows
-    cross_entropy_rows adam_exp_avg_exp_avg_sq layer_norm_backward_rows gelu_tanh_backward_block scatter_add_columns
-    column_sum_parts sum_parts softmax_rows block_norms whole_norm shrink layer_norm_rows gelu_tanh_block
-    product_tiles gather_rows""".split()
+# What a Transformer's training step calls, in float32: the longest two, then from the step's end to its beginning, so that the
+# program, which begins at its beginning, meets the helpers midway. Then what answering calls, which comes after a step.
+LIKELY = """attention_blocks attention_backward_parts adam_exp_avg_exp_avg_sq shrink whole_norm block_norms scatter_add_columns
+    add_into_lines gelu_tanh_backward_block column_sum_parts sum_parts layer_norm_backward_rows cross_entropy_backward_rows
+    cross_entropy_rows gelu_tanh_block product_tiles layer_norm_rows gather_rows attention_of_one few_rows softmax_rows""".split()
 
 
 def name_of(function, dtype):
