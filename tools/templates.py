@@ -50,7 +50,7 @@ CALLS: dict[str, tuple] = {
     "Option": ("help",),
 }
 # Functions that give a tuple of texts, and where they stand in it.
-RETURNS = {"_complaint": (0, 1), "describe_unregistered": (0, 1), "_prefix": (0, 1), "_vocabulary": (0, 1)}
+RETURNS = {"_complaint": (0, 1), "describe_unregistered": (0, 1), "_inside": (0, 1), "_prefix": (0, 1), "_vocabulary": (0, 1)}
 # Constants that are shown later, and whether their single words count.
 TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True, "MEANINGS": True, "title": True}
 TABLES["KIND_WORDS"] = True

@@ -137,7 +137,7 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
         raise AttentionInputError(cause, "key_padding_mask=mask", code=3)
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     words = "(queries, keys)" if len(shape) == 2 else "(batch heads, queries, keys)"
-    fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else None
+    fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else f"a mask of shape {wanted}"
     raise AttentionInputError(f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {words} = {wanted}.", fix)
 
 

@@ -85,6 +85,8 @@ class Sequential(_Ordered):
     def __init__(self, *args):
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        if len(args) == 1 and isinstance(args[0], list | tuple):
+            raise KindError(f"{kind(args[0])} is not a Module subclass", "the modules themselves: nn.Sequential(*modules)")
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 

@@ -95,7 +95,9 @@ class State(Members):
         that a wrapper wrote ("module."). Raises StateError with every problem at once and what it looks like.
         """
         if not isinstance(state_dict, Mapping):
-            raise KindError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+            has = hasattr(state_dict, "state_dict")
+            fix = "its state: other.state_dict()" if has else "what the file holds: load_state_dict(badak.load(path))"
+            raise KindError(f"Expected state_dict to be dict-like, got {type(state_dict)}.", fix)
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict((key.removeprefix(strip_prefix), value) for key, value in state_dict.items())
         if wrong := other_weights(self, state):

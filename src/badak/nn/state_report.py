@@ -10,10 +10,18 @@ _NEAREST = 3  # pairs of keys shown
 def diagnose(module, state: Mapping, missing: list[str], unexpected: list[str]) -> tuple[list[str], str | None]:
     """(lines, fix): what explains the problems, best explanation first; the fix of the first that has one."""
     own = module.state_dict()
-    looked_for = _prefix(own, state), _vocabulary(module, own, state), _nearest(missing, unexpected)
+    looked_for = _inside(own, state), _prefix(own, state), _vocabulary(module, own, state), _nearest(missing, unexpected)
     found = [item for item in looked_for if item]
     fixes = [fix for _, fix in found if fix]
     return [line for line, _ in found], fixes[0] if fixes else None
+
+
+def _inside(own: Mapping, state: Mapping) -> tuple[str, str] | None:
+    """A whole checkpoint was given, and the weights stand under one of its keys."""
+    for key, value in state.items():
+        if isinstance(value, Mapping) and any(name in own for name in value):
+            return f"this is a whole checkpoint: the weights stand under {key!r}.", f"load_state_dict(checkpoint[{key!r}])"
+    return None
 
 
 def _prefix(own: Mapping, state: Mapping) -> tuple[str, str] | None:

@@ -139,6 +139,12 @@ required = _Required()  # as a default: every group must state this setting
 
 def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
     """The groups in `params`: tensors, (name, tensor) pairs, or dicts. `owner` is the optimizer's name, for messages."""
+    if isinstance(params, dict) and "params" not in params and any(isinstance(x, Tensor) for x in params.values()):
+        raise KindError(f"{owner}: params is a dict of tensors by name", "model.parameters()")
+    if not isinstance(params, Tensor) and not hasattr(type(params), "__iter__") and callable(params):
+        if hasattr(params, "parameters"):
+            raise KindError(f"{owner}: params is the module {type(params).__name__} itself", "its parameters: model.parameters()")
+        raise KindError(f"{owner}: params is a function that was not called", "model.parameters(), with parentheses")
     if isinstance(params, (Tensor, dict)):
         kind = "one dict" if isinstance(params, dict) else "one tensor"
         raise KindError(

@@ -80,7 +80,14 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
                 f"got query={tuple(q.shape)}, key={tuple(k.shape)}, value={tuple(v.shape)}",
                 "enable_gqa=True, if each key head serves several query heads",
             )
-    lead = tuple(broadcast_shapes(*leads))
+    try:
+        lead = tuple(broadcast_shapes(*leads))
+    except ValueError:
+        shapes = f"query={tuple(q.shape)}, key={tuple(k.shape)}, value={tuple(v.shape)}"
+        raise ShapeError(
+            f"attention: query, key and value have different batches: {shapes}",
+            "the same leading axes in all three, (batch, heads, length, head_dim), or 1",
+        ) from None
     batch, heads = math.prod(lead[:-1]), lead[-1] if lead else 1
     q, k, v = (x.expand(*lead, *x.shape[-2:]).reshape(batch, heads, *x.shape[-2:]) for x in (q, k, v))
     return q, k, v, lead
