@@ -153,7 +153,7 @@ VARIANTS = {
         "a list with 1 parameter: they are", "nn.ParameterList("),
     "17 Sequential of a list": (lambda: nn.Sequential([layer]), "list is not a Module subclass", "nn.Sequential(*modules)"),
     "17 ModuleList called": (lambda: nn.ModuleList([layer])(x(1, 2)),
-        'missing the required "forward"', "for layer in layers"),
+        'missing the required "forward"', "x = layers[0](x)"),
     "18 module": (lambda: optim.Adam(layer), "Adam: params is the module Linear itself", "model.parameters()"),
     "18 method": (lambda: optim.SGD(layer.parameters, lr=0.1), "a function that was not called", "with parentheses"),
     "18 state": (lambda: optim.AdamW(state), "a dict of tensors by name", "model.parameters()"),

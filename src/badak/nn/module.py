@@ -83,7 +83,7 @@ class Module(Moving, State, Hooks):
     def forward(self, *input) -> object:
         """What the module computes; every subclass defines it."""
         ours = home(type(self)).startswith("badak.")
-        fix = "call the layers in it: for layer in layers: x = layer(x)" if ours else "def forward(self, x): ..."
+        fix = "call the layers in it, each by itself: x = layers[0](x)" if ours else "def forward(self, x): ..."
         raise MissingError(f'Module [{type(self).__name__}] is missing the required "forward" function', fix)
 
     # Attributes
