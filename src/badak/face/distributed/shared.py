@@ -1,8 +1,8 @@
 """Memory that the ranks of one machine have in common, through which they sum long rows.
 
 A row goes in pieces that stay in the cache. Each rank lays the others' parts of its piece where they can read them, joins its
-own part of all, in the order of `sums.py`, and lays that there for them, too. MPI gives the memory and lets the ranks meet. A sum
-takes two thirds of the time that it takes by messages, which are copied once more on their way.
+own part of all, in the order of `sums.py`, and lays that there for them, too. MPI gives the memory and lets the ranks meet.
+Messages would be copied once more on their way.
 """
 
 import math
