@@ -157,7 +157,8 @@ def report(subject: str, tape: Tape, names: Names, first: Trial, others: list[Tr
     made = Checkup(subject, steps=len(trial.losses) - 1, losses=list(trial.losses), seconds=seconds)
     if names.tops:
         top = names.tops[0]
-        made.model = f"{type(top).__name__}, {sum(p.numel() for p in top.parameters()):,} parameters"
+        count = sum(p.numel() for p in top.parameters())
+        made.model = f"{type(top).__name__}, {say(f'{count:,} parameters')}"
         made.optimizer = f"{type(tape.optimizer).__name__}, lr {trial.rates[0]:.3g}"
     began, end, steps = trial.losses[0], trial.losses[-1], made.steps
     if trial.stays and others:

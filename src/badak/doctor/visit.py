@@ -17,6 +17,7 @@ from badak.doctor.senses import is_random
 from badak.doctor.watch import Watch
 from badak.errors import ArgumentError, KindError
 from badak.face.amp.grad_scaler import GradScaler
+from badak.language import say
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
 
@@ -71,7 +72,8 @@ class Visit:
         self.names = Names(watch.called.values(), self.alive)
         if self.names.tops:
             top = self.names.tops[0]
-            report.model = f"{type(top).__name__}, {sum(p.numel() for p in top.parameters()):,} parameters"
+            count = sum(p.numel() for p in top.parameters())
+            report.model = f"{type(top).__name__}, {say(f'{count:,} parameters')}"
             if watch.steps:
                 rates = watch.steps[0].rates[:1]
                 lr = f", lr {rates[0]:.3g}" if rates else ""
