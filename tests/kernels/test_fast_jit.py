@@ -44,6 +44,13 @@ def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
     assert run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
 
 
+def test_of_the_ranks_of_a_machine_the_first_one_says_it(tmp_path):
+    for rank, said in (("0", 2), ("1", 0)):
+        folder = tmp_path / rank
+        assert run(SMALL, NUMBA_CACHE_DIR=str(folder), BADAK_NUM_THREADS="1", LOCAL_RANK=rank)[1].count("\n") == said
+        assert list(folder.glob("relu_block*"))
+
+
 @pytest.mark.slow
 def test_a_process_that_compiles_and_one_that_loads_get_the_same_bits(tmp_path):
     code = """

@@ -20,6 +20,7 @@ Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, a
 """
 
 import atexit
+import os
 import threading
 import time
 from typing import ClassVar
@@ -137,7 +138,12 @@ def _interpret(function, tasks, arguments):
 
 
 class _Report:
-    """Says once on stderr that kernels are being compiled, and at the end how long it took. Silent when all are cached."""
+    """Says once on stderr that kernels are being compiled, and at the end how long it took. Silent when all are cached.
+
+    Of the ranks of one machine, the first one speaks.
+    """
+
+    speaks = os.environ.get("LOCAL_RANK", "0") == "0"
 
     def __init__(self):
         self.count, self.seconds, self.compiling, self.planned = 0, 0.0, False, "the kernels in use"
@@ -145,10 +151,11 @@ class _Report:
     def begin(self):
         """A kernel, or a function in it, was not on disk."""
         if self.count == 0 and not self.compiling:
+            ahead.start()
+        if self.count == 0 and not self.compiling and self.speaks:
             kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
             to_stderr(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
             atexit.register(self.total)
-            ahead.start()
         self.compiling = True
 
     def end(self, seconds):
@@ -158,7 +165,7 @@ class _Report:
 
     def total(self):
         """Say how many were compiled, and forget them."""
-        if self.count:
+        if self.count and self.speaks:
             to_stderr(f"compiled {self.count} kernels in {self.seconds:.1f} s")
         self.count, self.seconds = 0, 0.0
         atexit.unregister(self.total)
