@@ -1,6 +1,5 @@
 """Compiling: what is said about it, where it is kept, and that every kernel is also plain Python."""
 
-import gc
 import os
 import subprocess
 import sys
@@ -158,18 +157,3 @@ def test_the_rounded_instructions_mean_in_python_what_they_do_compiled():
     assert [floats.pow2(np.float32(n)) for n in (-127, -126, 0, 127)] == [0.0, 2.0**-126, 1.0, 2.0**127]
     assert np.isnan(floats.largest(np.float32(np.nan), np.float32(1)))
     assert floats.rint(np.float32(2.5)) == 2.0
-
-
-@pytest.mark.parametrize("collects", [True, False])
-def test_garbage_is_collected_after_compiling_as_before(collects):
-    from badak.kernels.fast.compiler.parts import parts_without_code
-
-    before = gc.isenabled()
-    try:
-        (gc.enable if collects else gc.disable)()
-        with pytest.raises(RuntimeError, match="no compiler"), parts_without_code("f"):
-            assert not gc.isenabled()
-            raise RuntimeError("no compiler")
-        assert gc.isenabled() == collects
-    finally:
-        (gc.enable if before else gc.disable)()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ class Learner:
     def next_unread(self) -> Iterator[Callable[[], Any]]:
         """The batches of one update: `accumulate`, or those that are left of the epoch; as functions that read them."""
         yield self._next_unread()
-        yield from islice(self._batches, self.config.accumulate - 1)
+        yield from (read for _, read in zip(range(self.config.accumulate - 1), self._batches))
 
     def update(self) -> Score:
         """One update, and what it counted before it."""

@@ -2,11 +2,9 @@
 
 Numba makes a library of each function that it compiles, optimised and ready to be called from Python. Of a kernel's parts, up to
 thirty, nobody but the kernel calls one: that they were optimised alone, and again in each function that calls them, and their
-machine code and wrappers for Python and C, took a third of the time to compile a kernel; Python's search for garbage among the
-objects that Numba makes took a tenth.
+machine code and wrappers for Python and C, took a third of the time to compile a kernel.
 """
 
-import gc
 from contextlib import contextmanager
 
 from numba.core import codegen
@@ -72,17 +70,12 @@ def parts_without_code(name, body=""):
     """Of all that is compiled in this block, make machine code of the function `name` alone, and optimise it and `body`.
 
     Optimised only in the driver, where its loop over tasks is around it, attention of short sequences lost a twentieth.
-    No garbage is searched for meanwhile.
     """
     makes = cpu_target.target_context.codegen()
     kinds = {body: _Body, name: _Whole}
     with global_compiler_lock:  # nobody else compiles meanwhile
         makes.create_library = lambda part: kinds.get(part, _Part)(makes, part)
-        collects = gc.isenabled()
-        gc.disable()
         try:
             yield
         finally:
-            if collects:
-                gc.enable()
             del makes.create_library
