@@ -19,10 +19,10 @@ check:
 	@$(MAKE) --no-print-directory -j2 lint quick  # beside each other
 
 quick:
-	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) -m "not slow"
+	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
 test:
-	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS)
+	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal
 
 bench:
 	$(PYTHON) -m bench
