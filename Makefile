@@ -5,23 +5,27 @@
 PYTHON ?= python
 JOBS ?= auto
 
-.PHONY: check quick test bench format lint
-
-lint:
-	@$(PYTHON) -c "import ruff, mypy, importlinter" 2>/dev/null || { \
-		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
-	$(PYTHON) -m ruff check src tests tools examples bench
-	$(PYTHON) -m mypy
-	lint-imports --no-cache
-	$(PYTHON) tools/size.py --check
+.PHONY: check quick test bench format lint tools
 
 check:
 	@$(MAKE) --no-print-directory -j2 lint quick  # beside each other
 
-quick:
+# Once, before lint and tests, so that nobody reads why a test file cannot be imported.
+tools:
+	@$(PYTHON) -c "import sys; from importlib.util import find_spec; \
+		sys.exit(not all(map(find_spec, 'badak importlinter mypy pytest ruff torch xdist'.split())))" || { \
+		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
+
+lint: tools
+	$(PYTHON) -m ruff check src tests tools examples bench
+	$(PYTHON) -m mypy
+	$(PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()" --no-cache
+	$(PYTHON) tools/size.py --check
+
+quick: tools
 	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
-test:
+test: tools
 	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal
 
 bench:
@@ -29,7 +33,6 @@ bench:
 
 format:
 	$(PYTHON) -m ruff check --fix-only -q src tests tools bench
-	$(PYTHON) -m ruff format -q src tests tools
 	PYTHONPATH=src:. $(PYTHON) tools/stubs.py
 	PYTHONPATH=src:. $(PYTHON) tools/api.py
 	PYTHONPATH=src:. $(PYTHON) tools/errors_page.py
