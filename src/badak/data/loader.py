@@ -105,7 +105,7 @@ class DataLoader(Generic[T_co]):
         Worker processes read ahead, and an iterable dataset has no numbers: there each batch is read before its function is given.
         """
         if self.num_workers or isinstance(self.dataset, IterableDataset):
-            return (partial(_given, batch) for batch in self)
+            return (lambda batch=batch: batch for batch in self)
         return _Unread(self, self._position.start(self))
 
     def state_dict(self) -> dict:
@@ -180,10 +180,6 @@ class _Unread(_Batches):
 
     def _next(self):
         return partial(self._fetcher.fetch, next(self._numbers))
-
-
-def _given(batch):
-    return batch
 
 
 class _WorkerBatches(_Batches):

@@ -152,10 +152,10 @@ class _Report:
         """A kernel, or a function in it, was not on disk."""
         if self.count == 0 and not self.compiling:
             ahead.start()
-        if self.count == 0 and not self.compiling and self.speaks:
-            kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
-            to_stderr(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
-            atexit.register(self.total)
+            if self.speaks:
+                kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
+                to_stderr(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=plain to skip)")
+                atexit.register(self.total)
         self.compiling = True
 
     def end(self, seconds):

@@ -55,6 +55,17 @@ def _kept(v, mask, value, rest):
     return value if mask is None else v.builder.select(mask, value, rest)
 
 
+def _write(context, v, y, size, half, made):
+    """Write y = made(number of the register's first place, mask) for each register of a row; for instructions that give nothing."""
+
+    def body(place, mask, carried):
+        v.store(made(place, mask), _at(v, y, place, half), mask=mask, half=half)
+        return []
+
+    _sweep(v, size, body)
+    return context.get_dummy_value()
+
+
 def _of_half(emit):
     """The instructions that `emit` makes for rows x of numbers, and of bfloat16."""
     return emit(False), emit(True)
@@ -117,14 +128,8 @@ def _scaled(half):
             v = Vectors(builder, signature.args[0])
             _, factor, y, x, size = values
             factor = v.splat(factor)
-
-            def body(place, mask, carried):
-                made = builder.fmul(v.load(_at(v, x, place, False), mask=mask), factor)
-                v.store(made, _at(v, y, place, half), mask=mask, half=half)
-                return []
-
-            _sweep(v, size, body)
-            return context.get_dummy_value()
+            made = lambda place, mask: builder.fmul(v.load(_at(v, x, place, False), mask=mask), factor)
+            return _write(context, v, y, size, half, made)
 
         return returns(None, [like, like], 3), codegen
 
@@ -140,13 +145,10 @@ def _shifted(half):
             _, first, second, y, x, size = values
             first, second = v.splat(first), v.splat(second)
 
-            def body(place, mask, carried):
-                made = builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), first)
-                v.store(builder.fsub(made, second), _at(v, y, place, half), mask=mask, half=half)
-                return []
+            def made(place, mask):
+                return builder.fsub(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), first), second)
 
-            _sweep(v, size, body)
-            return context.get_dummy_value()
+            return _write(context, v, y, size, half, made)
 
         return returns(None, [like, like, like], 3), codegen
 
@@ -191,16 +193,13 @@ def _emit_normal(half, biased):
             _, m, r, y, x, w, b, size = values
             m, r = v.splat(m), v.splat(r)
 
-            def body(place, mask, carried):
+            def made(place, mask):
                 number = v.load(_at(v, x, place, half), mask=mask, half=half)
                 h = builder.fmul(builder.fsub(number, m), r)
                 factor = v.load(_at(v, w, place, False), mask=mask)
-                made = v.fma(h, factor, v.load(_at(v, b, place, False), mask=mask)) if biased else builder.fmul(h, factor)
-                v.store(made, _at(v, y, place, half), mask=mask, half=half)
-                return []
+                return v.fma(h, factor, v.load(_at(v, b, place, False), mask=mask)) if biased else builder.fmul(h, factor)
 
-            _sweep(v, size, body)
-            return context.get_dummy_value()
+            return _write(context, v, y, size, half, made)
 
         return returns(None, [like, like, like], 5), codegen
 
@@ -267,7 +266,6 @@ def _(x, m):
 def _(y, x, m, r, w, b):
     normal, biased = _normal[is_bfloat16(x)], _normal_biased[is_bfloat16(x)]
     if getattr(b, "ndim", 0) == 0:
-
 
         def run(y, x, m, r, w, b):
             normal(x.dtype.type(0), m, r, y.ctypes.data, x.ctypes.data, w.ctypes.data, 0, x.size)
