@@ -7,8 +7,9 @@ little, and that of the clock on several. The rate is that of the fastest of man
 the ratio to PyTorch that of these, in brackets the median of the ratios of each turn, which holds where the machine's own speed
 changes. "of peak" divides by what the unit does on registers alone, in the same process (`bench.peaks`): no memory is read there.
 PyTorch takes the way that it likes best for numbers of the kind.
-On several threads there is a pause before each turn and a call that is not measured: PyTorch's threads keep a core busy for
-5 ms after their last product and OpenBLAS's for 50, in which the next library would have a core less.
+On several threads there is a pause before each turn: PyTorch's threads keep a core busy for 5 ms after their last product and
+OpenBLAS's for 50 to 110, in which the next library would have a core less. After it come calls that are not measured, as long as
+the pause: a virtual machine may put threads that have slept on one core for a while.
 
 `--features avx2` (or avx512, avx512_vnni, avx512_bf16) holds all libraries to the instructions of an older CPU.
 
@@ -64,7 +65,7 @@ WAYS = {
     "int8-vnni": Way("int8", "vnni", "vnni"),
 }
 GIGA, ROUND = 1e9, 4e-3  # seconds of a round, roughly
-PAUSES = {"badak": 0.001, "torch": 0.01, "numpy": 0.06}  # seconds until the threads of each one sleep
+PAUSES = {"badak": 0.001, "torch": 0.01, "numpy": 0.12}  # seconds until the threads of each one sleep
 # (what, M, N, K)
 PRODUCTS = {
     "W1": [("forward", 1792, 96, 32), ("dw", 96, 32, 1792)],
@@ -75,8 +76,15 @@ PRODUCTS = {
         ("forward", 2048, 384, 1536),
         ("dx", 2048, 1536, 384),
         ("dw", 384, 1536, 2048),
+        ("dw", 1536, 384, 2048),
     ],
-    "W7": [("forward", 256, 3072, 768), ("forward", 256, 768, 3072), ("dx", 256, 768, 3072), ("dw", 3072, 768, 256)],
+    "W7": [
+        ("forward", 256, 3072, 768),
+        ("forward", 256, 768, 3072),
+        ("dx", 256, 768, 3072),
+        ("dw", 3072, 768, 256),
+        ("dw", 2304, 768, 256),
+    ],
     "GPT-2, a token": [("forward", 1, 2304, 768), ("forward", 1, 50257, 768)],
     "GPT-2": [("forward", 128, 3072, 768), ("forward", 128, 768, 3072)],
     "BERT-base": [("forward", 1024, 3072, 768), ("dw", 3072, 768, 1024)],
@@ -113,12 +121,14 @@ def rates(
     runs = {name: run for name, run in calls(what, m, n, k, kind).items() if name in libraries}
     clock, times = thread_time if threads == 1 else perf_counter, max(1, int(ROUND * 100 * GIGA / (2 * m * n * k)))
     taken: dict[str, list[float]] = {name: [] for name in runs}
-    pause = max(PAUSES[name] for name in runs)
+    last = list(runs)[-1]
     for turn in range(rounds + 1):
         for name, run in runs.items():
             if threads > 1:
-                sleep(pause)
-                run()
+                sleep(PAUSES[last])
+                last, awake = name, clock() + PAUSES[last]
+                while clock() < awake:
+                    run()
             start = clock()
             for _ in range(times):
                 run()

@@ -20,7 +20,7 @@ _WAIT = 0.25
 
 
 class Costs(NamedTuple):
-    """Of a kind of product: rows and columns of a block, and the costs of packing and of starting, in products."""
+    """Of a kind of product: steps of a tile's rows and columns, and the costs of packing and of starting, in products."""
 
     rows: int
     columns: int
@@ -28,7 +28,7 @@ class Costs(NamedTuple):
     start: int
 
 
-_FLOATS = Costs(ROWS, 3 * REGISTER // 4, 30, 100_000)
+_FLOATS = Costs(ROWS, REGISTER // 4, 60, 100_000)
 # Rows of a tile at most: DEPTH columns of them stay in the second cache, beside panels and results that pass.
 _ROWS_MOST = max(128, SECOND_CACHE * 3 // 8 // (4 * DEPTH) // ROWS * ROWS)
 
@@ -64,7 +64,7 @@ def tiles(m, n, k, batch, threads, most=_ROWS_MOST, costs=_FLOATS):
     """
     least = max(-(-m // most), 1)
     best, shape = math.inf, (1, 1)
-    for wanted in {1, threads, 2 * threads, 4 * threads, 8 * threads}:
+    for wanted in (1, threads, 2 * threads, 4 * threads, 8 * threads):
         down = least
         while True:
             across = max(-(-wanted // (batch * down)), 1)
@@ -74,7 +74,7 @@ def tiles(m, n, k, batch, threads, most=_ROWS_MOST, costs=_FLOATS):
             count = batch * -(-m // rows) * -(-n // columns)
             tile = rows * columns * k + costs.packing * k * (rows + columns) + costs.start
             time = (-(-count // threads) + _WAIT * (threads > 1)) * tile
-            if time < best:
+            if time <= best:
                 best, shape = time, (rows, columns)
             down *= 2
             if batch * down > wanted or down * costs.rows > m:

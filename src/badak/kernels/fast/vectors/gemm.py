@@ -131,10 +131,10 @@ def _strips(alpha, m, columns, depth, left, panel, source, base, base_row, c, c_
 
 @kernel
 def _reads_in_place(a_row, a_column, item):
-    """Up to how many panels of b a is read where it lies. Steps of whole pages fall into few sets of each cache."""
+    """Up to how many panels of b a is read where it lies: columns take half of each line, steps of pages few sets of a cache."""
     if a_row == item:
-        return 1 if a_column % _PAGE == 0 else _SOME
-    return _FEW if a_column != item or a_row % _PAGE == 0 else 1 << 30
+        return 1 if a_column % _PAGE == 0 else _FEW
+    return _FEW if a_column != item or a_row % _PAGE == 0 else _SOME
 
 
 @kernel
@@ -167,8 +167,10 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
     zero_row(alpha, zeros)
     strip = item * ROWS * DEPTH + _LINE  # apart: else all strips would begin in the same set of the first cache
     packs = m > ROWS and n > _reads_in_place(a_row, a_column, item) * width
-    space = np.empty(-(-m // ROWS) * strip + 2 * _LINE if packs else 0, np.uint8)
-    packed = -(-space.ctypes.data // _LINE) * _LINE
+    packed = 0
+    if packs:
+        space = np.empty(-(-m // ROWS) * strip + 2 * _LINE, np.uint8)
+        packed = -(-space.ctypes.data // _LINE) * _LINE
     for first in range(0, max(k, 1), DEPTH):
         depth, start = min(DEPTH, k - first), a + first * a_column
         left = start, ROWS * a_row, a_row, a_column
