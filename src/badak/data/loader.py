@@ -105,7 +105,7 @@ class DataLoader(Generic[T_co]):
         Worker processes read ahead, and an iterable dataset has no numbers: there each batch is read before its function is given.
         """
         if self.num_workers or isinstance(self.dataset, IterableDataset):
-            return (lambda batch=batch: batch for batch in self)
+            return map(lambda batch: lambda: batch, self)
         return _Unread(self, self._position.start(self))
 
     def state_dict(self) -> dict:

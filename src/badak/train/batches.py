@@ -79,7 +79,7 @@ class Batches:
 def unread(loader: Iterable) -> Iterator[Callable[[], Any]]:
     """Functions that give a batch of this epoch each; those of a DataLoader read it then."""
     knows = isinstance(loader, Batches) or isinstance(loader, DataLoader) and type(loader).__iter__ is DataLoader.__iter__
-    return loader.unread() if knows else (lambda batch=batch: batch for batch in loader)  # type: ignore[attr-defined]
+    return loader.unread() if knows else map(lambda batch: lambda: batch, loader)  # type: ignore[attr-defined]
 
 
 def length_of(loader: Any) -> int | None:
