@@ -85,6 +85,7 @@ def repeated(measure: Callable[[], float], runs: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure, write, print."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode: so have all
     parser = argparse.ArgumentParser(prog="python -m bench.start", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--skip-cold", action="store_true", help="do not compile everything anew")
