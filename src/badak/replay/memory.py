@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from badak.replay.entries import Call
-from badak.replay.origins import arrays_in, owner_of
+from badak.replay.origins import arrays_in, is_table, owner_of
 
 _LINE = 64  # bytes: places start at lines of the cache
 _LEAST = 1 << 29  # bytes that recordings may hold on any machine
@@ -90,7 +90,7 @@ def _spans(entries, fixed, origins) -> dict:
             for array in arrays_in(list(arguments)):
                 owner = owner_of(array)
                 made = not origins.knows(array) or origins.of(array)[0] == "made"
-                if array.size and id(owner) not in fixed and made:
+                if array.size and id(owner) not in fixed and made and not is_table(array):
                     first = spans.get(id(owner), (number,))[0]
                     spans[id(owner)] = first, number, owner.nbytes
     return spans

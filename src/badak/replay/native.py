@@ -10,7 +10,7 @@ import threading
 import numpy as np
 
 from badak import kernels
-from badak.replay.origins import owner_of
+from badak.replay.origins import is_table, owner_of
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
 
@@ -79,7 +79,7 @@ def written_by(calls):
 
 def _shared(array, origins) -> bool:
     """Whether an array was there before the step: a table that all calls of a kernel read, or a parameter."""
-    return origins.knows(array) and origins.of(array)[0] in ("outside", "constant")
+    return is_table(array) or origins.knows(array) and origins.of(array)[0] in ("outside", "constant")
 
 
 def _same_again(calls, results, scratch) -> bool:

@@ -18,6 +18,12 @@ def owner_of(array):
     return array
 
 
+def is_table(array):
+    """Whether nobody may write the memory of an array: a table of a kernel, which stays as it is."""
+    owner = owner_of(array)
+    return isinstance(owner, np.ndarray) and not owner.flags.writeable
+
+
 def arrays_in(value):
     """The arrays in a value of lists, tuples, dicts and slices."""
     if isinstance(value, np.ndarray):

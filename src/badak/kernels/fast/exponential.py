@@ -3,11 +3,11 @@
 import numpy as np
 
 from badak.kernels import plain
-from badak.kernels.fast._blocks import block, blocks_of
+from badak.kernels.fast._blocks import block, of_one
 from badak.kernels.fast.compiler.floats import fma, rint, rounded
+from badak.kernels.fast.lookup import looked_up
 from badak.kernels.fast.threads.parallel import parallel_exact
-from badak.kernels.half import value_dtype
-from badak.kernels.order import turn
+from badak.kernels.half import BFLOAT16
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 
@@ -72,14 +72,10 @@ def log_block(task, y, x):
 
 
 def _each(kernel, meaning, x):
-    """The kernel on float32 and bfloat16; of other numbers, the meaning."""
-    if value_dtype(x.dtype) != np.float32:
-        return meaning(x)
-    if not x.flags.c_contiguous and (turned := turn(x.shape, x)):
-        return _each(kernel, meaning, x.transpose(turned[0])).transpose(turned[1])
-    y = np.empty(x.shape, x.dtype)
-    kernel(blocks_of(x.size), x.size * 0.5, y.ravel(), x.ravel())
-    return y
+    """The kernel on float32; bfloat16 is looked up, and of other numbers it is the meaning."""
+    if x.dtype == BFLOAT16:
+        return looked_up(meaning, x)
+    return of_one(kernel, x, 0.5) if x.dtype == np.float32 else meaning(x)
 
 
 def exp(x):

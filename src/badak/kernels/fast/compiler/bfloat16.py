@@ -20,11 +20,22 @@ from numba.core.imputils import lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.arraydecl import ArrayAttribute, get_array_index_type
 from numba.core.typing.templates import AbstractTemplate, infer_getattr, infer_global, signature
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from badak.kernels.half import BFLOAT16, value_dtype
 
-__all__ = ["STORED", "is_bfloat16", "number_of", "room_for", "rounded", "rounded_bits", "unrounded", "viewed", "widened_bits"]
+__all__ = [
+    "STORED",
+    "bits",
+    "is_bfloat16",
+    "number_of",
+    "room_for",
+    "rounded",
+    "rounded_bits",
+    "unrounded",
+    "viewed",
+    "widened_bits",
+]
 
 STORED = np.dtype(np.uint16)  # as what a driver takes it
 
@@ -106,6 +117,19 @@ class _Model(PrimitiveModel):
 @lower_cast(types.Number, _bfloat16)
 def _(context, builder, given, wanted, value):
     return context.cast(builder, value, given, types.float32)
+
+
+def bits(x):
+    """The 16 bits of each number of an array of bfloat16, as they lie in memory: whole numbers."""
+    return x.astype(BFLOAT16).view(STORED)
+
+
+@intrinsic
+def _bits(typingctx, x):
+    return x.copy(dtype=types.uint16)(x), lambda context, builder, signature, values: values[0]
+
+
+overload(bits)(lambda x: (lambda x: _bits(x)) if is_bfloat16(x) else None)
 
 
 def room_for(y):
