@@ -277,7 +277,7 @@ def _way(q, k):
     """How products of these are computed, where they are bfloat16: by instructions for it, where heads fill tiles."""
     if q.itemsize != 2:
         return 0
-    return WAY_NUMBERS.get(WAYS.chosen(), WIDE) if q.shape[3] * k.shape[2] >= _TILES else WIDE
+    return WAY_NUMBERS[WAYS.chosen()] if q.shape[3] * k.shape[2] >= _TILES else WIDE
 
 
 def _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights):

@@ -1,6 +1,6 @@
 """Products of matrices of bfloat16, cut into tiles for the team; float32 matrices are rounded while they are packed.
 
-Sums are float32. The instructions that multiply are chosen by `ways.py`; where the CPU has none of them, rounded numbers are
+Sums are float32. The instructions that multiply are chosen by `ways.py`; where the CPU has none that pays, rounded numbers are
 multiplied in float32, which gives the same up to the order of sums.
 """
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from badak.kernels.fast import products
 from badak.kernels.fast._blocks import NOTHING
-from badak.kernels.fast.casts import cast, vector
+from badak.kernels.fast.casts import vector
 from badak.kernels.fast.compiler.caches import SECOND_CACHE
+from badak.kernels.fast.compiler.cpu import pairs_in_every_cycle
 from badak.kernels.fast.threads.parallel import Kernel
 from badak.kernels.fast.threads.team import team
 from badak.kernels.fast.vectors import bf16_gemm as inner
@@ -24,7 +25,7 @@ _FLOAT32 = np.dtype(np.float32)
 _FLOPS_PER_NS = 800  # of one core, roughly
 _COSTS = products.Costs(32, 32, 100, 1_000_000)
 _ROOM = SECOND_CACHE // 2  # bytes of packed rows that stay in the second cache
-WAY_NUMBERS = {"amx": inner.AMX, "avx512_bf16": inner.AVX512}
+WAY_NUMBERS = {"amx": inner.AMX, "avx512_bf16": inner.AVX512, "float32": inner.WIDE}
 
 
 def bf16_tiles(task, c, a, b, bias, way, rows, columns):
@@ -48,26 +49,28 @@ def product(c, a, b, bias=None):
 
     c, a and b are bfloat16 or float32 each, not all float32; bias (N,) is added before the result is rounded.
     """
-    way = WAYS.chosen()
-    if way == "float32":
-        return _in_float32(c, a, b, bias)
-    out, a, b = c, _packable(a), _packable(b)
+    out, way, a, b = c, WAY_NUMBERS[WAYS.chosen()], _packable(a), _packable(b)
     if c.ndim == 2:
         c, a, b = c[None, None], a[None, None], b[None, None]
     i, j, m, n = c.shape
     k = a.shape[3]
-    most = max(_COSTS.rows, _ROOM // (2 * min(max(k, 1), inner.DEPTH)) // _COSTS.rows * _COSTS.rows)
-    rows, columns = products.tiles(m, n, k, max(i * j, 1), team.size, most, _COSTS)
+    if way == inner.WIDE:
+        rows, columns = products.tiles(m, n, k, max(i * j, 1), team.size)
+        speed = products.FLOPS_PER_NS
+    else:
+        most = max(_COSTS.rows, _ROOM // (2 * min(max(k, 1), inner.DEPTH)) // _COSTS.rows * _COSTS.rows)
+        rows, columns = products.tiles(m, n, k, max(i * j, 1), team.size, most, _COSTS)
+        speed = _FLOPS_PER_NS
     halves = c.dtype == BFLOAT16, a.dtype == BFLOAT16, b.dtype == BFLOAT16
     run = _kernels.get(halves) or _kernel(halves)
     run(
         i * j * -(-m // rows) * -(-n // columns),
-        2 * i * j * m * n * k // _FLOPS_PER_NS,
+        2 * i * j * m * n * k // speed,
         c,
         a,
         b,
         NOTHING[_FLOAT32] if bias is None else vector(bias, _FLOAT32),
-        WAY_NUMBERS[way],
+        way,
         rows,
         columns,
     )
@@ -82,15 +85,6 @@ def _packable(x):
 def _rounded(x):
     """x in float32, its numbers being those of bfloat16."""
     return x.astype(BFLOAT16, copy=False).astype(_FLOAT32)
-
-
-def _in_float32(c, a, b, bias):
-    bias = None if bias is None else vector(bias, _FLOAT32)
-    a, b = (cast(cast(x, BFLOAT16), _FLOAT32) for x in (a, b))
-    if c.dtype == _FLOAT32:
-        return products.product(c, a, b, bias)
-    c[...] = cast(products.product(np.empty(c.shape, _FLOAT32), a, b, bias), BFLOAT16)
-    return c
 
 
 def _right(name):
@@ -120,6 +114,6 @@ WAYS = Ways(
     "bfloat16",
     __file__,
     Way("amx", ("amx-tile", "amx-bf16", "avx512bf16"), partial(_right, "amx")),
-    Way("avx512_bf16", ("avx512bf16", "avx512bw"), partial(_right, "avx512_bf16")),
+    Way("avx512_bf16", ("avx512bf16", "avx512bw"), partial(_right, "avx512_bf16"), pairs_in_every_cycle()),
     Way("float32"),
 )

@@ -13,7 +13,7 @@ from badak.kernels.fast.threads.team import team
 from badak.kernels.fast.vectors.gemm import gemm
 from badak.kernels.fast.vectors.tiles import DEPTH
 
-_FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
+FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
 # What a tile costs beside its products, in products: packing a row of its a or a column of its b is like so many rows or
 # columns more; starting it; and the wait for the last one, as a part of a tile, for threads are interrupted.
 _WAIT = 0.25
@@ -93,7 +93,7 @@ def product(c, a, b, bias=None):
     count = i * j * -(-m // rows) * -(-n // columns)
     product_tiles(
         count,
-        2 * i * j * m * n * k // _FLOPS_PER_NS,
+        2 * i * j * m * n * k // FLOPS_PER_NS,
         c,
         a,
         b,

@@ -26,12 +26,13 @@ class Way(NamedTuple):
     """A way to compute a kind of product.
 
     features: what the CPU needs, by LLVM's names.   check(): whether a small product by this way is right; None for the way
-    that needs no check, being built of others.
+    that needs no check, being built of others.   pays: whether it is faster here than the ways after it.
     """
 
     name: str
     features: tuple[str, ...] = ()
     check: Callable[[], bool] | None = None
+    pays: bool = True
 
 
 class Ways:
@@ -45,12 +46,12 @@ class Ways:
     def chosen(self) -> str:
         """The name of the way that is taken."""
         if self._chosen is None:
-            self._chosen = next(way for way in self.ways if self.why_not(way.name) == "")
+            self._chosen = next(way for way in self.ways if way.pays and self.why_not(way.name) == "")
         return self._chosen.name
 
     def expected(self) -> str:
         """As `chosen`, before anything was computed: what the CPU and the system say, not yet the check."""
-        return self._chosen.name if self._chosen else next(way.name for way in self.ways if not _missing(way))
+        return self._chosen.name if self._chosen else next(way.name for way in self.ways if way.pays and not _missing(way))
 
     def why_not(self, name: str) -> str:
         """Why a way cannot be taken here; empty where it can."""

@@ -7,15 +7,18 @@ Rows of heads, of 8 or 32 numbers, are too short for loops of Numba: they go by 
 
 import numpy as np
 
-from badak.kernels.fast.compiler.bfloat16 import is_bfloat16
+from badak.kernels.fast.compiler.bfloat16 import is_bfloat16, rounded_bits, widened_bits
 from badak.kernels.fast.compiler.compile import overload
 from badak.kernels.fast.compiler.registers import FLOAT32, I64, Vectors, instruction, returns
 
-__all__ = ["in_full", "numbers_in", "rounded_to", "summing"]
+__all__ = ["in_full", "numbers_in", "round_in_float32", "round_rows", "rounded_to", "summing", "widen_rows"]
 
 
-def _move_rows(narrowing):
-    """The instruction that moves rows of numbers from x to y, one of which is bfloat16 and the other float32."""
+def _move_rows(reading, writing, rounding=False):
+    """The instruction that moves rows of numbers from x to y; reading, writing: whether x and y are bfloat16, else float32.
+
+    rounding: the numbers of y are those of bfloat16.
+    """
 
     @instruction
     def move(typingctx, x, x_row, rows, columns, y, y_row):
@@ -29,8 +32,10 @@ def _move_rows(narrowing):
             def register(i, j, mask):
                 source, target = (builder.add(start, builder.mul(i, step)) for start, step in ((x, x_row), (y, y_row)))
                 wide, narrow = (builder.mul(j, I64(item * v.lanes)) for item in (4, 2))
-                numbers = v.load(source, wide if narrowing else narrow, mask, not narrowing)
-                v.store(numbers, target, narrow if narrowing else wide, mask, narrowing)
+                numbers = v.load(source, narrow if reading else wide, mask, reading)
+                if rounding:
+                    numbers = widened_bits(builder, rounded_bits(builder, numbers))
+                v.store(numbers, target, narrow if writing else wide, mask, writing)
                 return []
 
             def row(i, _):
@@ -46,7 +51,7 @@ def _move_rows(narrowing):
     return move
 
 
-_widen_rows, _round_rows = _move_rows(False), _move_rows(True)
+widen_rows, round_rows, round_in_float32 = _move_rows(True, False), _move_rows(False, True), _move_rows(False, False, True)
 
 
 def summing(x):
@@ -99,7 +104,7 @@ def _(x, sums):
     else:
 
         def run(x, sums):
-            _round_rows(sums.ctypes.data, sums.strides[0], x.shape[0], x.shape[1], x.ctypes.data, x.strides[0])
+            round_rows(sums.ctypes.data, sums.strides[0], x.shape[0], x.shape[1], x.ctypes.data, x.strides[0])
 
     return run
 
@@ -111,7 +116,7 @@ def _(wide, x, room):
 
     def run(wide, x, room):
         y = room[: x.shape[0], : x.shape[1]] if wide else room[:0]
-        _widen_rows(x.ctypes.data, x.strides[0], y.shape[0], y.shape[1], y.ctypes.data, y.strides[0])
+        widen_rows(x.ctypes.data, x.strides[0], y.shape[0], y.shape[1], y.ctypes.data, y.strides[0])
         return y
 
     return run

@@ -1,4 +1,4 @@
-"""Products of matrices of bfloat16 on one thread: packed to tiles, multiplied in AMX's registers or by AVX512_BF16.
+"""Products of matrices of bfloat16 on one thread: packed to tiles, multiplied in AMX's registers or by AVX512_BF16, or in float32.
 
 What is to be multiplied is bfloat16 already or float32, which is rounded while it is packed; sums are float32. The left matrix is
 packed whole, DEPTH of k at a time, and stays in the second cache; of the right one a few panels of 32 columns at a time, of
@@ -28,11 +28,12 @@ from badak.kernels.fast.vectors.bf16_tiles import (
     turn_rows,
 )
 from badak.kernels.fast.vectors.gemm import gemm, where
+from badak.kernels.fast.vectors.wide_gemm import wide_product
 from badak.kernels.half import BFLOAT16
 
 __all__ = ["AMX", "AVX512", "DEPTH", "WIDE", "bf16_gemm", "multiply"]
 
-AMX, AVX512, WIDE = 0, 1, 2  # ways; WIDE: as float32, nothing is rounded but the result
+AMX, AVX512, WIDE = 0, 1, 2  # ways; WIDE: in float32
 DEPTH = 1024  # of k, in one packing of both matrices
 _PANELS = 8  # of the right matrix packed at a time, so that rows are read in pieces of 512 bytes and more
 _ROW = 2 * TILE  # bytes of the two tiles at the same 32 of k
@@ -184,14 +185,25 @@ def _product(
 def _bf16_product(
     way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
 ):
-    _product(
-        way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
-    )
+    if way == WIDE:
+        wide_product(
+            alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
+        )
+    else:
+        _product(
+            way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
+        )
+
+
+def _bf16_product_in_float32(
+    way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
+):
+    wide_product(alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item)
 
 
 # Compiled once, and called as a C function by the kernels that multiply.
-if has("avx512bf16"):
-    callbacks["badak_bf16_gemm"] = _bf16_product, "i f" + " i" * 16, BFLOAT16
+_all_ways = _bf16_product if has("avx512bf16") else _bf16_product_in_float32
+callbacks["badak_bf16_gemm"] = _all_ways, "i f" + " i" * 16, BFLOAT16
 _gemm = extern("badak_bf16_gemm", "lf" + "l" * 16)
 
 

@@ -26,7 +26,7 @@ from badak.kernels.fast.vectors.tiles import (
     zero_row,
 )
 
-__all__ = ["gemm", "where"]
+__all__ = ["gemm", "sgemm", "where"]
 
 _LINE, _PAGE = 64, 4096  # bytes of a line of cache, and those after which its sets, and pages, begin again
 _FEW, _SOME = 3, 16  # panels of b up to which a is read where it lies: where that is slow, and where it is not
@@ -209,7 +209,7 @@ def _float64_product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, bas
 # Compiled once and called as a C function: in each kernel that multiplies it would be compiled again.
 callbacks["badak_sgemm"] = _float32_product, "f" + " i" * 13, np.float32
 callbacks["badak_dgemm"] = _float64_product, "f" + " i" * 13, np.float64
-_sgemm, _dgemm = extern("badak_sgemm", "f" + "l" * 13), extern("badak_dgemm", "d" + "l" * 13)
+sgemm, _dgemm = extern("badak_sgemm", "f" + "l" * 13), extern("badak_dgemm", "d" + "l" * 13)
 
 
 def gemm(alpha, a, b, base, c):
@@ -237,7 +237,7 @@ def _(base):
 
 @overload(gemm)
 def _(alpha, a, b, base, c):
-    call, number = _sgemm if c.dtype.bitwidth == 32 else _dgemm, c.dtype
+    call, number = sgemm if c.dtype.bitwidth == 32 else _dgemm, c.dtype
 
     def run(alpha, a, b, base, c):
         if c.size > 0:
