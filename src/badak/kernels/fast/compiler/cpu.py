@@ -63,7 +63,8 @@ FEATURES = _features()
 def pairs_in_every_cycle():
     """Whether this CPU starts an instruction of AVX512_BF16 in every cycle, twice the rate of float32.
 
-    AMD's and Cooper Lake are said to. Xeons that have AMX were measured at half the rate of float32 (`python -m bench.peaks`).
+    Xeons that have AMX do not: there it has half the rate of float32 (`python -m bench.peaks`). Of AMD's and of Cooper Lake it is
+    taken to be so, without a measurement.
     """
     try:
         return llvm.get_host_cpu_name().startswith(("znver", "cooperlake"))
