@@ -367,6 +367,15 @@ def test_the_phases_of_a_schedule_name_what_a_group_has(key):
     two_lines(caught, f"OneCycleLR.load_state_dict: \"_schedule_phases[1]['{key}']\" should be {rates}; got 'lr'")
 
 
+@pytest.mark.parametrize("milestones, text", [({"3": 1}, "'3'"), ({3: 10**400}, "a"), ({3: 0}, "0"), ({3: 1.0}, "1.0")])
+def test_milestones_are_counts_that_a_list_may_have(milestones, text):
+    schedule = scheduled("MultiStepLR")[1]
+    with pytest.raises(StateError) as caught:
+        schedule.load_state_dict(schedule.state_dict() | {"milestones": milestones})
+    assert caught.value.cause.startswith("MultiStepLR.load_state_dict: 'milestones' should count whole steps; got " + text)
+    assert len(caught.value.cause) < 200 and caught.value.fix
+
+
 @pytest.mark.parametrize("name", ["use_beta1", "cycle_momentum"])
 def test_what_a_schedule_changes_in_the_groups_is_there(name):
     schedule = scheduled("OneCycleLR")[1]

@@ -25,6 +25,7 @@ POSITIVE = (
     "warmup_steps",
 )
 RATES, MOMENTA = ("initial_lr", "max_lr", "min_lr"), ("max_momentum", "base_momentum")
+_MOST = 1_000_000  # times that a milestone may repeat: a list of them was given
 CHOICES: dict[str, tuple[str, ...]] = {
     "mode": ("min", "max"),
     "threshold_mode": ("rel", "abs"),
@@ -75,8 +76,8 @@ def _compare(schedule: Any, name: str, mine: Any, value: Any) -> None:
         refuse(schedule, f"{name!r} should be {wanted}; got {shown(value)}")
     if isinstance(mine, Counter):
         for key, count in value.items():
-            if type(key) is not int or type(count) is not int:
-                refuse(schedule, f"{name!r} should count whole steps; got {shown(key)}")
+            if type(key) is not int or type(count) is not int or not 0 < count < _MOST:
+                refuse(schedule, f"{name!r} should count whole steps; got {shown(count if type(key) is int else key)}")
     elif isinstance(mine, dict):
         for key, part in mine.items():
             if key not in value:
