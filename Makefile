@@ -1,4 +1,4 @@
-# make check   what every commit must pass, in about three minutes on two cores
+# make check   what every commit must pass, in two to three minutes on two cores
 # make test    every test
 # make bench   the timings, as tables
 # make format  what a machine can tidy, and the pages that programs write

@@ -86,6 +86,7 @@ EACH = {  # (case, rank): what that one is told
 }
 
 
+@pytest.mark.slow
 def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
     done = mpirun(2, "-m", "badak", "run", PROGRAMS / "wrong_use.py")
     said = {}

@@ -182,6 +182,7 @@ def badak():
     return run
 
 
+@pytest.mark.slow
 def test_each_stream_of_the_first_rank_is_shown_to_its_end_and_kept(tmp_path):
     program = tmp_path / "says.py"
     program.write_text("import sys\nprint('line\\n' * 20_000 + 'last')\nsys.stderr.write('a complaint\\n')\n")

@@ -37,6 +37,7 @@ def rows(table: str) -> dict[str, str]:
     return dict(line.split(None, 1) for line in table.splitlines())
 
 
+@pytest.mark.slow
 def test_the_test_finds_what_training_wrote(run, alone):
     last = dict(zip(*((run / "metrics.csv").read_text().splitlines()[i].split(",") for i in (0, -1))))
     found = rows(alone)

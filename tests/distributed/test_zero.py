@@ -77,6 +77,7 @@ SAID = {  # what both ranks are told
 }
 
 
+@pytest.mark.slow
 def test_wrong_use_is_named_on_every_rank():
     done = launch(2, PROGRAMS / "zero_wrong.py")
     assert done.code == 0, done.err

@@ -34,12 +34,14 @@ def test_public_classes_show_the_modules_of_pytorch(told):
     assert {module.split(".")[0] for module, _, _ in ours.values()} == {"torch"}
 
 
+@pytest.mark.slow
 def test_objects_read_as_those_of_pytorch(told):
     ours, theirs = (one["texts"] for one in told)
     assert len(ours) == len(theirs) > 70
     assert [pair for pair in zip(ours, theirs) if pair[0] != pair[1]] == []
 
 
+@pytest.mark.slow
 def test_copies_keep_what_those_of_pytorch_keep(told):
     assert told[0]["copies"] == told[1]["copies"]
 

@@ -79,6 +79,7 @@ def test_every_place_holds_what_it_is_said_to_hold(floors):
     assert len(checked) > 1500
 
 
+@pytest.mark.slow
 def test_every_operation_of_the_table_is_found_with_its_row(floors):
     found = {level.name for each in floors.values() for level in each.levels if level.floor == "op"}
     told = {

@@ -43,6 +43,7 @@ def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
     assert run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
 
 
+@pytest.mark.slow
 def test_of_the_ranks_of_a_machine_the_first_one_says_it(tmp_path):
     for rank, said in (("0", 2), ("1", 0)):
         folder = tmp_path / rank

@@ -101,6 +101,7 @@ print(recorded.why == "", held() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="memory that is free is given back through glibc")
 def test_what_only_the_recording_needed_is_given_back():
     alone = {name: value for name, value in os.environ.items() if name != "BADAK_COMPILE_CHECK"}  # which runs it beside, too
