@@ -2,7 +2,13 @@
 # make test    every test
 # make bench   the timings, as tables
 # make format  what a machine can tidy, and the pages that programs write
-PYTHON ?= python
+#
+# They run in the environment that is active. Where none is, and `python` has not the tools, the first of them fills .venv.
+TOOLS = badak importlinter mypy pytest ruff torch xdist
+HAS_TOOLS = -c "import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, '$(TOOLS)'.split())))"
+ifndef PYTHON
+PYTHON := $(shell [ -n "$$VIRTUAL_ENV$$CONDA_PREFIX" ] || python $(HAS_TOOLS) 2>/dev/null && echo python || echo .venv/bin/python)
+endif
 JOBS ?= auto
 
 .PHONY: check quick test bench format lint tools
@@ -12,9 +18,14 @@ check:
 
 # Once, before lint and tests, so that nobody reads why a test file cannot be imported.
 tools:
-	@$(PYTHON) -c "import sys; from importlib.util import find_spec; \
-		sys.exit(not all(map(find_spec, 'badak importlinter mypy pytest ruff torch xdist'.split())))" || { \
+ifeq ($(PYTHON),.venv/bin/python)
+	@$(PYTHON) $(HAS_TOOLS) 2>/dev/null || { \
+		echo 'make: no environment is active; filling .venv, once (some minutes)'; \
+		python3 -m venv .venv && $(PYTHON) -m pip install -q -e ".[all,test]"; }
+else
+	@$(PYTHON) $(HAS_TOOLS) || { \
 		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
+endif
 
 lint: tools
 	$(PYTHON) -m ruff check src tests tools examples bench
