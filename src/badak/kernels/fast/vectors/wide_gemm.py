@@ -32,20 +32,16 @@ def _room(rows, columns, column, item):
 
 @kernel
 def _copy(x, row, column, item, rows, columns, y):
-    """Copy x (rows, columns) to y as float32 that are bfloat16; the bytes from row to row of y, and to column."""
-    if column == item:
-        step = _pitch(columns)
-        if item == 2:
-            widen_rows(x, row, rows, columns, y, step)
-        else:
-            round_in_float32(x, row, rows, columns, y, step)
-        return step, 4
-    step = _pitch(rows)
+    """Copy x (rows, columns) to y as float32 that are bfloat16, in x's order; the bytes from row to row of y, and to column."""
+    by_rows = column == item
+    if not by_rows:
+        row, rows, columns = column, columns, rows
+    step = _pitch(columns)
     if item == 2:
-        widen_rows(x, column, columns, rows, y, step)
+        widen_rows(x, row, rows, columns, y, step)
     else:
-        round_in_float32(x, column, columns, rows, y, step)
-    return 4, step
+        round_in_float32(x, row, rows, columns, y, step)
+    return (step, 4) if by_rows else (4, step)
 
 
 @kernel
