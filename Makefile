@@ -3,11 +3,11 @@
 # make bench   the timings, as tables
 # make format  what a machine can tidy, and the pages that programs write
 #
-# They run in the environment that is active. Where none is, and `python` has not the tools, the first of them fills .venv.
+# They run with `python`, or, where that has not the tools, in .venv, which the first of them then fills.
 TOOLS = badak importlinter mypy pytest ruff torch xdist
 HAS_TOOLS = -c "import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, '$(TOOLS)'.split())))"
 ifndef PYTHON
-PYTHON := $(shell [ -n "$$VIRTUAL_ENV$$CONDA_PREFIX" ] || python $(HAS_TOOLS) 2>/dev/null && echo python || echo .venv/bin/python)
+PYTHON := $(shell python $(HAS_TOOLS) 2>/dev/null && echo python || echo .venv/bin/python)
 endif
 JOBS ?= auto
 
@@ -20,10 +20,12 @@ check:
 tools:
 ifeq ($(PYTHON),.venv/bin/python)
 	@$(PYTHON) $(HAS_TOOLS) 2>/dev/null || { \
-		echo 'make: no environment is active; filling .venv, once (some minutes)'; \
-		python3 -m venv .venv && $(PYTHON) -m pip install -q -e ".[all,test]"; }
+		echo 'make: python has not the tools; filling .venv, once (some minutes)'; \
+		python3 -m venv .venv && $(PYTHON) -m pip install -q -e ".[all,test]" || { \
+		echo 'make: .venv could not be filled, as is said above'; \
+		echo 'fix: install Python 3.11 to 3.14 with its venv, and let pip reach PyPI'; exit 1; }; }
 else
-	@$(PYTHON) $(HAS_TOOLS) || { \
+	@$(PYTHON) $(HAS_TOOLS) 2>/dev/null || { \
 		echo 'make: the tools are not installed for $(PYTHON)'; echo 'fix: pip install -e ".[all,test]"'; exit 1; }
 endif
 
