@@ -6,6 +6,7 @@ once, so that shared and circular values stay so.
 """
 
 import copyreg
+import enum
 import struct
 import types
 from collections import OrderedDict
@@ -243,6 +244,8 @@ class Pickler:
             if isinstance(value, base) and (complaint := check(value)):
                 raise self._refused(*complaint)
         reduce = copyreg.dispatch_table.get(type(value))
+        if reduce is None and type(value).__reduce_ex__ is enum.Enum.__reduce_ex__:
+            reduce = _of_member
         try:
             said = reduce(value) if reduce else value.__reduce_ex__(2)
         except TypeError as error:
@@ -267,6 +270,11 @@ class Pickler:
         if state is not None:
             self._at(f".<{type(value).__name__}>", state)
             self.text += b"b"
+
+
+def _of_member(member: enum.Enum) -> tuple:
+    """A member by its value: before Python 3.11.4 it is said by `getattr`, which no file may name."""
+    return type(member), (member._value_,)
 
 
 WRITERS: dict[type, Callable[[Pickler, Any], None]] = {

@@ -75,6 +75,7 @@ def serve(build: Callable[[Any], Work]) -> None:
     """Answer until the input ends. What libraries print goes to stderr, so that every line of the output is an answer."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # else it is said after the last words of stderr
     server = Server(build)
     for line in sys.stdin:
         question = json.loads(line)
