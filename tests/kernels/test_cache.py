@@ -103,10 +103,10 @@ def test_a_damaged_file_is_compiled_anew_and_said_once(compile_one, shelf, capfd
 
 @pytest.mark.parametrize("problem", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
 def test_a_cache_that_cannot_be_written_is_said_once(compile_one, shelf, capfd, monkeypatch, problem):
-    def refuse(path, data):
+    def refuse(path, mode):
         raise OSError(problem, os.strerror(problem))
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(cache, "open", refuse, raising=False)
     assert compile_one() == compile_one() == 0
     said = capfd.readouterr().err
     assert said == (

@@ -68,6 +68,7 @@ WRONG = {
         "None",
     ],
     "target": ["{x}[:-1]", "{x}[..., :1]", "{x}.long()", "{x} * float('inf')", "{x}[None]"],
+    "object": ["None", "[]"],
 }
 OTHER = {
     "labels": ["{x}.flip(0)", "torch.stack([{x}, {x}], -1)[..., 0]", "{x} * 0", "{x}[:1].expand(len({x}))"],
@@ -78,6 +79,7 @@ OTHER = {
         "torch.cat([{x}, {x}])[::2]", "{x}.mT", "{x}.half()",
     ],
     "target": ["{x}.transpose(0, -1).contiguous().transpose(0, -1)", "{x}.double()", "{x}[:1].expand_as({x})", "{x}.clone().requires_grad_()", "{x} * 0"],
+    "object": ["copy.copy({x})", "copy.deepcopy({x})", "{x}"],
 }  # fmt: skip
 
 

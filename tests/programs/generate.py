@@ -2,7 +2,8 @@
 
 from tests.programs.drawing import Drawing
 from tests.programs.events import arguments, event, guarded
-from tests.programs.source import Block
+from tests.programs.source import Block, parsed
+from tests.programs.states import change, fitting, in_place, stateful
 from tests.programs.steps import Steps, function, generation, training
 
 DRAWN = ("rop", "rand", "bernoulli", "_layer=", "normal_", "uniform_", "exponential_", "rrelu", "Transformer")
@@ -24,6 +25,9 @@ def generate(seed: int) -> tuple[Block, bool]:
     if g.chance(0.06):
         _threads(g, steps)
         return g.program, not g.only_badak
+    if g.chance(0.04):
+        fitting(g, steps)
+        return g.program, False
     for kind in _kinds(g):
         kind(g, steps)
     same = g.chance(0.5)  # as a training is: most calls alike
@@ -34,6 +38,8 @@ def generate(seed: int) -> tuple[Block, bool]:
             guarded(g, loop.block(f"if number == {moment}:"), event(g, steps))
     if g.chance(0.15):
         guarded(g, loop.block(f"if number {g.one('> 3', '% 2', '% 3 == 0')}:"), event(g, steps))
+    if steps.changes:
+        _changes(g, steps, loop)
     for name, kinds in steps.calls:
         _calls(g, steps, loop, name, kinds, same)
     return g.program, not g.only_badak
@@ -42,7 +48,19 @@ def generate(seed: int) -> tuple[Block, bool]:
 def _kinds(g: Drawing) -> list:
     if g.chance(0.12):
         return [generation]
+    if g.chance(0.5):
+        return g.one([stateful], [stateful], [stateful], [stateful], [stateful, training], [stateful, in_place], [in_place])
     return g.one([function], [function, function], [training], [training], [training, function], [training, training])
+
+
+def _changes(g: Drawing, steps: Steps, loop: Block) -> None:
+    """What the program puts into places of Python between the calls: once, from then on, now and then, never."""
+    for _ in range(g.one(0, 1, 1, 1, 2, 2, 3)):
+        when = g.one("== 4", "== 4", "== 5", "== 3", "> 3", "> 4", "% 2", "% 3 == 2", "> 0")
+        text = change(g, steps)
+        inside = loop.block(f"if number {when}:").block("try:")
+        inside.add(*parsed(text).items)
+        loop.items[-1].block("except Exception as error:").add("note(error)")
 
 
 def _calls(g: Drawing, steps: Steps, loop: Block, name: str, kinds, same: bool) -> None:

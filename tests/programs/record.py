@@ -1,9 +1,14 @@
 """What can be seen of a program: a list of (where, value), values as plain data and arrays."""
 
+import array
+import collections
+import hashlib
+import io
 import numbers
+import random
 import traceback
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 
 import numpy as np
 
@@ -58,6 +63,7 @@ class Record(list):
     def __init__(self, lib):
         super().__init__()
         self.lib = lib
+        self._inside: list[int] = []  # objects that are being told
 
     def error(self, where: str, error: Exception) -> None:
         """An error that was caught."""
@@ -78,17 +84,43 @@ class Record(list):
         elif isinstance(value, lib.optim.lr_scheduler.LRScheduler):
             state = {name: part for name, part in value.state_dict().items() if not name.startswith("_")}
             self.look(where, {k: v for k, v in state.items() if isinstance(v, numbers.Number | list)})
-        elif isinstance(value, dict):
+        elif isinstance(value, dict | MappingProxyType | collections.ChainMap | collections.UserDict):
             for key, part in sorted(value.items(), key=lambda pair: str(pair[0])):
                 self.look(f"{where}[{key!r}]", part, gradients)
-        elif isinstance(value, tuple | list):
+        elif isinstance(value, tuple | list | collections.deque | array.array):
             self.append((where, (type(value).__name__, len(value))))
             for at, part in enumerate(value):
                 self.look(f"{where}[{at}]", part, gradients)
+        elif isinstance(value, set | frozenset):
+            self.append((where, sorted(map(str, value))))
+        elif isinstance(value, np.ndarray):
+            self.append((where, value.tolist()))
+        elif isinstance(value, io.StringIO):
+            self.append((where, value.getvalue()))
         elif type(value).__name__ == "KeyValueCache":
             self.append((where, (len(value), value.room, value.length)))
         elif isinstance(value, str | numbers.Number | type(None)):
             self.append((where, value))
+        else:
+            self._own(where, value, gradients)
+
+    def _own(self, where: str, value, gradients: bool) -> None:
+        """What an object, a class or a function of the program holds."""
+        kind = value if isinstance(value, type) else type(value)
+        if isinstance(value, FunctionType) and value.__code__.co_filename == "<program>":
+            held = [cell.cell_contents for cell in value.__closure__ or ()]
+            parts = dict(enumerate([*held, *(value.__defaults__ or ())])) | vars(value)
+        elif kind.__module__ == "program" or isinstance(value, SimpleNamespace):
+            parts = dict(getattr(value, "__dict__", {}))
+            parts |= {name: getattr(value, name) for name in getattr(kind, "__slots__", ()) if hasattr(value, name)}
+            if isinstance(value, type) and issubclass(value, self.lib.nn.Module):
+                return
+        else:
+            return
+        if len(self._inside) < 5 and id(value) not in self._inside:  # what holds itself is told once
+            self._inside.append(id(value))
+            self.look(where, {name: part for name, part in parts.items() if not str(name).startswith("__")}, gradients)
+            self._inside.pop()
 
     def _module(self, where: str, module) -> None:
         for name, parameter in module.named_parameters():
@@ -100,11 +132,14 @@ class Record(list):
             for own in ("scale", "calls", "kept", "seen", "on"):
                 if own in part.__dict__:
                     self.look(f"{where}.{name}.{own}", part.__dict__[own])
+            held = [own for own in part.__dict__ if own.startswith("held")]
+            for own in held:
+                self.look(f"{where}.{name}.{own}", part.__dict__[own])
 
     def look_around(self, where: str, names: dict) -> None:
         """Everything that a program has given a name."""
         for name, value in names.items():
-            if not name.startswith("_") and not isinstance(value, FunctionType | ModuleType | type):
+            if not name.startswith("_") and not isinstance(value, ModuleType):
                 try:
                     self.look(f"{where}: {name}", value)
                 except Exception as error:  # a state that cannot be asked for
@@ -115,4 +150,6 @@ class Record(list):
             else b"PyTorch's has another form"
         )
         self.append((f"{where}: generator", state))
+        drawn = hashlib.sha256(repr((random.getstate(), np.random.get_state()[1:])).encode()).digest()
+        self.append((f"{where}: Python's and NumPy's random numbers", drawn))
         self.append((f"{where}: grad mode", self.lib.is_grad_enabled()))

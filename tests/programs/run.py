@@ -1,8 +1,19 @@
 """One run of a program: with or without compile, with one set of kernels, on some threads, in badak or in PyTorch."""
 
+import array
+import collections
+import contextvars
 import copy
+import dataclasses
+import enum
+import functools
 import gc
+import io
+import itertools
+import operator
+import random
 import threading
+import types
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +24,7 @@ import badak
 from badak import kernels
 from badak.graph import effects
 from badak.graph.effects import Observer
+from badak.train.fit import fit
 from tests.programs.record import Record
 
 
@@ -34,6 +46,7 @@ class Way:
         return f"{'compiled' if self.compiled else 'eager'}, {self.kernels}, {threads}, {self.dtype}"
 
 
+STANDARD = (array, collections, contextvars, copy, dataclasses, enum, functools, gc, io, itertools, operator, random, types)
 ROUNDINGS = 4  # that an operation may be off by: sums of a hundred terms are, and two of them more so
 
 
@@ -78,7 +91,7 @@ class Run:
         self.compiled: list = []
         self._local = threading.local()
         self._calls = 0
-        with _settings(self.lib, way), warnings.catch_warnings(), np.errstate(all="ignore"):
+        with _settings(self.lib, way), _randomness(), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             self.lib.manual_seed(0)
             names = self._names()
@@ -114,12 +127,13 @@ class Run:
         names |= {
             "torch": lib,
             "F": lib.nn.functional,
-            "copy": copy,
-            "gc": gc,
+            "np": np,
+            "fit": self._fit,
             "compile": self._compile,
             "watch": self._watch,
         }
         names |= {"draw": self._draw, "ints": self._ints, "note": lambda error: self.record.error("caught", error)}
+        names |= {module.__name__: module for module in STANDARD}
         return names | {
             "together": self._together,
             "in_turn": self._in_turn,
@@ -133,6 +147,11 @@ class Run:
         made = badak.compile(function)
         self.compiled.append(made)
         return made
+
+    def _fit(self, model, batches, loss, **settings):
+        """What a training with callbacks came to: its steps, how it ended, and the losses of its rows."""
+        outcome = fit(model, batches, loss, compiled=self.way.compiled, log=None, **settings)
+        return [outcome.step, outcome.ended, [row.train_loss for row in outcome.rows]]
 
     def _rng(self) -> np.random.Generator:
         if not hasattr(self._local, "rng"):
@@ -224,6 +243,19 @@ def _said(made) -> str:
         return "replayed"
     plans = [plan for several in compiled.plans.values() for plan in several]
     return next((why for plan in plans for why in (plan.refused, plan.waits, plan.dropped) if why), "too few calls alike")
+
+
+@contextmanager
+def _randomness():
+    """The random numbers of Python and NumPy from the start, and afterwards as they were."""
+    before = random.getstate(), np.random.get_state()
+    random.seed(0)
+    np.random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])
 
 
 @contextmanager

@@ -43,6 +43,8 @@ class Steps:
         self.caches: list[str] = []
         self.switches: list[str] = []  # True: a step stops midway
         self.calls: list[tuple[str, list[tuple[str, str]]]] = []  # (function, arguments as (kind, expression))
+        self.pockets: list = []  # places of Python that steps read
+        self.changes: list[str] = []  # statements that put something else into these
         self.labels = 0  # classes, where labels are among the arguments
 
 

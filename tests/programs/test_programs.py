@@ -2,14 +2,18 @@
 
 import datetime
 import functools
+import random
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import badak
+from tests.programs.effects import EFFECTS
 from tests.programs.generate import generate
 from tests.programs.judge import judge
+from tests.programs.pockets import OF_FLAGS, OF_NUMBERS, PLACES
 from tests.programs.run import Way
 from tests.programs.shrink import shrunk
 from tests.programs.source import parsed
@@ -39,6 +43,13 @@ def test_programs_can_be_read_back():
 SMALL = """
 weight = draw(3, 2).requires_grad_()
 kept = torch.zeros(3, 2)
+log = collections.deque()
+class Config:
+    __slots__ = ("rate",)
+config = Config()
+config.rate = [0]
+def helper(seen=[]):
+    return seen
 def step(x):
     y = (weight * x).tanh()
     y.sum().backward()
@@ -83,6 +94,12 @@ WRONG = {
     "a kept tensor": lambda f, r: f.__globals__["kept"].add_(1) and None,
     "the generator": lambda f, r: badak.rand(1) and None,
     "another kind": lambda f, r: list(r),
+    "a log": lambda f, r: f.__globals__["log"].append(1),
+    "an object": lambda f, r: f.__globals__["config"].rate.append(1),
+    "a class": lambda f, r: setattr(f.__globals__["Config"], "rate", None),
+    "an attribute of a function": lambda f, r: setattr(f.__globals__["helper"], "calls", r),
+    "the random numbers of Python": lambda f, r: random.random() and None,
+    "the random numbers of NumPy": lambda f, r: np.random.seed(1),
     "an argument": lambda f, r: f.__globals__["kept"].sub_(1) and None,
 }
 
@@ -123,6 +140,23 @@ def test_every_family_is_drawn():
     wanted += " ValueError('stop x.chunk(2) HalfSquare.apply checkpoint( register_parametrization ModuleDict autocast Adamax Rprop ASGD NAdam RAdam Adadelta "
     wanted += "ChainedScheduler OneCycleLR SequentialLR retain_graph=True autograd.grad( torch.cat([input"
     assert [word for word in wanted.split() if word not in texts] == []
+    done = [re.escape(text.splitlines()[0]) for _, text in EFFECTS]
+    places = [re.escape(made.partition("{v}")[0].splitlines()[-1].strip()) for made, _, _ in PLACES + OF_NUMBERS + OF_FLAGS]
+    patterns = [place.replace(r"\{n\}", r"(pocket|log)\d+").replace(r"\{N\}", r"(Pocket|Log)\d+").replace(r"\{h\}", ".+") for place in places + done]
+    patterns = [pattern.replace(r"\{\{", r"\{").replace(r"\}\}", r"\}") for pattern in patterns]
+    assert [pattern for pattern in patterns if not re.search(pattern, texts)] == []
+
+
+STATEFUL = [seed for seed in range(150) if re.search("pocket|log", str(generate(seed)[0]))][:12]
+FITTED = [seed for seed in range(150) if "fit(" in str(generate(seed)[0])][:3]
+
+
+@pytest.mark.parametrize("seed", STATEFUL + FITTED)
+def test_state_in_python_is_seen(seed):
+    """What the step reads in containers, objects, functions and iterators, and does besides: compiled as it is without."""
+    program, _ = generate(seed)
+    dtype = "float64" if seed % 4 == 3 else "float32"
+    assert judge(str(program), ways={str(Way(compiled=True, dtype=dtype))}, dtype=dtype).differences == []
 
 
 TODAY = int(datetime.date.today().strftime("%Y%m%d")) * 1000

@@ -396,6 +396,14 @@ WRONG = {
     "callback": (call(callbacks=[3]), "expected callbacks with on_begin"),
     "a stream": (call(given=DataLoader(Stream(), 8)), "does not say how many batches it has"),
     "labels out of range": (call(given=[(X, Y + 7)]), "."),
+    **{
+        f"{name}={'an object' if type(value) is object else repr(value)}": (call(**{name: value}), f"expected (an )?{name}")
+        for name in ("metrics", "callbacks", "folder", "prepare", "log", "resume", "compiled", "optimizer")
+        for value in (5, 0, 1.5, b"x", object())
+    },
+    "metrics as a list": (call(metrics=[F.l1_loss]), "expected metrics by name"),
+    "a folder that no system has": (call(folder="a\0b"), "cannot be looked up"),
+    "a folder that is a file": (call(folder=__file__), "cannot be made|is no folder|not a run folder|Not a directory"),
 }
 
 

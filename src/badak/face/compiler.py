@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
 
-from badak.errors import KindError
+from badak.errors import ArgumentError, KindError
 from badak.nn import Module
 from badak.replay import Compiled
 
@@ -37,8 +37,10 @@ def compile(  # noqa: A001  (PyTorch's name)
     says so; `why` of the result holds the reason. `.grad` and what a step stores elsewhere are overwritten by its next call.
 
     fullgraph=True raises GraphError instead of running such a step as it is. disable=True gives back `model`. The other
-    options of PyTorch are accepted and change nothing. Raises KindError for what cannot be called.
+    options of PyTorch are accepted and change nothing. Raises KindError for what cannot be called, and for an option of a kind
+    or a name that PyTorch has not.
     """
+    _check_options(dynamic, backend, mode, options)
     if model is None:
         return partial(compile, fullgraph=fullgraph, disable=disable)
     if not callable(model):
@@ -49,6 +51,28 @@ def compile(  # noqa: A001  (PyTorch's name)
         model.compile(fullgraph=fullgraph)
         return model
     return Compiled(model, strict=fullgraph)
+
+
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+_BACKENDS = (
+    "inductor cudagraphs onnxrt openxla tvm eager eager_noexcept pre_dispatch_eager eager_debug aot_eager "
+    "aot_eager_decomp_partition aot_eager_default_partitioner ts"
+).split()
+
+
+def _check_options(dynamic, backend, mode, options) -> None:
+    """What PyTorch refuses is refused, although none of it changes anything here."""
+    if mode and mode not in _MODES:
+        raise ArgumentError(f"compile: Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}", "leave mode out")
+    if isinstance(backend, str) and backend not in _BACKENDS:
+        raise ArgumentError(f"compile: Invalid backend: {backend!r}; badak replays steps itself", "leave backend out")
+    if dynamic is not None and type(dynamic) is not bool:
+        raise KindError(f"compile: expected dynamic to be a bool; got {type(dynamic).__name__}", "leave dynamic out")
+    if mode and options:
+        raise ArgumentError("compile: Either mode or options can be specified, but both can't be specified at the same time.",
+                            "leave both out: they change nothing here")  # fmt: skip
+    if options is not None and not isinstance(options, dict):
+        raise KindError(f"compile: expected options to be a dict; got {type(options).__name__}", "leave options out")
 
 
 def _itself(thing):

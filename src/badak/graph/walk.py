@@ -114,13 +114,13 @@ def frontier(roots, targets):
 def _run_hooks(node, gradients) -> None:
     effects.hooked("a gradient has a hook")
     for slot, hooks in node.hooks.items():
+        shown = gradients[2 * slot]
+        if shown is None:
+            continue
         for hook in list(hooks.values()):
-            if gradients[2 * slot] is not None:
-                changed = hook(gradients[2 * slot])
-                if changed is not None:
-                    gradients[2 * slot], gradients[2 * slot + 1] = changed, False
-        if gradients[2 * slot] is not None:  # a hook may have kept it: others are not to write there
-            gradients[2 * slot], gradients[2 * slot + 1] = gradients[2 * slot].copy(order="K"), True
+            shown = hook(shown)
+        if shown is not gradients[2 * slot]:  # a hook may have kept it: others are not to write there
+            gradients[2 * slot], gradients[2 * slot + 1] = shown._array.copy(order="K"), True
 
 
 def _step(node: Node, gradients, buffers, heap) -> None:

@@ -118,9 +118,12 @@ def joined(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:
     return np.empty(shape, dtype)
 
 
-def channels_last(x: Array) -> bool:
-    """Whether x (N, C, H, W) or (N, C, D, H, W) has C inside of all other axes; as in PyTorch, not where C says nothing."""
-    if x.ndim not in (4, 5) or x.strides[1] == 0:
+def channels_last(x: Array, lines: bool = False) -> bool:
+    """Whether x (N, C, H, W) or (N, C, D, H, W) has C inside of all other axes; as in PyTorch, not where C says nothing.
+
+    lines: x may also be (N, C, L), for operations that PyTorch runs as those of images of one row.
+    """
+    if x.ndim not in ((3, 4, 5) if lines else (4, 5)) or x.strides[1] == 0:
         return False
     least = 0
     for axis in (1, *range(x.ndim - 1, 1, -1), 0):

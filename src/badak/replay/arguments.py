@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.graph import modes
+from badak.replay.origins import owner_of
 from badak.tensor import Tensor
 
 _SCATTERED = 1 << 20  # bytes that an argument may reach over without filling an eighth of them
@@ -91,6 +92,23 @@ class Arguments:
                 _set_parts(value, now)
         return changed
 
+    def own(self, result, tensors, aliases):
+        """The result of a step that was given these tensors, with the caller's own in it.
+
+        They and their aliases become other names of the caller's memory: the step may have kept them, too.
+        """
+        mine = {id(twin): value for value, twin in self._used}
+        for given, x in zip(tensors, self.tensors):
+            old, counter = given._array, given._counter
+            given._array, given._counter = x._array, x._watch()
+            for alias in aliases:
+                if owner_of(alias._array) is owner_of(old):
+                    alias._array = _moved(alias._array, old, x._array)
+                    if counter is not None and alias._counter is counter:
+                        alias._counter = given._counter
+            mine[id(given)] = x
+        return _with_own(result, mine)
+
 
 class _Itself:
     """An object, equal to itself alone. It is kept only where it cannot be watched: it may hold a whole batch."""
@@ -158,6 +176,30 @@ def _back(part, mine):
     return _with_parts(part, [mine.get(id(each), _back(each, mine)) for each in part])
 
 
+def _with_own(value, mine):
+    """A result with the caller's own things in it."""
+    parts = _parts(value)
+    if id(value) in mine or parts is None:
+        return mine.get(id(value), value)
+    now = [(name, _with_own(part, mine)) for name, part in parts]
+    if all(part is own for (_, part), (_, own) in zip(parts, now)):
+        return value
+    if isinstance(value, tuple):
+        return _with_parts(value, [own for _, own in now])
+    _set_parts(value, now)
+    return value
+
+
+def _moved(view, old, new):
+    """What this view of `old` is of `new`, an array of the same strides; itself where these leave gaps."""
+    if not (old.flags.c_contiguous and new.flags.c_contiguous):
+        return view
+    moved = np.ndarray(view.shape, view.dtype, new, view.ctypes.data - old.ctypes.data, view.strides)
+    if not view.flags.writeable:
+        moved.flags.writeable = False
+    return moved
+
+
 def room_for(array):
     """New memory with the shape and the strides of an array, in whose order NumPy sums; None where it is scattered too far."""
     if array.flags.c_contiguous:
@@ -177,5 +219,5 @@ def shown(memory, array) -> Tensor:
 
 
 def state_of(x: Tensor) -> tuple:
-    """What a step may change of an argument."""
-    return x._array.tobytes(), id(x._array), x._version, x.requires_grad, id(x._grad)
+    """What a step may change of an argument: what it is, and after that what values it has."""
+    return id(x._array), x.requires_grad, id(x._grad), x._array.tobytes(), x._version

@@ -14,7 +14,7 @@ import numpy as np
 from badak.errors import ArgumentError, GraphError
 from badak.replay.surroundings import NUMBERS, Attribute, Surroundings
 from badak.tensor import Tensor
-from badak.tensor.attributes import held_by
+from badak.tensor.attributes import held_by, is_a
 from badak.tensor.generator import default_generator
 
 _asked = os.environ.get("BADAK_COMPILE_CHECK", "").strip() or "0"
@@ -119,30 +119,30 @@ def _what_counts(container):
 
 
 def _put_back(container, held) -> None:
-    if isinstance(container, types.CellType):
+    if is_a(container, types.CellType):
         if held:
             container.cell_contents = held[0][1]
-    elif isinstance(container, types.FunctionType):
+    elif is_a(container, types.FunctionType):
         container.__globals__.update(held)
-    elif isinstance(container, list | deque):
+    elif is_a(container, list | deque):
         container.clear()
         container.extend(value for _, value in held)
-    elif isinstance(container, set):
+    elif is_a(container, set):
         container.clear()
         container.update(value for _, value in held)
-    elif isinstance(container, dict):
+    elif is_a(container, dict):
         container.clear()
         for name, value in held:
             if type(name) is not Attribute:
                 container[name] = value
         _put_back_attributes(container, [(str(name), value) for name, value in held if type(name) is Attribute])
-    elif not isinstance(container, functools.partial):
+    elif not is_a(container, functools.partial):
         _put_back_attributes(container, held)
 
 
 def _put_back_attributes(container, held) -> None:
     own = held_by(container)
-    if isinstance(own, dict):
+    if is_a(own, dict):
         own.clear()
         own.update(held)
 
@@ -150,16 +150,16 @@ def _put_back_attributes(container, held) -> None:
 def _key(name):
     if type(name) is Attribute:
         return "attribute", str(name)
-    return name if isinstance(name, int | str) else id(name)
+    return name if is_a(name, int | str) else id(name)
 
 
 def _bits(value):
     """What is compared of a value; None for objects, which are looked into by themselves."""
-    if isinstance(value, Tensor):
+    if is_a(value, Tensor):
         return _bits(value._array), value._requires_grad
-    if isinstance(value, np.ndarray):
+    if is_a(value, np.ndarray):
         return value.shape, str(value.dtype), value.tobytes()
-    return repr(value) if isinstance(value, NUMBERS) else None
+    return repr(value) if is_a(value, NUMBERS) else None
 
 
 def _than(expected, found) -> str:

@@ -15,12 +15,13 @@ from badak.graph import modes
 from badak.replay.arguments import Arguments
 from badak.replay.check import EVERY, checked, expect_number
 from badak.replay.memory import give_back
-from badak.replay.plan import SHARED, Plan
+from badak.replay.plan import ALSO_NAMED, SHARED, Plan
 from badak.replay.recorder import WAITS
 
 _MOST = 16  # recordings that one function keeps: of different shapes, say
 _WATCHED = 256  # ways to call it that are counted
 _ALIKE = 4  # plans for arguments that are alike
+_LIVES = 8  # recordings in a row, with fewer replays each, after which no more are made
 _recording = threading.Lock()  # the log of kernel calls is one for the process
 
 
@@ -42,6 +43,7 @@ class Compiled:
         self.why = ""
         self._last: Plan | None = None  # the one that was replayed last, of a call with nothing but tensors
         self._leaves_graph = False
+        self._lives: list[int] = []  # how often recordings were replayed before something that they read was another one
         self._turn = threading.Lock()
 
     @property
@@ -89,7 +91,8 @@ class Compiled:
         if plan.refused:
             self._complain(plan.refused)
         elif plan.waits:
-            self._tell(plan.waits, "give it memory of its own: x.clone()")
+            shared = plan.waits in (SHARED, ALSO_NAMED)
+            self._tell(plan.waits, "give it memory of its own: x.clone()" if shared else "stop it for three calls")
         elif plan.steps is not None:
             self.why = ""
             give_back()
@@ -113,8 +116,19 @@ class Compiled:
         if len(self.plans) >= _WATCHED:
             self.plans = {old: plans for old, plans in self.plans.items() if any(plan.steps is not None for plan in plans)}
         plan = Plan(self.function)
+        if several and (why := self._too_often(several)):
+            plan.refuse(why)
+            self._complain(why)
         self.plans.setdefault(key, []).append(plan)
         return plan
+
+    def _too_often(self, several: list[Plan]) -> str:
+        """Why nothing more is recorded for such arguments, where what was recorded has hardly been replayed."""
+        last = max(several, key=lambda plan: plan.used)
+        self._lives.append(last.count)
+        if len(self._lives) < _LIVES or sum(self._lives[-_LIVES:]) > _LIVES * _LIVES:
+            return ""
+        return f"{last.guards.failed or 'what it reads'} is another one too often"
 
     def _remove(self, plan: Plan) -> None:
         for several in self.plans.values():

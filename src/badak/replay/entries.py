@@ -1,4 +1,8 @@
-"""What a recording consists of. Each entry can be done once more, on the same arrays: `entry.redo()`."""
+"""What a recording consists of. Each entry can be done once more, on the same arrays: `entry.redo()`.
+
+While the step is recorded, an entry whose kernel calls stand for it has a `Place` for each array that the step made, and keeps no
+memory; `memory.settle` gives them arrays again.
+"""
 
 from functools import partial
 
@@ -6,13 +10,14 @@ import numpy as np
 
 from badak.errors import GraphError
 from badak.graph import Saved
-from badak.replay.origins import arrays_in, owner_of
+from badak.replay.origins import Place, arrays_in, owner_of
 
 
 class Entry:
     """One thing that the step did. `calls` holds the calls of kernels that do the same, None where only Python can."""
 
     calls: list | None = None
+    stays = False  # whether its arrays stay where they are
 
     def kept_calls(self) -> list:
         """The calls of kernels that stand for it."""
@@ -23,7 +28,7 @@ class Entry:
         return list(arrays_in(list(self.__dict__.values())))
 
     def move(self, moved) -> None:
-        """Work on moved(array) in the place of every array."""
+        """Work on moved(array) in the place of every array; or of every `Place`, on what that gives."""
         self.calls = [(*call, _each(arguments, moved)) for *call, arguments in self.calls or ()]
 
     def redo(self) -> None:
@@ -42,8 +47,8 @@ class Forward(Entry):
 
     def move(self, moved) -> None:
         super().move(moved)
-        self.arrays, self.outputs = _each(self.arrays, moved), _each(self.outputs, moved)
-        self.saved.__dict__.update((name, _each(value, moved)) for name, value in self.saved.__dict__.items())
+        self.arrays, self.attributes = _each(self.arrays, moved), _each(self.attributes, moved)
+        self.outputs, self.saved = _each(self.outputs, moved), _saved(self.saved, moved)
 
     def redo(self) -> None:
         saved = Saved(self.saved.needs)
@@ -69,7 +74,7 @@ class Backward(Entry):
 
     def move(self, moved) -> None:
         super().move(moved)
-        self.dys, self.dxs = _each(self.dys, moved), _each(self.dxs, moved)
+        self.saved, self.dys, self.dxs = _saved(self.saved, moved), _each(self.dys, moved), _each(self.dxs, moved)
 
     def redo(self) -> None:
         dxs = self.op.backward(self.saved, *self.dys)
@@ -127,6 +132,8 @@ class Ufunc(Entry):
 class Call(Entry):
     """A function that works on tensors as it is: an optimizer's step, random numbers, a comparison."""
 
+    stays = True  # what it names by an id may turn out to be wrong
+
     def __init__(self, function, args, kwargs, results):
         self.function, self.args, self.kwargs, self.results = function, args, kwargs, results
 
@@ -163,12 +170,23 @@ class Prepared(Call):
 
 
 def _each(value, moved):
-    """A value of lists and tuples with moved(array) in the place of every array."""
-    if isinstance(value, np.ndarray):
+    """A value of lists, tuples, dicts and slices with moved(array) in the place of every array or `Place`."""
+    if isinstance(value, np.ndarray | Place):
         return moved(value)
     if type(value) in (list, tuple):
         return type(value)(_each(part, moved) for part in value)
+    if type(value) is dict:
+        return {name: _each(part, moved) for name, part in value.items()}
+    if isinstance(value, slice):
+        return slice(*[_each(part, moved) for part in (value.start, value.stop, value.step)])
     return value
+
+
+def _saved(saved, moved):
+    """What a forward has saved, of its own: the program's is freed by the backward."""
+    made = Saved(saved.needs)
+    made.__dict__.update((name, _each(value, moved)) for name, value in saved.__dict__.items())
+    return made
 
 
 def results_in(value) -> list:

@@ -1,162 +1,166 @@
-"""What the code of a step reads besides tensors: numbers of closures, globals, attributes of plain objects.
+"""Whether all that the code of a step reads is as it was, asked before each replay.
 
-A recording holds as long as they are what they were. Found in the code: a name, and the attributes that it asks for one after
-the other, as in `self.config.dropout`. Modules say themselves when they change.
+Places of one kind are compared together, by identity, in loops that run in C: 300 containers take a few microseconds. Only where
+that finds a difference are they looked at one by one, and numbers and texts compared by their value.
 """
 
-import builtins
-import dis
-import types
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Iterable
+from itertools import chain, repeat
+from operator import attrgetter, is_
+from typing import Any
 
-from badak.replay.surroundings import NUMBERS, is_known, is_ours, same
-from badak.tensor.attributes import held_by
+from badak.replay.places import (
+    MISSING,
+    Cell,
+    Class,
+    ClassEntry,
+    Code,
+    Consumed,
+    Entry,
+    Items,
+    Mapping,
+    Members,
+    Place,
+    TypeOf,
+    all_alike,
+)  # fmt: skip
 
-_MISSING = object()
-_NAMES = "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF"
+_contents = attrgetter("cell_contents")
+_code, _defaults = attrgetter("__code__"), attrgetter("__defaults__")
+_own_dict = object.__getattribute__
 
 
-def plain_values(thing) -> dict:
-    """The attributes of an object that are numbers or texts."""
-    own = held_by(thing)
-    return {name: value for name, value in own.items() if isinstance(value, NUMBERS)} if isinstance(own, dict) else {}
+class Snapshot:
+    """What places held at one moment."""
+
+    def __init__(self, places: Iterable[Place]):
+        self.held = {place.key: (place, place.now()) for place in places}
+
+    def changed(self, consumed: bool = True, besides=()) -> str:
+        """Where something else is now, in words; "" where nothing is. consumed: look at iterators and the like, too."""
+        for key, (place, before) in self.held.items():
+            if (consumed or not isinstance(place, Consumed)) and key not in besides and not all_alike(before, place.now()):
+                return place.where
+        return ""
+
+    def places(self) -> list[tuple[tuple, Place]]:
+        """(key, place) of all."""
+        return [(key, place) for key, (place, _) in self.held.items()]
+
+    def look_again(self) -> None:
+        """Take what the consumed have come to for what they held."""
+        for key, (place, _) in self.held.items():
+            if isinstance(place, Consumed):
+                self.held[key] = place, place.now()
+
+    def common(self, places: dict[tuple, Place]) -> list[tuple[Place, list]]:
+        """The places that are in both: what both recordings have read was there before them."""
+        return [held for key, held in self.held.items() if key in places]
 
 
-def class_values(thing) -> list[str]:
-    """The names of numbers and texts that an object has from its class alone."""
-    found = {name for kind in type(thing).__mro__ for name, value in vars(kind).items() if isinstance(value, NUMBERS)}
-    return sorted(name for name in found if not name.startswith("__") and name not in held_by(thing))
+class Guards:
+    """Places, and what has to be found there."""
 
+    def __init__(self, held: Iterable[tuple[Place, list]]):
+        self.held = [(place, before) for place, before in held if not isinstance(place, Consumed)]
+        self.failed = ""  # the place that was another one when it was last asked, in words
+        self._flatten()
 
-class Guard:
-    """A place, in a dict or a cell, and what was found there."""
+    def __len__(self) -> int:
+        return len(self.held)
 
-    __slots__ = ("name", "place", "value", "what")
+    def _flatten(self) -> None:
+        of: dict[type, list] = {kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf)}
+        self.rest: list[tuple[Place, list]] = []
+        for place, before in self.held:
+            group = of[type(place)] if _is_usual(place, before) else self.rest
+            group.append((place, before))
+        self.owners, self.names, self.entries = _containers(of[Entry]), [place.name for place, _ in of[Entry]], _firsts(of[Entry])
+        self.of_classes = [(vars(place.container).get, place.name) for place, _ in of[ClassEntry]]
+        self.class_entries = _firsts(of[ClassEntry])
+        classes = [(vars(place.container), before) for place, before in of[Class]]
+        named = [(place.container, before) for place, before in of[Mapping]] + classes
+        self.sized = [each for each, _ in named] + _containers(of[Items]) + _containers(of[Members])
+        self.sizes = [len(before) // 2 for _, before in named] + [len(before) for _, before in of[Items] + of[Members]]
+        self.mappings = [each for each, before in named if before]
+        self.keys = [x for _, before in named for x in before[: len(before) // 2]]
+        self.values = [x for _, before in named for x in before[len(before) // 2 :]]
+        self.lists, self.items = _containers(of[Items]), [x for _, before in of[Items] for x in before]
+        self.cells, self.variables = _containers(of[Cell]), _firsts(of[Cell])
+        self.functions = _containers(of[Code])
+        self.codes, self.defaults = [f.__code__ for f in self.functions], [f.__defaults__ for f in self.functions]
+        self.objects, self.kinds = _containers(of[TypeOf]), _firsts(of[TypeOf])
+        self.with_dict = [x for x in self.objects if _has_dict(x)]
+        self.dicts = [_own_dict(x, "__dict__") for x in self.with_dict]
 
-    def __init__(self, place, name, what: str):
-        self.place, self.name, self.what = place, name, what
-        self.value = self.now()
-
-    def now(self):
-        """What is found there now."""
-        if self.name is None:
-            return self.place.cell_contents
-        return self.place.get(self.name, _MISSING)
-
-    def holds(self) -> bool:
-        """Whether it is still the same."""
+    def hold(self) -> bool:
+        """Whether everything is as it was."""
         try:
-            now = self.now()
-        except ValueError:  # an empty cell
+            if (
+                all(map(is_, map(dict.get, self.owners, self.names, repeat(MISSING)), self.entries))
+                and all(get(name, MISSING) is value for (get, name), value in zip(self.of_classes, self.class_entries))
+                and list(map(len, self.sized)) == self.sizes
+                and all(map(is_, chain.from_iterable(map(_values, self.mappings)), self.values))
+                and all(map(is_, chain.from_iterable(self.mappings), self.keys))
+                and all(map(is_, chain.from_iterable(self.lists), self.items))
+                and all(map(is_, map(_contents, self.cells), self.variables))
+                and all(map(is_, map(type, self.objects), self.kinds))
+                and all(map(is_, map(_own_dict, self.with_dict, repeat("__dict__")), self.dicts))
+                and all(map(is_, map(_code, self.functions), self.codes))
+                and all(map(is_, map(_defaults, self.functions), self.defaults))
+                and all(all_alike(before, place.now()) for place, before in self.rest)
+            ):
+                return True
+        except (ValueError, RuntimeError):  # an empty cell; another thread changes a dict
+            pass
+        try:
+            return self._look_closer()
+        except Exception:  # whatever an object of the program answers when it is looked at
             return False
-        return now is self.value or same(now, self.value)
+
+    def _look_closer(self) -> bool:
+        """Whether what has another identity is equal all the same."""
+        now = [(place, place.now()) for place, _ in self.held]
+        for (place, before), (_, found) in zip(self.held, now):
+            if not all_alike(before, found):
+                self.failed = place.where
+                return False
+        self.held = now
+        self._flatten()
+        return True
 
 
-class Reads:
-    """What functions read: `guards`, and the `modules` that they name."""
+def _containers(group: list) -> list[Any]:
+    return [place.container for place, _ in group]
 
-    def __init__(self):
-        self.guards: dict = {}  # (id of the place, name): guard
-        self.modules: dict = {}  # id: module
-        self._seen: dict = {}
 
-    def add(self, function: Callable) -> None:
-        """Follow a function."""
-        function = getattr(function, "function", function)
-        own: dict = {}  # of its arguments, those that are known
-        if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
-            own = dict(zip(function.__func__.__code__.co_varnames[:1], (function.__self__,)))
-            function = function.__func__
-        if isinstance(function, types.FunctionType) and not is_ours(function):
-            key = function, tuple((name, id(value)) for name, value in own.items())
-            if key not in self._seen:
-                self._seen[key] = own
-                self._code(function.__code__, function, own)
+def _firsts(group: list) -> list[Any]:
+    return [before[0] for _, before in group]
 
-    def add_module(self, module) -> None:
-        """Follow a module and what is below it: its forward, where that is the user's."""
-        if id(module) in self.modules:
-            return
-        self.modules[id(module)] = module
-        forward = getattr(type(module), "forward", None)
-        if isinstance(forward, types.FunctionType):
-            self.add(types.MethodType(forward, module))
-        for child in module.__dict__["_modules"].values():
-            if child is not None:
-                self.add_module(child)
 
-    def add_object(self, thing, before: dict) -> None:
-        """Follow an argument; of a plain object, the numbers that were the same `before`, by name."""
-        own = held_by(thing)
-        if isinstance(thing, types.FunctionType | types.MethodType):
-            self.add(thing)
-        elif isinstance(own, dict) and "_modules" in own:
-            self.add_module(thing)
-        elif isinstance(own, dict) and not is_ours(thing):
-            for name, value in before.items():
-                if same(own.get(name, _MISSING), value):
-                    self._guarded(own, name, f"{type(thing).__name__}.{name}")
-            for name in class_values(thing):  # which one of its own would hide
-                self._guarded(own, name, f"{type(thing).__name__}.{name}")
+def _is_usual(place: Place, before: list) -> bool:
+    """Whether a place is of a kind that is compared together: its container is what it seems, and no class of the program's."""
+    kind = type(place)
+    if kind is Entry:
+        return isinstance(place.container, dict)
+    if kind is Mapping:
+        return type(place.container) in (dict, OrderedDict)
+    if kind is Items:
+        return type(place.container) is list
+    if kind is Members:
+        return type(place.container) is set and not before
+    if kind is Code:
+        return not place.container.__kwdefaults__
+    return kind in (Cell, Class, ClassEntry, TypeOf)
 
-    def add_value(self, thing, name: str, value) -> None:
-        """An object whose attribute has to have this value before a replay."""
-        guard = Guard(held_by(thing), name, f"{type(thing).__name__}.{name}")
-        guard.value = value
-        self.guards[id(guard.place), name] = guard
 
-    def _code(self, code, function, known) -> None:
-        steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "EXTENDED_ARG", "PRECALL")]
-        for i, step in enumerate(steps):
-            if step.opname.startswith(_NAMES) and (found := self._root(step, function, known)) is not _MISSING:
-                for after in steps[i + 1 :]:
-                    if after.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
-                        break
-                    found = self._attribute(found, str(after.argval))
-                self._reached(found)
-        for inner in code.co_consts:
-            if isinstance(inner, types.CodeType):
-                own = set(inner.co_varnames)
-                self._code(inner, function, {name: value for name, value in known.items() if name not in own})
+def _values(mapping) -> Any:
+    return mapping.values()
 
-    def _root(self, step, function, known):
-        name = step.argval[-1] if isinstance(step.argval, tuple) else step.argval
-        if step.opname == "LOAD_GLOBAL" and name in function.__globals__:
-            return self._guarded(function.__globals__, name, name)
-        if step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in function.__code__.co_freevars:
-            cell = function.__closure__[function.__code__.co_freevars.index(name)]
-            return self._guarded(cell, None, name)
-        return known.get(name, _MISSING) if step.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) else _MISSING
 
-    def _guarded(self, place, name, what: str):
-        guard = self.guards.get((id(place), name))
-        if guard is None:
-            try:
-                guard = Guard(place, name, what)
-            except ValueError:  # an empty cell
-                return _MISSING
-            if not is_ours(guard.value) or not isinstance(guard.value, types.ModuleType | type | types.FunctionType):
-                self.guards[id(place), name] = guard
-        return guard.value
-
-    def _attribute(self, thing, name: str):
-        own = held_by(thing)
-        if thing is _MISSING or isinstance(thing, type | types.FunctionType) or own is None:
-            return _MISSING
-        if isinstance(thing, types.ModuleType) and (is_ours(thing) or is_known(thing.__name__)):
-            return _MISSING
-        if "_modules" in own:
-            self.add_module(thing)
-            return next((own[part][name] for part in ("_modules", "_parameters") if name in own[part]), own.get(name, _MISSING))
-        if name in own:
-            return self._guarded(own, name, f"{type(thing).__name__}.{name}")
-        method = getattr(type(thing), name, None)
-        if isinstance(method, types.FunctionType):
-            return types.MethodType(method, thing)
-        return _MISSING
-
-    def _reached(self, thing) -> None:
-        if isinstance(thing, types.FunctionType | types.MethodType) and thing not in vars(builtins).values():
-            self.add(thing)
-        elif isinstance(own := held_by(thing), dict) and "_modules" in own:
-            self.add_module(thing)
+def _has_dict(thing: Any) -> bool:
+    try:
+        return isinstance(_own_dict(thing, "__dict__"), dict)
+    except AttributeError:
+        return False

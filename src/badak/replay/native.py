@@ -10,9 +10,13 @@ import threading
 import numpy as np
 
 from badak import kernels
+from badak.errors import GraphError
+from badak.replay.memory import as_bytes
 from badak.replay.origins import is_table, owner_of
+from badak.replay.surroundings import digest
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
+_LARGE = 1 << 20  # bytes of a result that is not copied for a trial
 
 
 class KernelLog:
@@ -39,8 +43,8 @@ class KernelLog:
             self.calls.log = None
 
 
-def native_calls(calls, read, written, origins) -> list | None:
-    """The calls, if they alone lead from the arrays `read` to the arrays `written`; else None."""
+def native_calls(calls, read, written, origins, again) -> list | None:
+    """The calls, if they alone lead from the arrays `read` to the arrays `written`; else None. again(): do it by Python."""
     inputs = {id(owner_of(array)) for array in read}
     results = [array for array in written if id(owner_of(array)) not in inputs and array.size]
     ready = set(inputs)
@@ -58,7 +62,7 @@ def native_calls(calls, read, written, origins) -> list | None:
                 scratch[id(owner_of(array))] = owner_of(array)
     if not all(id(owner_of(array)) in ready for array in results):
         return None
-    return calls if _same_again(calls, results, scratch.values()) else None
+    return calls if _same_again(calls, results, scratch.values(), again) else None
 
 
 def read_by(calls):
@@ -82,27 +86,48 @@ def _shared(array, origins) -> bool:
     return is_table(array) or origins.knows(array) and origins.of(array)[0] in ("outside", "constant")
 
 
-def _same_again(calls, results, scratch) -> bool:
-    """Whether playing the calls over rubbish makes the results anew."""
-    memory = [_bytes(owner) for owner in scratch]
-    if any(each is None for each in memory):
+def _same_again(calls, results, scratch, again) -> bool:
+    """Whether playing the calls over rubbish makes the results anew. Where it does not, they are put back.
+
+    Large results are not copied meanwhile: the step would need more memory than it does when it runs as it is. Their digest says
+    whether they are back, and the operation is done `again` where they are not.
+    """
+    whole = _whole(results)
+    memory = [(owner, as_bytes(owner)) for owner in scratch]
+    if any(each is None for _, each in memory):
         return False
-    before, values = [each.copy() for each in memory], [array.tobytes() for array in results]
-    for each in memory:
+    digests = [(owner, digest(owner)) for owner in scratch if id(owner) in whole]
+    copies = [(each, each.copy()) for owner, each in memory if id(owner) not in whole]
+    values = [(array, array.tobytes()) for array in results if id(owner_of(array)) not in whole]
+    for _, each in memory:
         each[...] = _RUBBISH
     for kernel, tasks, work, arguments in calls:
         kernel(tasks, work, *arguments)
     kernels.active().call_log.log = []
-    same = all(array.tobytes() == value for array, value in zip(results, values))
-    for each, old in zip(memory, before):
+    lost = any(digest(owner) != before for owner, before in digests)
+    same = not lost and all(array.tobytes() == value for array, value in values)
+    if lost:
+        again()
+        kernels.active().call_log.log = []
+    for each, old in copies:
         each[...] = old
+    if lost and any(digest(owner) != before for owner, before in digests):
+        raise GraphError(
+            "compile: an operation made other values from the same arrays when it was done twice",
+            "badak.compile(..., disable=True) runs it as it is; report this, it should not happen",
+        )
     return same
 
 
-def _bytes(array):
-    """The bytes of an array as a view; None where its memory has gaps."""
-    dense = array if array.flags.c_contiguous else array.T
-    return dense.reshape(-1).view(np.uint8) if isinstance(array, np.ndarray) and dense.flags.c_contiguous else None
+def _whole(results) -> set[int]:
+    """The ids of large owners whose memory these arrays see to the last byte, each byte once."""
+    seen: dict = {}
+    for array in results:
+        owner = owner_of(array)
+        if isinstance(owner, np.ndarray) and owner.nbytes >= _LARGE and all(array.strides):
+            _, parts = seen.setdefault(id(owner), (owner, {}))
+            parts[array.__array_interface__["data"][0], array.shape, array.strides] = array.nbytes
+    return {key for key, (owner, parts) in seen.items() if sum(parts.values()) == owner.nbytes}
 
 
 def player(entries):

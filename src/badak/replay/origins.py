@@ -4,7 +4,14 @@ An array is known by the memory it sees, which its owner holds. Memory is an arg
 entries, or a constant (made from the program's text alone), or else "outside": parameters, buffers, and whatever the recorder
 has not seen being made. Outside memory goes by its identity, so that what a step makes anew each time, unseen, has another
 origin in the next recording: then the two differ, and nothing is replayed.
+
+What the step makes is not kept alive by this: a recording frees it where the program does.
 """
+
+import weakref
+from functools import partial
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,67 +31,175 @@ def is_table(array):
     return isinstance(owner, np.ndarray) and not owner.flags.writeable
 
 
-def arrays_in(value):
+def arrays_in(value, kind=np.ndarray):
     """The arrays in a value of lists, tuples, dicts and slices."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, kind):
         yield value
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from arrays_in(part)
+            yield from arrays_in(part, kind)
     elif isinstance(value, dict):
-        yield from arrays_in(list(value.values()))
+        yield from arrays_in(list(value.values()), kind)
     elif isinstance(value, slice):
-        yield from arrays_in([value.start, value.stop, value.step])
+        yield from arrays_in([value.start, value.stop, value.step], kind)
+
+
+class Living:
+    """Something about objects, by their `id`, as long as they are there; those that no weak reference can watch stay."""
+
+    def __init__(self):
+        self.of: dict = {}
+        self.bytes = 0  # of those that were counted
+        self._watched: dict = {}
+        self._sizes: dict = {}
+        self._own = weakref.ref(self)
+
+    def put(self, thing, what) -> None:
+        """Let this be what is known of the thing."""
+        key = id(thing)
+        if key not in self._watched:
+            try:
+                self._watched[key] = weakref.ref(thing, partial(_forget, self._own, key))
+            except TypeError:
+                self._watched[key] = thing
+        self.of[key] = what
+
+    def count(self, thing, size: int) -> None:
+        """Let `bytes` have this size in it, too, until the thing goes."""
+        self._sizes[id(thing)] = size
+        self.bytes += size
+
+
+def _forget(living, key, _) -> None:
+    known = living()
+    if known is not None:
+        known._watched.pop(key, None)
+        known.of.pop(key, None)
+        known.bytes -= known._sizes.pop(key, 0)
+
+
+class Part:
+    """A part of a piece of memory that is an owner of its own: np.asarray(part) sees its bytes, and keeps it."""
+
+    def __init__(self, memory):
+        self.memory, self.nbytes, self.__array_interface__ = memory, memory.nbytes, memory.__array_interface__
+
+
+class Memory:
+    """A piece of memory that the step made. It is not kept alive, but for what `stays`: the array that a replay makes there."""
+
+    def __init__(self, owner):
+        self.owner, self.size, self.stays = weakref.ref(owner), owner.nbytes, None
+
+
+class Place(NamedTuple):
+    """An array of a step, said by where it lies in which piece of memory."""
+
+    memory: Memory
+    offset: int
+    shape: tuple
+    dtype: np.dtype
+    strides: tuple
+
+    def on(self, buffer, start: int = 0):
+        """The array, where the memory begins at `start` of a buffer."""
+        return np.ndarray(self.shape, self.dtype, buffer, start + self.offset, self.strides)
 
 
 class Origins:
     """The origins of all memory that one recording has met."""
 
     def __init__(self):
-        self.bytes = 0  # of memory that entries have made
-        self._known: dict = {}  # id of the owner: (kind, number, ...)
-        self._owners: list = []
+        self._keys = Living()  # the number of memory, by its owner
+        self._pieces = Living()  # what `placed` calls the memory
+        self._known: dict = {}  # number of memory: (kind, ...)
+        self._next = count()
+        self._outside: dict = {}
         self.alive: list = []  # whatever goes by its id in descriptions
 
-    def note(self, array, *origin) -> None:
-        """Note where the memory of an array comes from, unless that is known."""
+    @property
+    def bytes(self) -> int:
+        """Of memory that entries have made and that is still there."""
+        return self._keys.bytes
+
+    def key(self, array) -> int:
+        """The number of an array's memory, which is that of no other memory in this recording, then or later."""
         owner = owner_of(array)
-        if id(owner) not in self._known:
-            self._known[id(owner)] = origin
-            self._owners.append(owner)
+        key = self._keys.of.get(id(owner))
+        if key is None:
+            key = next(self._next)
+            self._keys.put(owner, key)
+        return key
+
+    def mark(self, array, *origin) -> None:
+        """Note where the memory of an array comes from, unless that is known."""
+        key = self.key(array)
+        if key not in self._known:
+            self._known[key] = origin
+            owner = owner_of(array)
+            if origin[0] == "made":
+                self._keys.count(owner, array.nbytes)
             if origin[0] == "outside":
+                self._outside[id(owner)] = owner
                 self.alive.append(owner)
-            self.bytes += array.nbytes if origin[0] == "made" else 0
 
     def correct(self, array, *origin) -> None:
         """Give memory whose origin is known another."""
-        self._known[id(owner_of(array))] = origin
+        self._known[self.key(array)] = origin
+
+    def stands_for(self, array, key: int) -> None:
+        """An array holds what was computed before in the memory of this number."""
+        self._keys.put(owner_of(array), key)
 
     def outside(self) -> dict:
         """id: owner of all memory that was there before the step, its arguments apart."""
-        return {id(owner): owner for owner in self._owners if self._known[id(owner)][0] == "outside"}
+        return self._outside
 
     def of(self, array) -> tuple:
         """The origin of an array's memory; unknown memory is outside."""
-        owner = owner_of(array)
-        if id(owner) not in self._known:
-            self.note(array, "outside", id(owner))
-        return self._known[id(owner)]
+        key = self.key(array)
+        if key not in self._known:
+            self.mark(array, "outside", id(owner_of(array)))
+        return self._known[key]
 
     def is_outside(self, array) -> bool:
         """Whether the memory was there before the step, or nobody saw it being made."""
         return self.of(array)[0] == "outside"
 
+    def _is_made(self, owner) -> bool:
+        return self._known.get(self._keys.of.get(id(owner)), ("made",))[0] == "made"
+
     def knows(self, array) -> bool:
         """Whether the origin of the memory is known."""
-        return id(owner_of(array)) in self._known
+        return self._keys.of.get(id(owner_of(array))) in self._known
+
+    def placed(self, array):
+        """A `Place` for an array in memory that the step made, be it scratch of a kernel; other arrays as they are."""
+        owner = owner_of(array)
+        if not array.size or not isinstance(owner, np.ndarray) or not owner.flags.writeable or not self._is_made(owner):
+            return array
+        if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+            return array
+        if id(owner) not in self._pieces.of:
+            self._pieces.put(owner, Memory(owner))
+        start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        return Place(self._pieces.of[id(owner)], start, array.shape, array.dtype, array.strides)
+
+    def goes_to(self, array, new) -> bool:
+        """Let all that was done in the memory of an array have been done in `new`, if nothing but places knows of it."""
+        memory = self._pieces.of.get(id(array))
+        if memory is None or array.base is not None:
+            return False
+        memory.stays = new
+        self.stands_for(new, self.key(array))
+        return True
 
     def describe(self, value):
         """A value as something that can be compared with that of another recording."""
         if isinstance(value, np.ndarray):
             place = value.__array_interface__["data"][0]
             owner = owner_of(value)
-            start = owner.__array_interface__["data"][0] if isinstance(owner, np.ndarray) else place
+            start = owner.__array_interface__["data"][0] if isinstance(owner, np.ndarray | Part) else place
             return ("array", *self.of(value), place - start, value.shape, value.strides, value.dtype.str)
         if isinstance(value, float) and value != value:
             return "nan"

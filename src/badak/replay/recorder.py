@@ -4,6 +4,7 @@ The recorder is an observer of effects (`graph/effects.py`). What it cannot foll
 runs as it is. Beside the entries it keeps a trace, which says what happened in a form that two recordings have in common.
 """
 
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,12 +14,13 @@ from badak.errors import GraphError
 from badak.graph import effects
 from badak.graph.effects import Observer
 from badak.replay.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
-from badak.replay.memory import room_to_record
+from badak.replay.frames import Frames, unseen
+from badak.replay.memory import Gradients, room_to_record
 from badak.replay.native import KernelLog, native_calls, read_by
 from badak.replay.native import written_by as written_by_calls
 from badak.replay.origins import Origins, arrays_in, owner_of
 from badak.replay.repeats import Repeats
-from badak.replay.scout import written_by
+from badak.replay.scout import sized_by_values, target_of, written_by
 from badak.replay.surroundings import MOST
 from badak.tensor import Tensor
 
@@ -31,9 +33,9 @@ class Recorder(Observer):
 
     acts = True
 
-    def __init__(self, arguments, surroundings, first: bool = True):
+    def __init__(self, arguments, surroundings, found: tuple[set, list, dict] | None = None):
         self.surroundings = surroundings
-        self.first = first  # of the two recordings: results then keep memory of their own, as one may yet be changed
+        repeated, kept, executed = found or (None, [], None)  # what the first of two recordings has found out
         self.entries: list[Entry] = []
         self.trace: list = []
         self.trouble = ""  # why this cannot be replayed
@@ -43,23 +45,29 @@ class Recorder(Observer):
         self.decided: dict = {}  # (id, name): (object, name, value when the step began) of what Python decides by
         self._changed: dict = {}  # (id, name): (object, value when the step began) of what it has changed
         self.written: dict = {}  # id: owner of memory from outside that it writes
+        self.changed_arguments: set[int] = set()  # numbers of arguments that it writes
         self.stateful: dict = {}  # id: optimizers, schedules, generators, caches: what functions of state were called on
         self.origins = Origins()
         self.room = room_to_record()
-        self.repeats = Repeats(self.origins)
+        self.repeats = Repeats(self.origins, repeated)
         self.log = KernelLog()
+        self.frames = Frames(self.refuse, executed)
         self._constants: dict = {}  # id of the owner: an array that was made from the program's text alone
+        self._views: list = []  # weak references to what view operations have made
         self._derived: dict = {}  # id: tensors that the step made on memory that was there before
+        self.gradients = Gradients(self.origins, kept)
         self._python: set = set()  # ids of what operations saved whose forward needs Python
         for i, array in enumerate(arguments):
-            self.origins.note(array, "argument", i)
+            self.origins.mark(array, "argument", i)
 
     def __enter__(self) -> "Recorder":
         effects.watch(self)
         self.log.start()
+        self.frames.start()
         return self
 
     def __exit__(self, *error) -> None:
+        self.frames.stop()
         effects.watch(self, False)
         self.log.stop()
         if not self.trouble and error[0] is None:
@@ -69,6 +77,7 @@ class Recorder(Observer):
         """This step cannot be replayed: stop watching, and let go of what was kept. The first reason stays."""
         if not self.trouble:
             self.trouble = why
+            self.frames.stop()
             effects.watch(self, False)
             self.log.stop()
             self.entries, self.trace, self.origins = [], [], Origins()
@@ -83,21 +92,23 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------ operations
 
+    @unseen
     def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         for x in inputs:
             if x is not None:
                 self._meet(x)
         calls, made = self.log.take(), [y._array for y in outputs]
+        self._views += map(weakref.ref, outputs) if op.view else ()
         if self.trouble or all(self.origins.knows(array) for array in made):
             return  # views: their memory is somebody's already
-        if _sized_by_values(op, attributes):
+        if sized_by_values(op, attributes):
             self.refuse(f"the shape of what {op.name} gives depends on values")
             return
         what = self.origins.describe((arrays, attributes))
         if True not in saved.needs:
             if before := self.repeats.seen((op.name, what), list(arrays_in([arrays, attributes])), made):
-                for y, array in zip(outputs, before):
-                    self._stand_for(y, array)
+                for y, one in zip(outputs, before):
+                    self._stand_for(y, *one)
                 self.trace.append(("repeat", op.name, what))
                 return
             if op.ufunc is not None and not attributes and made[0].dtype.kind in "iub":
@@ -109,6 +120,7 @@ class Recorder(Observer):
             self._python.add(id(saved))
         self._add(entry, "forward", op.name, what, made, _told(saved, entry.calls is None))
 
+    @unseen
     def went_back(self, node, dys, dxs) -> None:
         calls, saved = self.log.take(), node.saved
         if self.trouble or all(dx is None or self.origins.knows(dx) for dx in dxs):
@@ -141,7 +153,7 @@ class Recorder(Observer):
         if leaf._grad is not None:
             self._add_to(leaf._grad._array, dy)
         elif owned and dy.flags.c_contiguous:
-            self._set(leaf, leaf._of(dy))
+            self._set(leaf, leaf._of(self.gradients.keep(dy)))
         else:
             copy = np.array(dy, order="C")
             self._add(Copy(copy, dy), "copy", "", what, [copy])
@@ -174,7 +186,7 @@ class Recorder(Observer):
 
     def _touch(self, leaf, read: bool = True) -> None:
         if self.origins.is_outside(leaf._array):
-            self.leaves.setdefault(id(leaf), (leaf, leaf._grad, read))
+            self.leaves.setdefault(id(leaf), (leaf, leaf._grad if read else None, read))
             self._meet(leaf)
 
     def _set(self, leaf, grad) -> None:
@@ -187,10 +199,11 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------ functions behind the door
 
+    @unseen
     def call(self, effect, args, kwargs):
         args = tuple([list(x) if isinstance(x, Iterator) else x for x in args])  # an iterator could be read but once
         kwargs = {name: list(x) if isinstance(x, Iterator) else x for name, x in kwargs.items()}
-        target = _target(effect, args)
+        target = target_of(effect, args)
         if effect.kind in ("writes", "state"):
             self._compare_surroundings(target)
         self.log.take()
@@ -218,7 +231,7 @@ class Recorder(Observer):
         what, read = self.origins.describe((args, kwargs)), results_in([args, list(kwargs.values())])
         before = self.repeats.seen((effect.function, what), read, made) if isinstance(result, Tensor) else None
         if before:
-            self._stand_for(result, before[0])
+            self._stand_for(result, *before[0])
             self.trace.append(("repeat", name, what))
             return
         if effect.ufunc is not None and len(read) == 2 and not kwargs and read[0].dtype == read[1].dtype:
@@ -270,7 +283,7 @@ class Recorder(Observer):
 
     def made(self, array) -> None:
         self._constants.setdefault(id(owner_of(array)), array)
-        self.origins.note(array, "constant", array.dtype.str, array.shape, array.tobytes())
+        self.origins.mark(array, "constant", array.dtype.str, array.shape, array.tobytes())
 
     def read(self, how: str) -> None:
         self.refuse(f"it reads a value ({how})")
@@ -301,14 +314,20 @@ class Recorder(Observer):
     def derived(self, x, of) -> None:
         self._derived[id(x)] = x
 
+    def aliases(self) -> list:
+        """Tensors on memory of others that were made and are still there."""
+        return [*(x for x in (reference() for reference in self._views) if x is not None), *self._derived.values()]
+
     def decides(self, holder, name: str) -> None:
-        _, value = self._changed.get((id(holder), name), (holder, getattr(holder, name)))
+        value = self._changed.get((id(holder), name), (holder, getattr(holder, name)))[1]
         self.decided.setdefault((id(holder), name), (holder, name, value))
+
+    def decides_by(self) -> list:
+        """(object, name, value) of what Python decides by, or has changed of that."""
+        return [*self.decided.values(), *((holder, name, value) for (_, name), (holder, value) in self._changed.items())]
 
     def changes(self, holder, name: str) -> None:
         self._changed.setdefault((id(holder), name), (holder, getattr(holder, name)))
-
-    # ------------------------------------------------------------------
 
     def _meet(self, x) -> None:
         """A tensor is worked on that may be from outside."""
@@ -331,7 +350,7 @@ class Recorder(Observer):
         for array in arrays:
             kind, *rest = self.origins.of(array)
             if kind == "argument":
-                self.refuse(CHANGED)
+                self.changed_arguments.add(rest[0])
             if kind == "outside":
                 self._wrote([array])
             if kind == "constant" and not self.trouble:  # every replay begins with what the program says
@@ -344,16 +363,17 @@ class Recorder(Observer):
             owner = owner_of(array)
             self.written[id(owner)] = owner
 
-    def _stand_for(self, y, array) -> None:
-        """y is what was computed before, in this array."""
-        if self.first:
-            self.origins.note(y._array, *self.origins.of(array))
+    def _stand_for(self, y, key, array) -> None:
+        """y is what was computed before, in memory of this number; in this array, if it was kept."""
+        if array is None:
+            self.origins.stands_for(y._array, key)
         else:
             y._array = array
 
     def _find_calls(self, entry, op, calls, read, written) -> None:
         if calls and op.by_kernels:
-            entry.calls = native_calls(calls, list(arrays_in(read)), list(arrays_in(written)), self.origins)
+            read, written = list(arrays_in(read)), list(arrays_in(written))
+            entry.calls = native_calls(calls, read, written, self.origins, entry.redo)
 
     def _add(self, entry: Entry, kind: str, name, what, *made) -> None:
         """Add an entry, note where what it made comes from, and write down what it was."""
@@ -361,28 +381,16 @@ class Recorder(Observer):
             return
         self.entries.append(entry)
         for place, array in enumerate(arrays_in(list(made))):
-            self.origins.note(array, "made", len(self.trace), place)
+            self.origins.mark(array, "made", len(self.trace), place)
         self.trace.append((kind, name, what, self.origins.describe(list(made))))
+        if entry.calls is not None and not entry.stays:
+            entry.move(self.origins.placed)
+        else:
+            self.gradients.let_stay(entry.touched())
         if self.origins.bytes > self.room:
-            self.refuse(f"its results take more than {self.room >> 20} MiB, which a recording keeps until it is over")
-
-
-def _target(effect, args):
-    """What a function behind the door changes, where it is one array or object; None where it may be anything."""
-    if effect.kind == "writes":
-        return args[0]._array
-    return args[0] if effect.alone else None
+            self.refuse(f"its results take more than {self.room >> 20} MiB at once")
 
 
 def _told(saved, python: bool):
     """What an operation saved. Numbers may depend on values where Python runs again; then they are saved anew each time."""
     return list(arrays_in(saved.__dict__)) if python else saved.__dict__
-
-
-def _sized_by_values(op, attributes) -> bool:
-    """Whether the size of the result depends on the values of a mask, or of counts."""
-    if op.name == "index":
-        return any(array.dtype.kind == "b" for array in arrays_in(attributes))
-    if op.name == "repeat_interleave":
-        return any(True for _ in arrays_in(attributes))
-    return op.name == "masked_select"

@@ -12,8 +12,9 @@ from badak.tensor import Tensor
 class Results:
     """What the step returned: tensors, which are copied out after every replay, and what is not a tensor."""
 
-    def __init__(self, result, recorder: Recorder):
+    def __init__(self, result, recorder: Recorder, inputs=()):
         self.result, self.inference = result, modes.inference
+        self._inputs = {id(x): number for number, x in enumerate(inputs)}  # what is handed back is the caller's own
         self._copies: dict = {}  # id of a tensor of the result: its copy, while one result is handed out
         recorder.trace.append(("result", self._described(result, recorder)))
 
@@ -37,11 +38,12 @@ class Results:
         """The arrays of its tensors."""
         return results_in(self.result)
 
-    def hand_out(self):
-        """The result, its tensors in memory of their own."""
-        if type(self.result) is Tensor:
+    def hand_out(self, tensors):
+        """The result, its tensors in memory of their own. tensors: the arguments of the call."""
+        if type(self.result) is Tensor and not self._inputs:
             return self._copy(self.result)
         self._copies.clear()
+        self._copies.update((key, tensors[number]) for key, number in self._inputs.items())
         return self._handed(self.result)
 
     def _copy(self, value: Tensor) -> Tensor:

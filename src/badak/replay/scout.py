@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.graph import effects
 from badak.graph.effects import Observer
-from badak.replay.origins import owner_of
+from badak.replay.origins import arrays_in, owner_of
 from badak.replay.surroundings import Surroundings
 from badak.tensor import Tensor
 
@@ -56,6 +56,22 @@ def written_by(effect, args, kwargs) -> list:
     if effect.kind == "writes":
         return [args[0]._array]
     return list(Surroundings([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
+
+
+def sized_by_values(op, attributes) -> bool:
+    """Whether the size of the result depends on the values of a mask, or of counts."""
+    if op.name == "index":
+        return any(array.dtype.kind == "b" for array in arrays_in(attributes))
+    if op.name == "repeat_interleave":
+        return any(True for _ in arrays_in(attributes))
+    return op.name == "masked_select"
+
+
+def target_of(effect, args):
+    """What a function behind the door changes, where it is one array or object; None where it may be anything."""
+    if effect.kind == "writes":
+        return args[0]._array
+    return args[0] if effect.alone else None
 
 
 def _note(array, known: dict) -> None:

@@ -10,6 +10,7 @@ import functools
 import gc
 import sys
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +20,9 @@ import numpy as np
 
 from badak.graph import Node, Version
 from badak.naming.homes import home
+from badak.replay.origins import Living
 from badak.tensor import Tensor
-from badak.tensor.attributes import held_by
+from badak.tensor.attributes import held_by, is_a
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 _ENDS = (*NUMBERS, type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, Iterator, Node, Version, np.dtype, np.generic)
@@ -32,7 +34,7 @@ _KEYS = np.random.default_rng(0x5EED).integers(-(1 << 62), 1 << 62, _BLOCK) | 1
 
 def memory_of(array):
     """The outermost array on the memory that this one sees."""
-    while isinstance(array.base, np.ndarray):
+    while is_a(array.base, np.ndarray):
         array = array.base
     return array
 
@@ -56,7 +58,7 @@ def named_globals(code: types.CodeType) -> frozenset[str]:
     """The globals that a function and the functions within it ask for by name."""
     found = frozenset(str(step.argval) for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
+        if is_a(inner, types.CodeType):
             found |= named_globals(inner)
     return found
 
@@ -80,15 +82,19 @@ class Surroundings:
         self._arguments = set(self._seen)
         self.meets_argument = False  # whether one of them can be reached from the roots as well
         self._containers: dict = {}  # id: (where, container, what it held)
-        self._memory: dict = {}  # id: (where, array, digest)
+        self._memory = Living()  # (where, weak reference, digest) of each array: the program may free it
+        self._tensors = Living()  # where they were found, of tensors
         self.too_many = False  # whether it ends before all was found
         self._walk([("", root) for root in roots])
 
     def note(self, array, where: str = "a tensor") -> None:
         """Compare this memory, too, from now on."""
         array = memory_of(array)
-        if id(array) not in self._memory and array.dtype.hasobject is False:
-            self._memory[id(array)] = where, array, digest(array)
+        if id(array) not in self._memory.of and array.dtype.hasobject is False:
+            self._note(array, where)
+
+    def _note(self, array, where: str) -> None:
+        self._memory.put(array, (where, weakref.ref(array), digest(array)))
 
     def is_argument(self, thing) -> bool:
         """Whether it is one of the caller's arguments."""
@@ -96,14 +102,20 @@ class Surroundings:
 
     def memory(self) -> dict:
         """id: array, of all memory that was found."""
-        return {key: array for key, (_, array, _) in self._memory.items()}
+        return {id(array): array for _, array, _ in self._arrays()}
+
+    def _arrays(self, only=None) -> list:
+        """(where, array, digest) of all memory, or of one array alone, if it is there."""
+        known = self._memory.of
+        found = known.values() if only is None else [known[id(only)]] if id(only) in known else []
+        return [(where, array, before) for where, there, before in list(found) if (array := there()) is not None]
 
     def changed(self, only=None) -> str:
         """What has changed since it was last looked at, in words; "" where nothing has. only: an object, or an array."""
         for where, container, held in _those(self._containers, only):
             if not held.is_still(container):
                 return f"{where} changes while it runs, and nothing says that a replay has to do it again"
-        for where, array, before in _those(self._memory, memory_of(only) if isinstance(only, np.ndarray) else only):
+        for where, array, before in self._arrays(memory_of(only) if is_a(only, np.ndarray) else only):
             if digest(array) != before:
                 return f"the memory of {where} changes, and nothing says that a replay has to do it again"
         return ""
@@ -112,11 +124,11 @@ class Surroundings:
         """Take what there is now for what has to stay. only: an object with its arrays, or an array."""
         if not isinstance(only, np.ndarray | type(None)):
             for part in held_by(only).values():
-                if isinstance(part, np.ndarray):
+                if is_a(part, np.ndarray):
                     self.look_again(part)
-        only = memory_of(only) if isinstance(only, np.ndarray) else only
-        for where, array, _ in _those(self._memory, only):
-            self._memory[id(array)] = where, array, digest(array)
+        only = memory_of(only) if is_a(only, np.ndarray) else only
+        for where, array, _ in self._arrays(only):
+            self._note(array, where)
         waiting: list = []
         for where, container, held in _those(self._containers, only):
             if not held.is_still(container):
@@ -131,7 +143,8 @@ class Surroundings:
 
     def tensors(self) -> list:
         """The tensors that were found."""
-        return [x for x in self._seen.values() if isinstance(x, Tensor)]
+        found = [x for x in self._seen.values() if is_a(x, Tensor)]
+        return found + [x for there in self._tensors.of.values() if (x := there()) is not None]
 
     def _walk(self, waiting) -> None:
         with uncollected():
@@ -141,23 +154,25 @@ class Surroundings:
         seen = self._seen
         while pending:
             where, thing = pending.popleft()
-            if id(thing) in seen or _ends[type(thing)]:
+            if id(thing) in seen or id(thing) in self._tensors.of or _ends[type(thing)]:
                 self.meets_argument = self.meets_argument or id(thing) in self._arguments
                 continue
-            seen[id(thing)] = thing
-            if isinstance(thing, np.ndarray):
+            if is_a(thing, np.ndarray):
                 self.note(thing, where or "an array")
-            elif isinstance(thing, Tensor):
+                continue
+            if is_a(thing, Tensor):
+                self._tensors.put(thing, weakref.ref(thing))
                 self.note(thing._array, where or "a tensor")
                 pending.append((f"{where}.grad", thing._grad))
-            elif len(self._containers) >= MOST:
+                continue
+            seen[id(thing)] = thing
+            if len(self._containers) >= MOST:
                 self.too_many = True
                 return
-            else:
-                held = _held(thing)
-                if held is not None:
-                    self._containers[id(thing)] = where or type(thing).__name__, thing, held
-                pending.extend(_parts(where, thing, held))
+            held = _held(thing)
+            if held is not None:
+                self._containers[id(thing)] = where or type(thing).__name__, thing, held
+            pending.extend(_parts(where, thing, held))
 
 
 @contextmanager
@@ -180,7 +195,7 @@ def _those(found: dict, only) -> list:
     return [entry] if entry is not None and entry[1] is only else []
 
 
-class _ByKind(dict):
+class ByKind(dict):
     """What a function says of a class, asked once."""
 
     def __init__(self, ask: Callable):
@@ -194,7 +209,7 @@ class _ByKind(dict):
         return found
 
 
-_ends = _ByKind(lambda kind: issubclass(kind, _ENDS))  # whether the walk ends at things of this kind
+_ends = ByKind(lambda kind: issubclass(kind, _ENDS))  # whether the walk ends at things of this kind
 
 
 class Attribute(str):
@@ -233,31 +248,31 @@ def _held(thing) -> Held | None:
     """What a container holds; None for what holds nothing that changes."""
     if _plain[type(thing)]:
         return _attributes(thing)
-    if isinstance(thing, list | deque):
+    if is_a(thing, list | deque):
         return Held(list(thing))
     if type(thing) is dict:
         return Held(list(thing.values()), list(thing))
-    if isinstance(thing, dict):
+    if is_a(thing, dict):
         own = _attributes(thing)
         names, values = list(thing), list(thing.values())
         return Held(values, names) if own is None else Held(values + own.values, names + list(map(Attribute, own.names or ())))
-    if isinstance(thing, types.CellType):
+    if is_a(thing, types.CellType):
         return Held([thing.cell_contents] if _is_filled(thing) else [])
-    if isinstance(thing, types.FunctionType):
+    if is_a(thing, types.FunctionType):
         named = sorted(named_globals(thing.__code__)) if not is_ours(thing) else []
         names = [name for name in named if name in thing.__globals__]
         return Held([thing.__globals__[name] for name in names], names)
-    if isinstance(thing, set):
+    if is_a(thing, set):
         values = sorted(thing, key=id)
         return Held(values, values)
-    if isinstance(thing, tuple | frozenset | types.MethodType | functools.partial):
+    if is_a(thing, tuple | frozenset | types.MethodType | functools.partial):
         return None
     return None if _is_replay(thing) else _attributes(thing)
 
 
 _KNOWN = (list, deque, dict, set, tuple, frozenset, types.CellType, types.FunctionType, types.MethodType, functools.partial)
 # whether things of this kind are no containers of Python's, and none of ours that watch
-_plain = _ByKind(lambda kind: not issubclass(kind, _KNOWN) and not kind.__module__.startswith("badak.replay."))
+_plain = ByKind(lambda kind: not issubclass(kind, _KNOWN) and not kind.__module__.startswith("badak.replay."))
 
 
 def _is_replay(thing) -> bool:
@@ -268,8 +283,8 @@ def _is_replay(thing) -> bool:
 def _attributes(thing) -> Held | None:
     """What stands in the __dict__ and the slots of an object; None for nothing."""
     own, slots = held_by(thing), _slots[type(thing)]
-    names, values = (list(own), list(own.values())) if isinstance(own, dict) else ([], [])
-    if not slots and not isinstance(thing, Tensor | dict):
+    names, values = (list(own), list(own.values())) if is_a(own, dict) else ([], [])
+    if not slots and not is_a(thing, Tensor | dict):
         return Held(values, names, type(own) is dict) if names else None
     for name in slots:
         if hasattr(thing, name):
@@ -281,11 +296,11 @@ def _attributes(thing) -> Held | None:
 def _slots_of(kind: type) -> tuple[str, ...]:
     """The names of the slots of a class, of those above it too."""
     found = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
-    names = [name for slots in found for name in ((slots,) if isinstance(slots, str) else slots)]
+    names = [name for slots in found for name in ((slots,) if is_a(slots, str) else slots)]
     return tuple(name for name in names if not name.startswith("__"))
 
 
-_slots = _ByKind(_slots_of)
+_slots = ByKind(_slots_of)
 
 
 def _is_filled(cell) -> bool:
@@ -302,28 +317,28 @@ def _parts(where: str, thing, held: Held | None) -> list:
         return [(f"{prefix}.{name}", x) for name, x in zip(held.names or (), held.values) if not _ends[type(x)]]
     if type(thing) is list:
         return [(f"{where}[{i}]", x) for i, x in enumerate(thing) if not _ends[type(x)]]
-    if isinstance(thing, types.FunctionType):
+    if is_a(thing, types.FunctionType):
         if is_ours(thing):
             return []
         cells = [(name, cell) for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or ())]
         return [*cells, *(held.pairs() if held else ()), (f"a default of {thing.__name__}", thing.__defaults__ or ())]
-    if isinstance(thing, types.MethodType):
+    if is_a(thing, types.MethodType):
         return [("", thing.__self__), ("", thing.__func__)]
-    if isinstance(thing, functools.partial):
+    if is_a(thing, functools.partial):
         return [("", thing.func), ("", thing.args), ("", thing.keywords)]
-    if isinstance(thing, tuple | frozenset):
+    if is_a(thing, tuple | frozenset):
         return [(f"{where}[{i}]", part) for i, part in enumerate(thing) if not _ends[type(part)]]
     if held is None:
         return [("", getattr(thing, "function", None))] if _is_replay(thing) else []
-    if isinstance(thing, types.CellType):
+    if is_a(thing, types.CellType):
         return [(where, part) for part in held.values]
     parts = [(name, part) for name, part in held.pairs() if not _ends[type(part)]] if held.values else []
-    return [(f"{where}[{key!r}]" if isinstance(key, int | str) else where, part) for key, part in parts]
+    return [(f"{where}[{key!r}]" if is_a(key, int | str) else where, part) for key, part in parts]
 
 
 def same(one, two) -> bool:
     """Whether two values are the same object, or equal numbers or texts to the last bit."""
-    return one is two or (type(one) is type(two) and isinstance(one, NUMBERS) and repr(one) == repr(two))
+    return one is two or (type(one) is type(two) and is_a(one, NUMBERS) and repr(one) == repr(two))
 
 
 def _alike(before, now) -> bool:

@@ -124,17 +124,21 @@ def fit(
     Ctrl-C; with resume=True a run that is there already goes on, with exactly the bits that it would have had.
     optimizer: "adamw", "adam", "sgd", or one that you made. compiled: replay steps without their Python (docs/compile.md).
     settings: those of badak.train.TrainConfig but batch_size, seed and label_smoothing: epochs, steps, lr, schedule, warmup_steps,
-    clip, accumulate, precision, ...
+    clip, accumulate, precision, ...; keep="best": model and folder end with the weights of the lowest loss on valid; patience:
+    evaluations without a lower loss after which the training ends.
 
     Ctrl-C finishes the update under way, saves, and raises KeyboardInterrupt. Raises ArgumentError for wrong arguments and for a
     loss that is not finite, StateError for a folder of another model or of other data.
     """
-    expect_arguments(model, loss, metrics or {}, settings, optimizer)
-    heard = [callbacks] if callable(callbacks) or isinstance(callbacks, Callback) else [*callbacks]
+    expect_arguments(model, loss, {} if metrics is None else metrics, settings, optimizer)
+    expect_surroundings(folder, prepare, log, {"resume": resume, "compiled": compiled})
+    heard = [callbacks] if callable(callbacks) or not isinstance(callbacks, Iterable) else [*callbacks]
     listening(heard)  # complains before anything is made
     experiment = Own(model, loader, loss, valid, metrics or {}, prepare)
     experiment.compiled = compiled
     experiment.setup = setup_of(model, loader, optimizer, settings)
+    if valid is None and (experiment.setup.train.keep == "best" or experiment.setup.train.patience):
+        raise ArgumentError("fit: keep='best' and patience ask for batches to evaluate with", "valid=batches")
     run = None if folder is None else open_run(folder, experiment.setup, resume, log or quiet)
     if log is not None:
         heard.insert(0, Report(log))
@@ -169,6 +173,8 @@ def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, An
         raise ArgumentError(f"fit: {type(model).__name__} has no parameter to train", "layers as attributes of the module")
     if not callable(loss):
         raise ArgumentError(f"fit: expected loss(outputs, labels); got {described(loss)}", "badak.nn.functional.cross_entropy")
+    if not isinstance(metrics, Mapping):
+        raise ArgumentError(f"fit: expected metrics by name; got {described(metrics)}", 'metrics={"mae": F.l1_loss}')
     for name, metric in metrics.items():
         if not callable(metric) or not str(name).isidentifier() or hasattr(Row, f"valid_{name}") or name in ("loss", "accuracy"):
             raise ArgumentError(
@@ -187,9 +193,23 @@ def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, An
         raise ArgumentError(f"fit: expected an optimizer; got {described(optimizer)}", 'optimizer="adamw"')
 
 
+def expect_surroundings(folder: Any, prepare: Any, log: Any, flags: dict[str, Any]) -> None:
+    """Raise KindError for what is no folder, no function, no flag, before anything is made."""
+    for ok, name, value, wanted, fix in (
+        (folder is None or isinstance(folder, str | os.PathLike), "folder", folder, "a path", "folder='runs/mine'"),
+        (prepare is None or callable(prepare), "prepare", prepare, "a function of a batch",
+         "prepare=lambda batch: ((batch['ids'],), batch['labels'])"),
+        (log is None or callable(log), "log", log, "a function of a line, or None", "log=print"),
+        *((isinstance(value, bool), name, value, "True or False", f"{name}=True") for name, value in flags.items()),
+    ):  # fmt: skip
+        if not ok:
+            raise KindError(f"fit: expected {name} to be {wanted}; got {described(value)}", fix)
+
+
 def setup_of(model: Module, loader: Any, optimizer: Any, settings: dict[str, Any]) -> OwnSetup:
-    """The settings of this training, complete."""
-    config = TrainConfig(**({**settings, "optimizer": optimizer} if isinstance(optimizer, str) else settings))
+    """The settings of this training, complete. Unlike the commands it keeps the last weights, unless told otherwise."""
+    named = {"optimizer": optimizer} if isinstance(optimizer, str) else {}
+    config = TrainConfig(**{"keep": "last", **settings, **named})
     batches = length_of(loader)
     if batches is None and not config.steps:
         raise ArgumentError(

@@ -8,7 +8,7 @@ from badak.models.classifier import ClassifierConfig
 from badak.models.llama import LlamaConfig
 from badak.models.seq2seq import Seq2SeqConfig
 from badak.replay.memory import machine_memory
-from badak.train.setups import GPTSetup, Setup
+from badak.train.setups import GPTSetup, Setup, TextSetup
 
 COPIES = 4  # weights, gradients, and Adam's two moments
 OBJECTS = 20_000  # bytes of Python objects that a layer has, at least
@@ -20,7 +20,8 @@ def expect_memory(setup: Setup, copies: int = COPIES) -> None:
     copies: of the weights; 1 for a model that only answers.
     """
     there, answers = machine_memory(), answers_of(setup) if copies > 1 else 0
-    needed = 4 * (weights_of(setup) + (copies - 1) * learned_of(setup)) + OBJECTS * layers_of(setup)
+    best = saved_of(setup) if copies > 1 and setup.train.keep == "best" else 0
+    needed = 4 * (weights_of(setup) + (copies - 1) * learned_of(setup) + best) + OBJECTS * layers_of(setup)
     if there is not None and needed <= there < needed + 8 * answers:
         train = setup.train
         raise ArgumentError(
@@ -59,9 +60,9 @@ def weights_of(setup: Setup) -> int:
 
 def learned_of(setup: Setup) -> int:
     """Those of them that learn."""
-    if not isinstance(setup, GPTSetup):
+    if not isinstance(setup, GPTSetup | TextSetup):
         return weights_of(setup)
-    if setup.start.lora:
+    if isinstance(setup, GPTSetup) and setup.start.lora:
         return saved_of(setup)
     still = setup.start.freeze * _layer(setup.model) + _tables(setup.model) if setup.start.freeze else 0
     return max(weights_of(setup) - still, 0)

@@ -132,7 +132,10 @@ class Shelf:
         neighbour = self.folder / f"{name}.{os.getpid()}.partial"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            neighbour.write_bytes(hashlib.sha256(data).digest() + data)
+            with suppress(FileNotFoundError):
+                neighbour.unlink()
+            with open(neighbour, "xb") as file:  # where nothing is: no link is followed
+                file.write(hashlib.sha256(data).digest() + data)
             os.replace(neighbour, self.folder / name)
         except OSError as error:
             self._say("put", f"kernels cannot be kept in {self.folder} ({error.strerror}), each process compiles them anew")
