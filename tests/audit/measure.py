@@ -17,15 +17,38 @@ from pathlib import Path
 import badak
 from badak.errors import BadakError
 from tests.audit import clients
-from tests.audit.plants import PLANTS, Map, judge
+from tests.audit.foreign import lecture, library, llama_like, loss_only, nano, nano_writing, own_names, pairs_like
+from tests.audit.foreign2 import (
+    albert,
+    forecaster,
+    remembers,
+    shorter,
+    t5_like,
+    text_net,
+    tutorial,
+    vit_like,
+    window,
+    zeros_at_first,
+)  # fmt: skip
+from tests.audit.plants import Map, judge
 from tests.audit.programs import OWN, built
+from tests.audit.switched import PLANTS as PLANTS
+
+FOREIGN = [
+    nano, nano_writing, lecture, loss_only, own_names, library, llama_like, pairs_like, t5_like, vit_like, forecaster, window,
+    text_net, zeros_at_first, albert, tutorial, shorter, remembers,
+]  # fmt: skip
 
 
 def audited(program):
     """(probe, module) of each finding; a refusal counts as one of the probe "random"."""
     try:
         report = badak.audit(
-            program.model, (program.args, program.kwargs), optimizer=program.optimizers, loss=program.loss
+            program.model,
+            (program.args, program.kwargs),
+            kind=program.said,
+            optimizer=program.optimizers,
+            loss=program.loss,
         )
     except BadakError as error:
         return [("random", error.cause.rsplit(" ", 1)[-1])], None, str(error)
@@ -95,12 +118,14 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--own", action="store_true", help="all of badak's own")
+    parser.add_argument("--foreign", action="store_true", help="those in other people's styles")
     parser.add_argument("--clients", action="store_true", help="all of others")
     parser.add_argument("--fault", action="append", default=[], choices=list(PLANTS))
     parser.add_argument("--seed", default="", help="a word that chooses other places")
     parser.add_argument("-v", dest="verbose", action="store_true", help="print every report")
     asked = parser.parse_args(words)
     own = [make for make in OWN if make.__name__ in asked.programs or asked.own]
+    own += [make for make in FOREIGN if make.__name__ in asked.programs or asked.foreign]
     others = [name for name in clients.NAMES if name in asked.programs or asked.clients]
     if others and clients.why_absent():
         sys.exit(clients.why_absent())

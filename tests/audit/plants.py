@@ -26,6 +26,7 @@ class Program:
     kwargs: dict = field(default_factory=dict)
     kind: str = "causal"  # what it really is: the audit is not told
     loss: Callable | None = None
+    said: str | None = None  # what it is told where nothing shows the kind
     optimizers: list = field(default_factory=list)
 
 
@@ -200,9 +201,7 @@ def plant(function):
 def sizes(program: Program) -> tuple[int, int, int, bool]:
     """B, S, T and whether the batch comes first; T is the length of the decoder's text."""
     tensors = [x for x in (*program.args, *program.kwargs.values()) if isinstance(x, Tensor)]
-    first = not any(
-        getattr(m, "batch_first", True) is False for m in program.model.modules() if isinstance(m, nn.Transformer)
-    )
+    first = not any(m.batch_first is False for m in program.model.modules() if isinstance(m, nn.MultiheadAttention))
     a, b = tensors[0].shape[:2] if first else tensors[0].shape[1::-1]
     text = tensors[1] if program.kind == "encoder-decoder" else tensors[0]
     return a, b, text.shape[1 if first else 0], first
@@ -231,7 +230,7 @@ def streams(program: Program, where: Map, side: str = "any", need=lambda module,
         if any("pos" in part.lower() for part in name.split(".")):
             continue
         if side == "decoder" and program.kind == "encoder-decoder":
-            across = any(w in name for w in ("enc_dec", "src_attn", "cross", "multihead_attn"))
+            across = any(w in name for w in ("enc_dec", "dec_enc", "EncDec", "src_attn", "cross", "multihead_attn"))
             if across or not any(w in name for w in ("dec", "tgt", "trg")):
                 continue
         if need(modules[name], name):
@@ -413,7 +412,7 @@ def started_as_copies(program, where, rng):
 def positions_forgotten(program, where, rng):
     names = [
         name for name, y in where.outputs.items()
-        if isinstance(y, Tensor) and y.is_floating_point() and ("pos" in name.lower() or "wpe" in name)
+        if isinstance(y, Tensor) and y.is_floating_point() and ("pos" in name.lower().replace("post", "") or "wpe" in name)
     ]  # fmt: skip
     name = min(names, key=len, default=None)
     if name is None:
@@ -432,8 +431,8 @@ def token_tables(program, where) -> list[str]:
     ids = {id(x) for x in (*program.args, *program.kwargs.values()) if isinstance(x, Tensor)}
     return [
         name for name, m in program.model.named_modules()
-        if isinstance(m, nn.Embedding) and name in where.inputs
-        and "pos" not in name and "wpe" not in name and "seg" not in name and where.inputs[name]
+        if isinstance(m, nn.Embedding) and m.num_embeddings > 5 and name in where.inputs
+        and not any(word in name for word in ("pos", "wpe", "seg", "bias", "place")) and where.inputs[name]
         and where.inputs[name][0].dim() == 2 and (ids and True)
     ]  # fmt: skip
 

@@ -34,7 +34,7 @@ def llama(rng):
 
 def bert(rng):
     config = models.BERTConfig(vocab_size=V, context=16, d_model=32, heads=4, layers=2)
-    return Program(models.BERT(config), (padded(rng),), kind="bidirectional")
+    return Program(models.BERT(config), (padded(rng),), kind="bidirectional", said="bidirectional")
 
 
 def text_classifier(rng):

@@ -64,7 +64,9 @@ def test_positions_of_new_tokens_that_begin_at_0_are_found():
 
 def test_a_model_that_remembers_nothing_is_not_judged():
     report = badak.audit(Writer(gives=False), badak.randint(29, (4, 10)))
-    assert report.ok and report.unasked["cache"] == "the model takes past_key_values and gives none, though use_cache=True", report
+    assert (
+        report.ok and report.unasked["cache"] == "the model takes past_key_values and gives none, though use_cache=True"
+    ), report
 
 
 class Patches(nn.Module):
@@ -72,7 +74,10 @@ class Patches(nn.Module):
 
     def __init__(self, positions):
         super().__init__()
-        self.patch, self.layer = nn.Conv2d(1, 16, 4, stride=4), nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True)
+        self.patch, self.layer = (
+            nn.Conv2d(1, 16, 4, stride=4),
+            nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True),
+        )
         self.places, self.head = nn.Parameter(badak.randn(1, 9, 16)) if positions else None, nn.Linear(16, 5)
 
     def forward(self, x):

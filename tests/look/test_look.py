@@ -475,3 +475,31 @@ def test_a_place_in_no_text_is_refused():
     with pytest.raises(ArgumentError, match="place=99 of a model that reads no text") as caught:
         badak.look(nn.Linear(4, 4), badak.ones(2, 4), place=99)
     assert caught.value.fix == "leave place out"
+
+
+class OwnNames(nn.Module):
+    """An encoder and decoder with names of its own; `swapped`: the answer is the first argument."""
+
+    def __init__(self, swapped):
+        super().__init__()
+        self.a, self.b, self.place = nn.Embedding(20, 16), nn.Embedding(20, 16), nn.Embedding(8, 16)
+        self.net, self.out, self.swapped = nn.Transformer(16, 2, 1, 1, 32, batch_first=True), nn.Linear(16, 20), swapped
+
+    def forward(self, x, y):
+        read, said = (y, x) if self.swapped else (x, y)
+        mask = nn.Transformer.generate_square_subsequent_mask(said.shape[1])
+        return self.out(self.net(self.a(read) + self.place.weight[: read.shape[1]], self.b(said), tgt_mask=mask))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize(
+    "said", [[15, 11, 12, 13, 14], [15, 11, 12], [1, 2, 3, 4, 0]], ids=["as long", "shorter", "the same ids"]
+)
+def test_who_reads_and_who_answers_is_seen_and_not_read_from_names(swapped, said):
+    badak.manual_seed(0)
+    read = [1, 2, 3, 4, 0]
+    batch = [badak.tensor([said]), badak.tensor([read])] if swapped else [badak.tensor([read]), badak.tensor([said])]
+    record = badak.look(OwnNames(swapped), tuple(batch)).record
+    assert [(each["name"], each["ids"]) for each in record["sequences"]] == [("source", read), ("target", said)]
+    sides = [(each["path"].split(".")[1], each["queries"], each["keys"]) for each in record["attentions"]]
+    assert sides == [("encoder", 0, 0), ("decoder", 1, 1), ("decoder", 1, 0)], sides

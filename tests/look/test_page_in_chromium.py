@@ -266,7 +266,7 @@ def test_a_model_that_writes_is_first_asked_what_comes_next(opened):
     made = gpt()
     shown = opened(made.to_html())
     last = len(made.record["sequences"][0]["tokens"])
-    assert f"(token {last})" in text(shown, ".answers") and f"(token {last - 1})" in text(shown, ".of-model")
+    assert f"(token {last})" in text(shown, ".answers") and f"(token {last})" in text(shown, ".of-model")
     shown.locator(".token").first.click()
     assert "(token 1)" in text(shown, ".answers") and "(token 1)" in text(shown, ".of-model")
 
@@ -327,3 +327,61 @@ def test_on_paper_everything_is_unfolded_and_light_and_on_the_screen_as_before(o
     assert shown.evaluate(folded) == 0 and shown.evaluate(f"{VIEW}.dataset.theme") == "light"
     shown.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert shown.evaluate(folded) == before and shown.evaluate(f"{VIEW}.dataset.theme") == "dark"
+
+
+CURRENT = """() => {
+    const last = (text) => Number((text.match(/\\(token (\\d+)\\)/) ?? [])[1]);
+    const found = {strip: Number(document.querySelector('.strip .token[aria-pressed=true] small').textContent)};
+    found.answers = last(document.querySelector('.answers').textContent);
+    found.lengths = last(document.querySelector('.bar-line p').textContent);
+    const lens = [...document.querySelectorAll('.lens thead th')].findIndex((one) => one.classList.contains('chosen'));
+    if (lens > 0) found.lens = lens;
+    const floor = document.querySelector('#floor:not([hidden]) .forward_of h3');
+    if (floor) found.floor = last(floor.textContent);
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("place", [5, 2])
+def test_the_whole_page_speaks_of_one_token(opened, place):
+    made = record(TOKENS)
+    made["row"]["place"] = place  # as where the last label stands before the end
+    for box in made["boxes"]:
+        box.pop("place", None)
+    shown = opened(page(made), 1400)
+    assert set(shown.evaluate(CURRENT).values()) == {len(TOKENS)}, shown.evaluate(CURRENT)  # what it would write next
+    chosen = shown.locator(".strip .token").nth(3)
+    chosen.click()
+    shown.mouse.move(5, 5)
+    assert set(shown.evaluate(CURRENT).values()) == {4}, shown.evaluate(CURRENT)
+    chosen.click()  # let go: it stays the one that is spoken of
+    shown.mouse.move(5, 5)
+    assert set(shown.evaluate(CURRENT).values()) == {4}
+    shown.locator(".chip").first.click()  # its numbers are of the record's token, and so is all else now
+    now = shown.evaluate(CURRENT)
+    assert set(now.values()) == {place + 1} and "floor" in now, now
+
+
+@pytest.mark.parametrize(("width", "layers", "heads"), [(1400, 3, 4), (1400, 12, 12), (1600, 6, 8)])
+def test_lines_and_matrix_stand_beside_the_heads(opened, width, layers, heads):
+    shown = opened(page(record(TOKENS, layers=layers, heads=heads)), width)
+    table, lines, matrix = (shown.locator(where).first.bounding_box() for where in (".heads", ".lines", ".matrix"))
+    assert abs(lines["y"] - table["y"]) < 40 and lines["x"] > table["x"] + table["width"]
+    assert matrix["x"] > table["x"] + table["width"] and matrix["y"] < table["y"] + max(table["height"], 500)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [1400, 1280])
+def test_no_formula_of_a_floor_is_clipped(opened, width):
+    badak.manual_seed(0)
+    model = GPT(GPTConfig(vocab_size=20, context=8, d_model=16, heads=2, layers=1, dropout=0.0))
+    shown = opened(page(badak.look(model, badak.tensor([[1, 2, 3, 4]])).record), width)
+    clipped = shown.evaluate("""() => [...document.querySelectorAll('.chip')].flatMap((chip) => {
+        chip.click();
+        return [...document.querySelectorAll('#floor .formula .math > div, #floor .backward .math > div')]
+            .filter((line) => line.scrollWidth > line.clientWidth + 1).map((line) => line.textContent);
+    })""")
+    assert clipped == []
+    shown.locator(".chip.attention").first.click()
+    told = shown.locator("#floor").inner_text()
+    assert "head 1" in told and "head 0" not in told

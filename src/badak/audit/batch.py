@@ -39,6 +39,7 @@ class Batch:
     kwargs: dict
     leaves: dict[str, Leaf] = field(default_factory=dict)
     batch_axis: int = 0
+    names: list[str] = field(default_factory=list)  # of the arguments
 
     @classmethod
     def of(cls, model: Module, given: Any, where: str = "audit") -> "Batch":
@@ -48,10 +49,11 @@ class Batch:
         leaves: dict[str, Leaf] = {}
         for name, path, x in [*_walk(args, names), *_walk(kwargs, None)]:
             leaves[name] = Leaf(name, path, x._array)
-        batch = cls(args, kwargs, leaves)
+        batch = cls(args, kwargs, leaves, names=names)
         if not leaves:
             raise KindError(
-                f"{where}: the batch holds no tensor", "the arguments of the model: a tensor, a tuple, or a dict by name"
+                f"{where}: the batch holds no tensor",
+                "the arguments of the model: a tensor, a tuple, or a dict by name",
             )
         return batch
 
@@ -61,7 +63,11 @@ class Batch:
         args = _rebuilt(self.args, ("args",), new)
         kwargs = _rebuilt(self.kwargs, ("kwargs",), new)
         leaves = {name: Leaf(name, leaf.path, new[leaf.path]) for name, leaf in self.leaves.items()}
-        return Batch(args, kwargs, leaves, self.batch_axis)
+        return Batch(args, kwargs, leaves, self.batch_axis, self.names)
+
+    def arrays(self) -> list[tuple[str, np.ndarray]]:
+        """(name, array) of every tensor, as the model is given it."""
+        return [(name, x._array) for name, _, x in [*_walk(self.args, self.names), *_walk(self.kwargs, None)]]
 
     def copy(self) -> "Batch":
         """The same on memory of its own: a model may write into what it is given."""

@@ -5,10 +5,38 @@ B T or B H elements is looked at as two. Each comparison gives True, False, or N
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
 ROUNDING = 1e-4  # largest change, by the size of the values, that other shapes and kernels explain
+
+
+@dataclass
+class Places:
+    """The positions of a text, and of what is made of it with fewer or more of them, as logits[:, :-1] or behind a class token.
+
+    others: {length: the position that stands first there}, negative where something stands before the text.
+    """
+
+    length: int
+    others: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def all(self) -> dict[int, int]:
+        return {self.length: 0, **self.others}
+
+    def moved(self, mask: np.ndarray, length: int) -> np.ndarray:
+        """(B, T) of the text as (B, length): False where the text has no such position."""
+        at = np.arange(length) + self.all[length]
+        known = (at >= 0) & (at < self.length)
+        out = np.zeros((len(mask), length), bool)
+        out[:, known] = mask[:, at[known]]
+        return out
+
+    def masks(self, mask: np.ndarray) -> list[np.ndarray]:
+        """The same for all lengths."""
+        return [self.moved(mask, length) for length in self.all]
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -38,26 +66,29 @@ def change(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.max(np.abs(np.where(fine, a, 0.0) - np.where(fine, b, 0.0))) / size)
 
 
-def along(shape: tuple, length: int, rows: int) -> Iterator[tuple[tuple, int]]:
-    """(shape to look at it in, axis) for each axis that can be of `length`; of `rows` times that many, too."""
-    for axis, n in enumerate(shape):
-        if n == length:
-            yield shape, axis
-        elif rows > 1 and n == rows * length:
-            yield (*shape[:axis], rows, length, *shape[axis + 1 :]), axis + 1
-            yield (*shape[:axis], length, rows, *shape[axis + 1 :]), axis
+def along(shape: tuple, places: Places, rows: int) -> Iterator[tuple[tuple, int, int]]:
+    """(shape to look at it in, axis, first position) for each axis that can be of positions; of `rows` times that many, too."""
+    for length, first in places.all.items():
+        for axis, n in enumerate(shape):
+            if n == length:
+                yield shape, axis, first
+            elif rows > 1 and n == rows * length:
+                yield (*shape[:axis], rows, length, *shape[axis + 1 :]), axis + 1, first
+                yield (*shape[:axis], length, rows, *shape[axis + 1 :]), axis, first
 
 
-def before(a: np.ndarray, b: np.ndarray, t: int, length: int, rows: int) -> bool | None:
+def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int) -> bool | None:
     """Whether nothing before position t differs."""
     if same(a, b):
         return True
     if a.shape != b.shape:
         return None
     looked = False
-    for shape, axis in along(a.shape, length, rows):
+    for shape, axis, first in along(a.shape, places, rows):
+        if t <= first:
+            continue
         looked = True
-        early = (slice(None),) * axis + (slice(0, t),)
+        early = (slice(None),) * axis + (slice(0, t - first),)
         if same(a.reshape(shape)[early], b.reshape(shape)[early]):
             return True
     return False if looked else None
@@ -70,7 +101,7 @@ def kept(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> bool | None:
     if a.shape != b.shape:
         return None
     looked = False
-    for shape, axis in _batches(a.shape, rows):
+    for shape, axis in batches(a.shape, rows):
         looked = True
         one = (slice(None),) * axis + (row,)
         if same(a.reshape(shape)[one], b.reshape(shape)[one]):
@@ -78,7 +109,7 @@ def kept(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> bool | None:
     return False if looked else None
 
 
-def _batches(shape: tuple, rows: int) -> Iterator[tuple[tuple, int]]:
+def batches(shape: tuple, rows: int) -> Iterator[tuple[tuple, int]]:
     for axis, n in enumerate(shape):
         if n == rows:
             yield shape, axis

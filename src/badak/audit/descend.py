@@ -29,7 +29,8 @@ def begins(reference: list[Call], other: list[Call], clean: Clean) -> Begin:
             if twin is None:
                 continue
             given, made = judged(call.inputs, twin.inputs, clean), judged(call.outputs, twin.outputs, clean)
-            if made is False and given is not False:
+            whole = call.parent is None and made is not True  # of a loss alone nothing can be told
+            if (made is False or whole) and given is not False:
                 path, last, calls = call.path, before, call.children
                 break
             if made is True and call.outputs:
@@ -59,6 +60,11 @@ def judged(these: list[np.ndarray], those: list[np.ndarray], clean: Clean) -> bo
     return False if False in words else None if None in words else True
 
 
+def but_totals(clean: Clean) -> Clean:
+    """Totals over the batch, such as a loss, change as they must."""
+    return lambda a, b: None if a.ndim == 0 else clean(a, b)
+
+
 def match(reference: list[Call], other: list[Call]) -> dict[int, Call]:
     """{index of a call: the same call of the other forward}: the n-th of a module below the same call."""
     found: dict[int, Call] = {}
@@ -86,7 +92,8 @@ def dies(reference: list[Call], other: list[Call]) -> str:
             twin = matched.get(call.index)
             if twin is None or not call.inputs:
                 continue
-            if judged(call.inputs, twin.inputs, equal) is False and judged(call.outputs, twin.outputs, equal) is True:
+            lost = call.parent is None or judged(call.outputs, twin.outputs, equal) is True
+            if judged(call.inputs, twin.inputs, equal) is False and lost:
                 path, calls = call.path, call.children
                 break
         else:

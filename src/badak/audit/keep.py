@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import StateError
+from badak.errors import StateError, heard_anew
 from badak.graph.effects import Effect
 from badak.nn import Module
 from badak.nn.members import HOOKS, MEMBERS
@@ -117,9 +117,24 @@ def random_states() -> tuple:
 
 
 @contextmanager
+def speaking() -> Iterator[list[str]]:
+    """What is warned of within the block, each text once, also where it was said before in this process."""
+    said: list[str] = []
+    with heard_anew(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    said += dict.fromkeys(" ".join(str(each.message).split()) for each in caught)
+
+
+@contextmanager
 def as_it_was(model: Module, lazily: bool = False) -> Iterator[Kept]:
     """Within the block anything may be done to the model; after it, and after an exception, nothing is left of that."""
-    kept, numpy_state, python_state, own_state = Kept(model, lazily), np.random.get_state(), random.getstate(), get_rng_state()
+    kept, numpy_state, python_state, own_state = (
+        Kept(model, lazily),
+        np.random.get_state(),
+        random.getstate(),
+        get_rng_state(),
+    )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

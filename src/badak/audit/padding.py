@@ -1,5 +1,6 @@
 """Which places of a text are padding: said, or found in the masks that the model is given, in its tables, in its attributes."""
 
+import inspect
 import re
 from typing import Any
 
@@ -29,6 +30,13 @@ def _attributes(config: Any) -> dict:
     if isinstance(config, dict):
         return config
     return dict(getattr(config, "__dict__", {}))
+
+
+def mask_left_out(model: Module, batch: Batch) -> str:
+    """The argument by which the model would be told of padding, and which the batch does not give; "" where there is none."""
+    known = list(inspect.signature(model.forward).parameters)
+    given = {*known[: len(batch.args)], *batch.kwargs}
+    return next((name for name in known if "mask" in name and name not in given), "")
 
 
 def triangular(array: np.ndarray) -> bool:

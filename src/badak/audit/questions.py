@@ -14,9 +14,13 @@ from badak.nn import Module
 from badak.nn.unregistered import describe_unregistered, forgotten
 from badak.optim import Optimizer
 
+MAIN = ("batch", "future", "padding", "gradients")  # without them nothing can be said
 
-def ask_all(model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: Any, forwards: Any) -> Audit:
-    """What `badak.audit` gives; its arguments are checked here."""
+
+def ask_all(
+    model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: Any, forwards: Any, labels: list | None = None
+) -> Audit:
+    """What `badak.audit` gives; its arguments are checked here. labels: what a program's loss compared the answers with."""
     started = perf_counter()
     given = checked(model, kind, optimizer)
     if not isinstance(forwards, int) or forwards < 1:
@@ -28,7 +32,7 @@ def ask_all(model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: A
         report.notes.append("nothing else was asked: eval() does not reach layers that are not registered")
         return report
     with as_it_was(model):
-        subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss)
+        subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss, labels)
         subject.optimizers = given
         report = Audit(type(model).__name__, subject.kind.kind, subject.kind.why, sizes_of(subject))
         for probe in PROBES:
@@ -36,6 +40,8 @@ def ask_all(model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: A
                 found = probe().ask(subject)
             except Unasked as why:
                 report.unasked[probe.name] = str(why)
+                if probe.name in MAIN and not why.moot:
+                    report.open.append(probe.name)
                 continue
             report.findings += found
             if not found:

@@ -36,6 +36,7 @@ class Finding:
 
 
 TITLES = {
+    "numbers": "not a number",
     "future": "future leak",
     "padding": "padding leak",
     "batch": "batch leak",
@@ -50,12 +51,17 @@ TITLES = {
     "order": "order",
     "positions": "positions that do not matter",
     "tokens": "tokens alike",
+    "shared": "one layer twice",
+    "residual": "no way around",
+    "rotary": "rotary positions",
+    "heads": "grouped heads",
 }
 
 
 CODES = {  # given once and for ever
     "future": 301, "padding": 302, "batch": 303, "modes": 304, "compiled": 305, "cache": 306, "blind": 307,
     "gradients": 308, "positions": 309, "tokens": 310, "order": 311, "optimizers": 312, "ties": 313, "copies": 314,
+    "numbers": 315, "shared": 316, "residual": 317, "rotary": 318, "heads": 319,
 }  # fmt: skip
 MEANINGS = {
     "future": "In a causal model, and in a decoder, another token at position t must change nothing before t, not by a bit. "
@@ -83,6 +89,18 @@ MEANINGS = {
     "ties": "A table of tokens and the output matrix are one tensor, or two that have nothing to do with each other. Two that are "
     "nearly the same were tied once: set head.weight = table.weight before the optimizer is built.",
     "copies": "No two layers may start with the same numbers: copy.deepcopy copies the draw, too. Draw each anew.",
+    "numbers": "Outputs that are NaN say nothing, and one of them in a loss spoils every weight. The place is the first module "
+    "that is given numbers and gives NaN. Look for the logarithm or the root of what is not positive, for 0 / 0, and for a "
+    "softmax over a row that is hidden throughout.",
+    "shared": "A stack of layers must be made of layers: [layer] * n is one layer n times, with the weights of one. Where that is "
+    "meant, as in ALBERT, call one module n times and say so in its name or its docstring (shared_layer).",
+    "residual": "In x + f(norm(x)) the sum leads around f. Where one layer of a stack lacks it, all that is known of a token has "
+    "to pass through its attention, or its map, and what layers below have found is lost.",
+    "rotary": "A rotation of queries and keys must be one: numbers turn in pairs, by an angle that grows with the position, the "
+    "same for queries and keys, in all of the head unless the model says how much of it. Look at whether sin and cos are laid out "
+    "for the same pairs that are turned: halves (i, i + D/2) or neighbours (2i, 2i + 1).",
+    "heads": "With fewer heads of keys than of queries, query head h reads key head h // (H / G): repeat_interleave, not repeat. "
+    "Keys and values must be laid out alike.",
 }
 
 
@@ -106,9 +124,10 @@ HEADS = ("probe", "module", "what was measured")
 class Audit:
     """The result of `badak.audit`.
 
-    findings     what is wrong, in the order of the probes; `ok` is True where there is nothing
+    findings     what is wrong, in the order of the probes; `ok` is True where there is nothing, and nothing is open
     sound        probes that found nothing
     unasked      probe: why it was not asked
+    open         those of them without which nothing can be said: batch, future, gradients, padding that is there
     notes        what is right by design, and worth knowing
     kind, why    what kind of model it is, and how that was found
     forwards, backwards, seconds     what it cost
@@ -121,6 +140,7 @@ class Audit:
     findings: list[Finding] = field(default_factory=list)
     sound: list[str] = field(default_factory=list)
     unasked: dict[str, str] = field(default_factory=dict)
+    open: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     forwards: int = 0
     backwards: int = 0
@@ -128,7 +148,18 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        return not self.findings
+        return not self.findings and not self.open
+
+    @property
+    def code(self) -> int:
+        """Of `badak audit`: 1 where something was found, 3 where nothing was and something is open, else 0."""
+        return 1 if self.findings else 3 if self.open else 0
+
+    def verdict(self) -> str:
+        """One line where nothing was found."""
+        if not self.open:
+            return say("nothing found")
+        return say(f"nothing can be said yet: not asked are {', '.join(title(probe) for probe in self.open)}")
 
     def head(self) -> list[str]:
         """What was audited, and what it cost."""
@@ -145,7 +176,7 @@ class Audit:
 
     def __str__(self) -> str:
         parts = ["\n".join(self.head())]
-        parts += [str(finding) for finding in self.findings] or [say("nothing found")]
+        parts += [str(finding) for finding in self.findings] or [self.verdict()]
         return "\n\n".join([*parts, "\n".join(self.tail())]).rstrip()
 
     def __repr__(self) -> str:
@@ -157,7 +188,7 @@ class Audit:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
-        word = say(f"{len(self.findings)} found") if self.findings else say("nothing found")
+        word = say(f"{len(self.findings)} found") if self.findings else self.verdict()
         rows = as_rows(
             HEADS,
             [
@@ -165,9 +196,7 @@ class Audit:
                 for f in self.findings
             ],
         )
-        return (
-            f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in self.tail())}</ul></section>"
-        )
+        return f"<section><h2>{word}</h2>{head}{rows}<ul>{''.join(f'<li>{escape(t)}</li>' for t in self.tail())}</ul></section>"
 
 
 def as_page(title: str, body: str) -> str:

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from badak.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.audit.batch import Batch, like
-from badak.audit.compare import change
-from badak.audit.descend import begins
-from badak.audit.keep import random_states
-from badak.audit.kind import Kind, kind_of, texts_of
+from badak.audit.compare import Places, change
+from badak.audit.descend import Clean, begins
+from badak.audit.graph import Graph, Ran, mixers
+from badak.audit.keep import random_states, speaking
+from badak.audit.kind import Kind, Shown, kind_of, part_of, texts_of
 from badak.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
+from badak.audit.ready import normalises_batches, wake, without_dropout
 from badak.audit.watch import Watch, arrays_of
 from badak.autograd import enable_grad, no_grad
 from badak.errors import ArgumentError, BadakError
@@ -21,45 +24,139 @@ from badak.replay import Compiled
 
 
 class Unasked(Exception):
-    """A probe does not apply; says why."""
+    """A probe does not apply; says why. moot: there is nothing to ask; else the question is open."""
+
+    def __init__(self, why: str, moot: bool = False):
+        super().__init__(why)
+        self.moot = moot
+
+
+class Neighbours(NamedTuple):
+    """A forward in which rows changed: `row` was kept, `twin` got the text of it, `turned` its own tokens in another order."""
+
+    row: int
+    twin: int | None
+    turned: int | None
+    moves: dict[str, np.ndarray]  # of `turned`: where each token of a text came from
+    watch: Graph
+
+
+NO_NUMBERS = "its outputs are NaN"
 
 
 class Subject:
     """A model, the batch that it is asked with, and what its first forward showed."""
 
     def __init__(
-        self, model: Module, batch: Batch, said: str | None, pad: int | None, most: int, loss: Callable | None
-    ):
+        self, model: Module, batch: Batch, said: str | None, pad: int | None, most: int, loss: Callable | None,
+        labels: list[np.ndarray] | None = None,
+    ):  # fmt: skip
         self.model, self.batch, self.most, self.loss = model, batch, most, loss
         self.rng = np.random.default_rng(0)
         self.forwards = self.backwards = 0
         self.notes: list[str] = []
         self.optimizers: list[Optimizer] = []
-        self.neighbours: tuple[int, Watch] | None = None  # the row that was kept when all others changed
+        self.neighbours: Neighbours | None = None  # the forward in which other rows changed
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []  # what the backward brought to the tables
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
+        self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
         self.compiled = Compiled(model, told=False)
         self.compiled_calls = 0
         model.eval()
+        self.woken = wake(model, self.rng)
+        if self.woken:
+            self.notes.append(
+                f"parameters of zeros alone ({len(self.woken)}, e.g. {self.woken[0]}): small random numbers stood in for them, "
+                "so that what is behind them was asked, too"
+            )
         self.invented = self._fill_up(pad)
         self.reference = self._first()
         self.batch.batch_axis = self._batch_axis()
+        self._find(said, pad, labels or [])
+        if self.rows == 1 and self._more_rows():
+            self._find(said, pad, labels or [])
+
+    def _find(self, said: str | None, pad: int | None, labels: list[np.ndarray]) -> None:
+        """What the first forward shows: the kind, the texts, where positions stand, padding."""
         watch = self.reference
-        self.kind: Kind = kind_of(model, self.batch, watch.attentions, watch.lookups, said)
-        sides = (self.kind.source, self.kind.text)
-        self.texts = [name for name in sides if name is not None and self.batch.leaves[name].integer]
+        sides = [(each.q.reads, each.k.reads) for each in mixers(watch)]
+        answers = [y for y in watch.outputs if y.dtype.kind in "fc" and y.ndim]
+        if not answers:
+            last = max(
+                (c for c in watch.calls if c.parent is not None and c.outputs),
+                key=lambda each: each.ended,
+                default=None,
+            )
+            answers = last.outputs if last is not None else []
+        self.shown = Shown(
+            watch.attentions, watch.lookups, sides, [*labels_in(watch), *labels], answers, triangles_in(watch)
+        )
+        self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
+        names = (self.kind.source, self.kind.text)
+        self.texts = [name for name in names if name is not None and self.batch.leaves[name].integer]
         self.padding: dict[str, np.ndarray] = {}
         self.padding_how = ""
         if self.texts:
             keeps = [seen.keep for seen in watch.attentions]
-            self.padding, self.padding_how = find_padding(model, self.batch, self.texts, pad, keeps)
+            self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, keeps)
+        self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
+
+    def _places(self, name: str) -> Places:
+        array = self.batch.leaves[name].array
+        if array.ndim < 2:
+            return Places(0)
+        axis, rows = self.batch.batch_axis, array.shape[self.batch.batch_axis]
+        found = (
+            [(x.indices, part_of(x.indices, array, axis)) for x in self.reference.lookups] if name in self.texts else []
+        )
+        cut = [(x.size // rows, first) for x, first in found if first is not None]
+        return places_of(self.reference, self.length(name), cut)
+
+    def places_of_all(self) -> set[int]:
+        """Every length that an axis of positions has."""
+        known = {n for places in self.places.values() for n in places.all}
+        return known if self.texts else known | {seen.keep.shape[-1] for seen in self.reference.attentions}
+
+    def clean(self, other: Watch, clean: Clean, moves: bool = True) -> bool:
+        """Whether what the model gives is clean; raises Unasked where that cannot be judged."""
+        if self.broken:
+            raise Unasked(NO_NUMBERS)
+        word = verdict(self.reference, other, clean, moved if moves else None)
+        if word is None:
+            raise Unasked(
+                "nothing that the model gives, nor its last modules, could be compared: no axis of it is known"
+            )
+        return word
+
+    def sink(self) -> Ran | None:
+        """The operation that made the model's answer."""
+        return sink_of(self.reference, self.answer)
+
+    @property
+    def answer(self) -> int | None:
+        """Which of the outputs is the answer."""
+        return main_answer(self.reference, self.vocabulary(self.kind.text) if self.kind.text in self.texts else 0)
+
+    def without_padding(self, y: np.ndarray) -> np.ndarray:
+        """What an output has at places that are no padding."""
+        for name, mask in self.padding.items():
+            for each in self.places[name].masks(mask):
+                if y.shape[:2] == each.shape:
+                    return y[~each]
+        return y
 
     # Forwards
 
     def forward(self, batch: Batch, edit: dict | None = None, facts: bool = False, grad: bool = False) -> Watch:
         """One forward, watched."""
-        with enable_grad() if grad else no_grad(), Watch(self.model, edit, facts) as watch:
-            watch.result = self._call(self.model, batch.copy())
+        with (
+            enable_grad() if grad else no_grad(),
+            Graph(self.model, edit) if facts else Watch(self.model, edit) as watch,
+        ):
+            given = batch.copy()
+            if isinstance(watch, Graph):
+                watch.given = {id(x): name for name, x in given.arrays()}
+            watch.result = self._call(self.model, given)
         watch.outputs = arrays_of(watch.result)
         return watch
 
@@ -69,6 +166,12 @@ class Subject:
             outputs = arrays_of(self._call(self.compiled, batch.copy()))
         self.compiled_calls += 1
         return outputs
+
+    def facts(self, batch: Batch) -> Graph:
+        """One forward as a graph."""
+        watch = self.forward(batch, facts=True)
+        assert isinstance(watch, Graph)
+        return watch
 
     def _call(self, model: Callable, batch: Batch) -> Any:
         self.afford(1)
@@ -85,17 +188,16 @@ class Subject:
         if self.forwards + count > self.most:
             raise Unasked(f"{self.forwards} forwards are made; forwards={self.forwards + count} would allow for it")
 
-    def _first(self) -> Watch:
+    def _first(self) -> Graph:
         before = random_states()
         try:
-            watch = self.forward(self.batch, facts=True)
+            with speaking() as said:
+                watch = self.facts(self.batch)
         except Unasked:
             raise
         except Exception as error:
-            raise ArgumentError(
-                f"audit: {type(self.model).__name__} does not take this batch: {words(error)}",
-                "the batch is what the model is called with: audit(model, (x,)), audit(model, {'ids': x}), not what a loader gives",
-            ) from error
+            raise self._refusal(error) from error
+        self.notes += [f"the model warns: {text}" for text in said]
         if not any(np.issubdtype(x.dtype, np.floating) for x in watch.outputs):
             raise ArgumentError(
                 f"audit: {type(self.model).__name__} gives no tensor of floats",
@@ -110,6 +212,47 @@ class Subject:
             raise ArgumentError(cause, "let forward leave the model as it is") from None
         self.expect_same(watch, again)
         return watch
+
+    def _refusal(self, error: Exception) -> ArgumentError:
+        """The model's own error, and in which module it came up; or that the batch is not what it takes."""
+        name, where = type(self.model).__name__, getattr(error, "badak_module", "")
+        place = f", in {where}" if where else ""
+        return ArgumentError(
+            f"audit: {name} does not take this batch{place}: {words(error)}",
+            "the error is the model's own: the batch is what it is called with, as in audit(model, (x,)), audit(model, {'ids': x})",
+        )
+
+    def _more_rows(self) -> bool:
+        """Three rows drawn at random beside the only one, where the model takes them: with one nothing is told of neighbours."""
+        before = self.batch, self.reference
+        try:
+            self.batch = self._widened()
+            self.reference = self.facts(self.batch)
+        except Unasked:
+            self.batch, self.reference = before
+            return False
+        self.notes.append("the batch had one row: three more were drawn at random")
+        return True
+
+    def _widened(self) -> Batch:
+        axis, changed = self.batch.batch_axis, {}
+        for name, leaf in self.batch.leaves.items():
+            x, where = leaf.array, axis if leaf.integer and leaf.array.ndim == 2 else 0
+            if x.ndim < 2 or x.shape[where] != 1:
+                continue
+            rows = np.concatenate([x] * 4, axis=where)
+            if name in self.texts or leaf.array.dtype.kind == "f" and name == self.kind.text:
+                rest = (slice(None),) * where + (slice(1, None),)
+                drawn = [self._other_row(name) for _ in range(3)]
+                rows[rest] = np.concatenate(drawn, axis=where)
+            changed[name] = rows
+        return self.batch.with_(changed)
+
+    def _other_row(self, name: str) -> np.ndarray:
+        leaf = self.batch.leaves[name]
+        if leaf.integer:
+            return self.other_tokens(name, np.ones(self.ids(name).shape, bool))
+        return self.other_values(name, (slice(None),))
 
     def expect_same(self, reference: Watch, again: Watch) -> None:
         """Raise where two forwards of the same batch differ: nothing could be told of such a model."""
@@ -176,12 +319,11 @@ class Subject:
         return max(sizes, default=int(self.ids(name).max()) + 1)
 
     def text_of(self, indices: np.ndarray) -> str | None:
-        """Which text was looked up, if one was."""
-        for name in self.texts:
-            ids = self.batch.leaves[name].array
-            if indices.size == ids.size and any(np.array_equal(indices.reshape(x.shape), x) for x in (ids, ids.T)):
-                return name
-        return None
+        """Which text was looked up, if one was, or a part of one."""
+        axis = self.batch.batch_axis
+        return next(
+            (name for name in self.texts if part_of(indices, self.batch.leaves[name].array, axis) is not None), None
+        )
 
     def other_tokens(self, name: str, where: np.ndarray) -> np.ndarray:
         """The text with other tokens, drawn at random, where (B, T) is true; padding stays, and none is made."""
@@ -241,23 +383,3 @@ def words(error: Exception) -> str:
     """The first line of an error, at most 300 characters."""
     text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
     return (text.splitlines() or [type(error).__name__])[0][:300]
-
-
-def without_dropout(model: Module) -> list[tuple]:
-    """Set every probability of dropout to 0: of the layers, and of attributes that are named so. Gives what puts them back."""
-    undo = []
-    for module in model.modules():
-        attributes = vars(module)
-        for name, value in list(attributes.items()):
-            named = "drop" in name.lower() or name in ("p", "dr_rate")
-            if named and isinstance(value, float) and 0 < value <= 1:
-                undo.append((attributes, name, value))
-                attributes[name] = 0.0
-    return undo
-
-
-def normalises_batches(module: Module) -> bool:
-    """Whether a layer's train mode mixes the rows of a batch by design."""
-    return (
-        hasattr(module, "running_mean") and hasattr(module, "track_running_stats") and "Batch" in type(module).__name__
-    )

@@ -50,6 +50,7 @@ class Lookup(NamedTuple):
     indices: np.ndarray
     vocabulary: int
     table: np.ndarray
+    reads: frozenset[str] = frozenset()  # the tensors of the batch that its indices come from, where that is known
 
 
 class Watch(Observer):
@@ -100,6 +101,9 @@ class Watch(Observer):
             self._stack.append(call)
             try:
                 result = forward(*args, **kwargs)
+            except Exception as error:
+                error.__dict__.setdefault("badak_module", path)  # the innermost
+                raise
             finally:
                 self._stack.pop()
             if edit is not None:
@@ -161,7 +165,7 @@ def arrays_of(value: Any) -> list[np.ndarray]:
 
 
 def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
-    """The tensors in nested tuples, lists, dicts, and in results with named parts."""
+    """The tensors in nested tuples, lists, dicts, and in objects with named parts, of whatever class."""
     if isinstance(value, Tensor):
         yield value
     elif depth and isinstance(value, dict):
@@ -173,3 +177,14 @@ def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
     elif depth and is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             yield from tensors_in(getattr(value, each.name, None), depth - 1)
+    elif depth and not isinstance(value, (type, Module, str, bytes, np.ndarray)):
+        for each in [*_slots(value), *getattr(value, "__dict__", {}).values()]:
+            yield from tensors_in(each, depth - 1)
+
+
+def _slots(value: Any) -> Iterator[Any]:
+    for kind in type(value).__mro__:
+        names = getattr(kind, "__slots__", ())
+        yield from (
+            getattr(value, name, None) for name in ([names] if isinstance(names, str) else names) if name[:2] != "__"
+        )

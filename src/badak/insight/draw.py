@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from badak.errors import BadakError, GraphError, KindError, expect
 from badak.graph import Leaf, Op, backpropagate
+from badak.io.atomic import write_file
 from badak.nn import Module
 from badak.tensor import Tensor
 from badak.tensor.history import tensor_of
@@ -55,7 +55,7 @@ class Drawing:
 
     def save(self, path: str | PathLike) -> None:
         """Write the picture as a file that a browser opens."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        write_file(path, lambda file: file.write(self.svg.encode()))
 
     def _repr_html_(self) -> str:
         return self.svg

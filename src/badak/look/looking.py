@@ -87,6 +87,7 @@ def _seen(model: Module, batch: Batch, asked: Asked, kept: Kept, axis: int) -> S
     one, rows = first_row(batch, axis)
     trace = Trace(model, kept)
     with enable_grad(), trace:
+        trace.given = {id(x): name for name, x in one.arrays()}
         trace.result = _called(model, one)
         attended = attentions_of(trace)
         if axis == 0 and rows > 1 and _one_token(attended, one):

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from badak.audit.answer import labels_in, triangles_in
 from badak.audit.batch import Batch, Leaf
-from badak.audit.kind import Kind, kind_of
+from badak.audit.graph import mixers
+from badak.audit.kind import UNKNOWN, Kind, Shown, kind_of
+from badak.audit.watch import tensors_in
 from badak.look.attention import Attended
 from badak.look.trace import Ran, Trace
 from badak.ops.embedding import Embedding
@@ -33,22 +36,33 @@ def sequences_of(
     model: Any, batch: Batch, trace: Trace, attended: list[Attended], said: str | None
 ) -> tuple[Kind, list[Sequence]]:
     """What kind of model it is, and its sequences, the source first."""
-    kind = kind_of(model, batch, trace.attentions, trace.lookups, said)
+    sides = [(each.q.reads, each.k.reads) for each in mixers(trace)]
+    outputs = [x._array for x in tensors_in(trace.result) if x.dim()]
+    kind = kind_of(
+        model,
+        batch,
+        Shown(trace.attentions, trace.lookups, sides, labels_in(trace), outputs, triangles_in(trace)),
+        said,
+    )
+    if kind.kind == UNKNOWN:  # what is seen is that all see all
+        kind = kind._replace(kind="bidirectional")
     if batch.leaves[kind.text].integer:
         names = [name for name in (kind.source, kind.text) if name]
         words = {name: "text" if len(names) == 1 else ("source", "target")[i] for i, name in enumerate(names)}
-        return kind, [_text(words[name], batch.leaves[name], trace) for name in names]
+        return kind, [_text(words[name], batch.leaves[name], trace, [n for n in names if n != name]) for name in names]
     length = max((each.weights.shape[-1] for each in attended), default=0)
     return kind, [_pictured(batch.leaves[kind.text].array, length)]
 
 
-def _text(name: str, leaf: Leaf, trace: Trace) -> Sequence:
+def _text(name: str, leaf: Leaf, trace: Trace, others: list[str]) -> Sequence:
+    """A text; its roots are the tables that it was looked up in, by way of what was done to it, or by its numbers."""
     ids = leaf.array.reshape(-1)
     found = Sequence(name, len(ids), [int(i) for i in ids])
     for run in trace.runs:
         if run.op is Embedding:
             given = next((x for x in run.inputs if x is not None and x.dtype.kind in "iu"), None)
-            if given is not None and given.size == ids.size and np.array_equal(given.reshape(-1), ids):
+            alike = given is not None and given.size == ids.size and np.array_equal(given.reshape(-1), ids)
+            if leaf.name in run.reads or (alike and not run.reads & {*others}):
                 found.roots.add(run.number)
     return found
 

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from badak.audit.batch import Batch
 from badak.audit.compare import change, kept
-from badak.audit.descend import begins, judged
+from badak.audit.descend import begins
+from badak.audit.ready import normalises_batches
 from badak.audit.report import Finding
-from badak.audit.subject import Subject, Unasked, normalises_batches
+from badak.audit.subject import Neighbours, Subject, Unasked
 
 
 class BatchLeak:
@@ -24,31 +24,26 @@ class BatchLeak:
                 )
         if subject.rows < 2:
             raise Unasked("the batch has one row")
-        row = subject.rows // 2
-        watch = subject.forward(neighbours_changed(subject, row))
-        subject.neighbours = (row, watch)
+        neighbours = subject.neighbours = neighbours_changed(subject)
+        row, watch = neighbours.row, neighbours.watch
         clean = partial(kept, row=row, rows=subject.rows)
-        if judged(subject.reference.outputs, watch.outputs, _but_totals(clean)) is not False:
+        if subject.clean(watch, clean):
             return []
         subject.leaks_rows = True
         begin = begins(subject.reference.calls, watch.calls, clean)
         gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
         largest = max(gaps, default=0.0)
+        how = f"of the output changes by up to {largest:.2g} of its size" if largest else "changes within the model"
         return [
             Finding(
                 "batch",
                 begin.path,
-                f"with other texts in the other rows, row {row} of the output changes by up to {largest:.2g} of its size",
+                f"with other texts in the other rows, row {row} {how}",
                 "look for a mean, a norm, a softmax or a reshape over the axis of the batch",
                 {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest},
                 begin.between,
             )
         ]
-
-
-def _but_totals(clean):
-    """Totals over the batch, such as a loss, change as they must."""
-    return lambda a, b: True if a.ndim == 0 else clean(a, b)
 
 
 def _gap(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> float:
@@ -58,15 +53,53 @@ def _gap(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> float:
     return change(np.take(a, row, axis), np.take(b, row, axis))
 
 
-def neighbours_changed(subject: Subject, row: int) -> Batch:
-    """The batch with other tokens or numbers in all rows but one."""
-    changed = {}
+def neighbours_changed(subject: Subject) -> Neighbours:
+    """One row in the middle is kept; of the others one gets its text, one its own tokens in another order, the rest random ones."""
+    rows, row = subject.rows, subject.rows // 2
+    changed, moves = {}, {}
     for name in subject.texts:
         where = np.ones(subject.ids(name).shape, bool)
         where[row] = False
         changed[name] = subject.other_tokens(name, where)
     if not subject.texts:
         for name, leaf in subject.batch.leaves.items():
-            if leaf.array.dtype.kind == "f" and leaf.array.ndim > 1 and leaf.array.shape[0] == subject.rows:
-                changed[name] = subject.other_values(name, np.arange(subject.rows) != row)
-    return subject.batch.with_(changed)
+            if leaf.array.dtype.kind == "f" and leaf.array.ndim > 1 and leaf.array.shape[0] == rows:
+                changed[name] = subject.other_values(name, np.arange(rows) != row)
+    twin = _twin(subject, changed, row)
+    turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None
+    if turned is not None:
+        for name in subject.texts:
+            ids = np.array(changed[name] if subject.batch.batch_axis == 0 else changed[name].T)
+            move = circle(ids.shape[1], subject.padding[name][turned] if name in subject.padding else None)
+            if move is not None:
+                ids[turned] = subject.ids(name)[turned][move]
+                changed[name], moves[name] = subject.placed(ids), move
+    return Neighbours(row, twin, turned if moves else None, moves, subject.facts(subject.batch.with_(changed)))
+
+
+def _twin(subject: Subject, changed: dict[str, np.ndarray], row: int) -> int | None:
+    """Give the first row all that the kept one has: its text, its masks; None where that cannot be done."""
+    if subject.rows < 3:
+        return None
+    for name, leaf in subject.batch.leaves.items():
+        x = changed.get(name, leaf.array)
+        text = leaf.integer and x.ndim == 2 and name in changed
+        axis = subject.batch.batch_axis if text else 0
+        square = x.ndim >= 2 and x.shape[0] == x.shape[1] and name not in changed
+        if x.ndim and x.shape[axis] == subject.rows and not square:
+            x = x.copy()
+            at: tuple = (slice(None),) * axis
+            x[(*at, 0)] = x[(*at, row)]
+            changed[name] = x
+    return 0
+
+
+def circle(length: int, padding: np.ndarray | None) -> np.ndarray | None:
+    """Where each token comes from when the second to the middle one move on by one; None where that moves none."""
+    end = length if padding is None else int((~padding).sum())
+    places = np.arange(1, end // 2 + 1)
+    if len(places) < 2 or end < 4:
+        return None
+    move = np.arange(length)
+    move[places] = np.roll(places, 1)
+    return move

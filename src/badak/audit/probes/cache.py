@@ -1,6 +1,7 @@
 """Cache: the text in two parts, the first remembered, gives what the text at once gives."""
 
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from badak.audit.compare import change, near
 from badak.audit.descend import begins
 from badak.audit.report import Finding
-from badak.audit.subject import Subject, Unasked
+from badak.audit.subject import NO_NUMBERS, Subject, Unasked
 from badak.nn.cache import KeyValueCache
+from badak.tensor import Tensor
 
 
 class Cache:
@@ -21,22 +23,26 @@ class Cache:
     def ask(self, subject: Subject) -> list[Finding]:
         layers = getattr(getattr(subject.model, "config", None), "layers", None)
         own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
-        if not own and not takes_past(subject.model):
-            raise Unasked("the model takes no nn.KeyValueCache and no past_key_values")
+        takes = past_name(subject.model)
+        if not own and not takes:
+            raise Unasked("the model takes no nn.KeyValueCache and no past_key_values", moot=True)
+        if subject.broken or subject.answer is None:
+            raise Unasked(NO_NUMBERS if subject.broken else "the model gives no answer beside its loss")
         if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:
             raise Unasked("the batch is more than one text of two tokens")
         subject.afford(2)
         name, length = subject.kind.text, subject.length()
         ids = subject.ids(name)
-        given: dict = {"cache": KeyValueCache(own, length)} if own else {"use_cache": True}
+        flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
+        given: dict = {"cache": KeyValueCache(own, length)} if own else flag
         for part in (ids[:, :-1], ids[:, -1:]):
-            batch = subject.batch.with_({name: np.ascontiguousarray(part)})
+            batch = subject.batch.with_({name: subject.placed(part)})
             batch.kwargs = {**batch.kwargs, **given}
             last = subject.forward(batch)
-            if not own and (past := past_of(last.result)) is None:
-                raise Unasked("the model takes past_key_values and gives none, though use_cache=True")
+            if not own and (past := past_of(last.result, takes)) is None:
+                raise Unasked(f"the model takes {takes} and gives none{', though use_cache=True' if flag else ''}")
             if not own:
-                given["past_key_values"] = past
+                given[takes] = past
 
         def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
             if a.shape == b.shape:
@@ -48,7 +54,7 @@ class Cache:
                         return near(a[end], b)
             return None
 
-        whole, step = subject.reference.outputs[0], last.outputs[0]
+        whole, step = subject.reference.outputs[subject.answer], last.outputs[subject.answer]
         if clean(whole, step) is not False:
             return []
         begin = begins(subject.reference.calls, last.calls, clean)
@@ -66,11 +72,21 @@ class Cache:
         ]
 
 
-def takes_past(model: Any) -> bool:
-    """Whether a model takes a cache as those of transformers do: forward(..., past_key_values=, use_cache=)."""
-    return {"past_key_values", "use_cache"} <= set(inspect.signature(model.forward).parameters)
+NAMES = re.compile(r"^(past(_key_values|_kv)?|(layer|kv)_past|(kv_|key_value_)?caches?|mems|states?)$")
 
 
-def past_of(result: Any) -> Any:
-    """What was remembered of a forward."""
-    return result.get("past_key_values") if isinstance(result, Mapping) else getattr(result, "past_key_values", None)
+def past_name(model: Any) -> str:
+    """The argument by which a model takes what it remembered: optional, and named for it; "" where there is none."""
+    for name, p in inspect.signature(model.forward).parameters.items():
+        if NAMES.search(name) and p.default is None:
+            return name
+    return ""
+
+
+def past_of(result: Any, takes: str) -> Any:
+    """What was remembered of a forward: the part of that name, or the part beside the answer that is no single tensor."""
+    named = result.get(takes) if isinstance(result, Mapping) else getattr(result, takes, None)
+    if named is not None or not isinstance(result, (tuple, list)):
+        return named
+    parts = [part for part in result if part is not None and not isinstance(part, Tensor)]
+    return parts[-1] if parts else None

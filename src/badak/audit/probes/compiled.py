@@ -2,7 +2,7 @@
 
 from badak.audit.compare import change
 from badak.audit.report import Finding
-from badak.audit.subject import Subject, Unasked
+from badak.audit.subject import NO_NUMBERS, Subject, Unasked
 from badak.errors import ArgumentError
 
 
@@ -12,6 +12,8 @@ class CompiledAlike:
     name = "compiled"
 
     def ask(self, subject: Subject) -> list[Finding]:
+        if subject.broken:
+            raise Unasked(NO_NUMBERS)
         needed = max(0, 3 - subject.compiled_calls)
         subject.afford(needed + 1)
         for _ in range(needed):

@@ -16,13 +16,13 @@ class NoGradient:
     def ask(self, subject: Subject) -> list[Finding]:
         trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
         if not trainable:
-            raise Unasked("every parameter is frozen")
+            raise Unasked("every parameter is frozen", moot=True)
         try:
             backward(subject)
         except Failed as error:
             return [Finding("gradients", "", f"the backward fails: {error}", "loss.backward() by itself says more")]
-        missing = {name: p for name, p in trainable.items() if p.grad is None or not np.any(p.grad._array)}
-        missing = {name: p for name, p in missing.items() if p.grad is None or not _shifts(name, trainable)}
+        missing = {name: p for name, p in trainable.items() if p.grad is None}
+        note_zeros(subject, trainable)
         called = {call.path: call.index for call in subject.training.calls}
         reached = [name for name in missing if _owner(name) in called]
         found = [
@@ -105,10 +105,13 @@ def _weights(subject: Subject, y: Tensor) -> Tensor:
     return Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))
 
 
-def _shifts(name: str, trainable: dict) -> bool:
-    """Whether it is a bias beside a weight that has a gradient: a constant that, say, softmax takes out again."""
-    weight = trainable.get(name.removesuffix("bias") + "weight")
-    return name.endswith("bias") and weight is not None and weight.grad is not None and bool(np.any(weight.grad._array))
+def note_zeros(subject: Subject, trainable: dict) -> None:
+    """Gradients of zero are gradients; where a whole matrix has one, it is worth a look."""
+    zero = [name for name, p in trainable.items() if p.dim() > 1 and p.grad is not None and not np.any(p.grad._array)]
+    if zero:
+        subject.notes.append(
+            f"{len(zero)} matrices have a gradient of zero throughout, e.g. {zero[0]}: are they of use?"
+        )
 
 
 def covering(subject: Subject, names: set[str]) -> list[str]:

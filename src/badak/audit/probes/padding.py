@@ -6,7 +6,8 @@ import numpy as np
 
 from badak.audit.batch import Batch
 from badak.audit.compare import change, real, shortened
-from badak.audit.descend import begins, judged
+from badak.audit.descend import begins
+from badak.audit.padding import mask_left_out
 from badak.audit.report import Finding
 from badak.audit.subject import Subject, Unasked
 from badak.nn.embedding import Embedding
@@ -23,10 +24,14 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
-            raise Unasked("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some")
+            raise Unasked(
+                "no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True
+            )
         if subject.invented:
             subject.notes.append("the batch had no padding: the ends of its rows were taken for it")
         found = self.other_values(subject, masks)
+        if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
+            raise Unasked(f"the model is told of padding by {name}, which the batch does not give", moot=True)
         if found or subject.leaks_rows:
             return found
         return self.other_amount(subject, masks)
@@ -36,9 +41,9 @@ class PaddingLeak:
         if not edit:
             raise Unasked("no nn.Embedding reads the text")
         watch = subject.forward(subject.batch, edit=edit)
-        clean = partial(real, paddings=list(masks.values()))
-        own = partial(real, paddings=[masks[n] for n in (subject.kind.text,) if n in masks] or list(masks.values()))
-        if judged(subject.reference.outputs, watch.outputs, _but_totals(own)) is not False:
+        clean = partial(real, paddings=all_masks(subject, masks))
+        own = {n: masks[n] for n in (subject.kind.text,) if n in masks} or masks
+        if subject.clean(watch, partial(real, paddings=all_masks(subject, own)), moves=False):
             return []
         begin = begins(subject.reference.calls, watch.calls, clean)
         both = subject.reference.outputs, watch.outputs
@@ -56,7 +61,10 @@ class PaddingLeak:
             old = shortened(a, b.shape, rows, subject.rows, lengths, first)
             return None if old is None else real(old, b, left, tolerance=1e-3)
 
-        if judged(subject.reference.outputs, watch.outputs, _but_totals(clean)) is not False:
+        try:
+            if subject.clean(watch, clean, moves=False):
+                return []
+        except Unasked:
             return []
         begin = begins(subject.reference.calls, watch.calls, clean)
         old, new = [], []
@@ -68,8 +76,9 @@ class PaddingLeak:
         return [finding(subject, begin, f"with {less} places of padding less", old, new, dict(zip(masks, left)))]
 
 
-def _but_totals(clean):
-    return lambda a, b: True if a.ndim == 0 else clean(a, b)
+def all_masks(subject: Subject, masks: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Where padding stands, for each length that its text has on its way."""
+    return [each for name, mask in masks.items() for each in subject.places[name].masks(mask)]
 
 
 def edits(subject: Subject, masks: dict) -> dict:
@@ -117,6 +126,12 @@ def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, i
                 x = x[(*at, slice(0, lengths[n]))]
         cut[name] = np.ascontiguousarray(x)
     left = [mask[rows][:, : lengths[subject.length(name)]] for name, mask in masks.items()]
+    for name, mask in masks.items():  # what has another length is cut at its end, too
+        places, less = subject.places[name], subject.length(name) - lengths[subject.length(name)]
+        for n in places.others:
+            if n > less and n not in lengths:
+                lengths[n] = n - less
+                left.append(places.moved(mask, n)[rows][:, : n - less])
     return subject.batch.with_(cut), rows, lengths, left
 
 

@@ -20,7 +20,7 @@ class Ties:
         tables = [(path, m.weight) for path, m in modules if isinstance(m, Embedding)]
         maps = [(path, m.weight) for path, m in modules if isinstance(m, Linear)]
         wanted = bool(getattr(getattr(subject.model, "config", None), "tie_word_embeddings", False))
-        found = []
+        found, most = [], max((len(table) for _, table in tables), default=0)
         for path, table in tables:
             for other, weight in maps:
                 if table is weight or table.shape != weight.shape or table._array.size < 16:
@@ -28,7 +28,7 @@ class Ties:
                 alike = correlation(table._array, weight._array)
                 if alike > ONCE_ONE:
                     found.append(tie(path, other, alike))
-                elif wanted and other == maps[-1][0]:
+                elif wanted and other == maps[-1][0] and len(table) == most:
                     found.append(tie(path, other, alike))
         return found
 

@@ -14,10 +14,10 @@ class Tokens:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.texts:
-            raise Unasked("the model reads no text")
+            raise Unasked("the model reads no text", moot=True)
         found = []
         for path, (table, rows) in tables(subject).items():
-            alike = equal_rows(table)
+            alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
             if alike > 1:
                 found.append(
                     Finding(
@@ -32,15 +32,21 @@ class Tokens:
 
     def unmoved(self, subject: Subject) -> list[Finding]:
         """Rows all of whose tokens became others, and whose output did not move."""
-        if subject.neighbours is None:
+        if subject.neighbours is None or subject.broken:
             return []
-        row, watch = subject.neighbours
+        row, watch = subject.neighbours.row, subject.neighbours.watch
         same = []
         for a, b in zip(subject.reference.outputs, watch.outputs):
             axis = next((i for i, n in enumerate(a.shape) if n == subject.rows), None)
             if axis is not None and a.shape == b.shape:
                 x, y = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
-                same.append([i for i in range(subject.rows) if i != row and np.array_equal(x[i], y[i], equal_nan=True)])
+                same.append(
+                    [
+                        i
+                        for i in range(subject.rows)
+                        if i not in (row, subject.neighbours.turned) and np.array_equal(x[i], y[i], equal_nan=True)
+                    ]
+                )
         stuck = set.intersection(*map(set, same)) if same else set()
         if not stuck:
             return []
@@ -48,7 +54,7 @@ class Tokens:
             Finding(
                 "tokens",
                 dies(subject.reference.calls, watch.calls),
-                f"with all tokens replaced, {len(stuck)} of {subject.rows - 1} rows give the same output as before",
+                f"with all tokens replaced, {len(stuck)} of {subject.rows - 1} other rows give the same output as before",
                 "look for what keeps the text from the output: a clamp, a constant, an index",
                 {"rows that did not change": len(stuck), "rows": subject.rows - 1},
             )

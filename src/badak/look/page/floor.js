@@ -47,8 +47,25 @@ function fillPanel(panel, box, index) {
     section("shapes", shapes(box, kind)),
     section(row.place === null ? "forward" : "forward_of", forward(box), { token: brief(token(row.sequence, row.place), 20), place: row.place + 1 }),
     player, code(kind), derivation(kind));
+  fit(panel);
   return [cards, controls];
 }
+
+const LETTERS = 10; // pixels of a formula's letters
+
+/** Make the letters of a formula smaller where its line is longer than the panel is wide. */
+function fit(panel) {
+  for (const line of panel.querySelectorAll(".math > div")) {
+    const formulas = [...line.querySelectorAll("math")];
+    formulas.forEach((one) => { one.style.fontSize = ""; });
+    const wide = line.scrollWidth, room = line.clientWidth;
+    if (wide <= room || !room) continue;
+    const size = parseFloat(getComputedStyle(formulas[0] ?? line).fontSize);
+    formulas.forEach((one) => { one.style.fontSize = `${Math.max(LETTERS, Math.floor(size * room / wide * 10) / 10)}px`; });
+  }
+}
+
+window.addEventListener("resize", () => document.querySelectorAll("#floor").forEach(fit));
 
 const section = (word, content, holes) => (content ? tag("section", { class: word }, tag("h3", {}, say(word, holes)), content) : "");
 

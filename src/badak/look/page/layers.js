@@ -37,7 +37,7 @@ export function model() {
   const rows = all.map((group) => row(group, columns));
   const title = tag("p", { class: "small", "aria-live": "polite" });
   watch(["sequence", "place", "pinned"], () => {
-    const { sequence, place } = here();
+    const { sequence, place } = view;
     title.textContent = record.streams?.length ? say("norms_at", { token: brief(token(sequence, place), 20), place: place + 1 }) : "";
     columns.forEach(([name]) => measure(rows, name));
   });
@@ -92,15 +92,12 @@ function state(button, index) {
   button.classList.toggle("been", Boolean(view.box !== null && view.step > 0 && now && its && its.order < now.order));
 }
 
-/** The token whose lengths are shown: the one that a person chose, else the one whose numbers the boxes show. */
-const here = () => (view.pinned || !record.row ? view : record.row);
-
 /** Bars of one column for that token, the longest one full. */
 function measure(rows, name) {
   const bars = rows.flatMap((row) => row.bars).filter((bar) => bar.name === name && bar.values);
   const at = (bar) => {
-    const { sequence } = record.streams[bar.stream], chosen = here();
-    if (sequence === chosen.sequence) return bar.values[chosen.place];
+    const { sequence } = record.streams[bar.stream];
+    if (sequence === view.sequence) return bar.values[view.place];
     return sequence === output ? bar.values[placeOf(sequence)] : mean(bar.values);
   };
   const most = largest(bars.map(at));

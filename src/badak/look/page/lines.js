@@ -8,7 +8,7 @@ import { change, pin, spoken, view, watch } from "./view.js";
 import { brief, say } from "./words.js";
 
 const LEAST = 0.02; // the share of the thinnest line that is drawn
-let WIDTH = 520, WORD = 128; // of the picture, of a column of words: less on a narrow screen
+let WIDTH = 400, WORD = 104; // of the picture, of a column of words: less on a narrow screen
 
 export function lines() {
   const place = tag("figure", { class: "lines", "aria-label": say("lines") });
@@ -22,7 +22,7 @@ export function lines() {
 }
 
 function drawLines() {
-  [WIDTH, WORD] = window.innerWidth < 560 ? [330, 92] : [520, 128];
+  [WIDTH, WORD] = window.innerWidth < 560 ? [330, 92] : [400, 104];
   const one = attentions[view.attention];
   const rows = Math.max(one.T, one.S);
   const step = rows > 40 ? 16 : rows > 24 ? 19 : 23;

@@ -70,13 +70,15 @@ function readable({ name, token, word, place, probability, ...rest }) {
 
 function attention() {
   if (!attentions.length) return "";
-  return part("attention", [tabs(), tag("div", { class: "choose" }, grid(), cards()), tag("div", { class: "pictures" }, lines(), matrices())]);
+  return part("attention", [tabs(), tag("div", { class: "choose" },
+    tag("div", { class: "of-head" }, grid(), cards()), tag("div", { class: "pictures" }, lines(), matrices()))]);
 }
 
 const part = (word, content) => (content
   ? tag("section", { class: `of-${word}` }, tag("h2", {}, say(`title_${word}`)), tag("p", { class: "lead" }, say(`lead_${word}`)), content) : "");
 
-// What writes is asked first what it would write next; of all others the place of the boxes is looked at.
+// There is one token that the whole page speaks of. What writes is asked first what it would write next; of all others the place
+// of the boxes is looked at. Where a floor is opened, it is that one, too.
 const writes = ["causal", "encoder-decoder"].includes(record.model.kind) && record.predictions?.places === "each";
 change({ attention: firstAttention, sequence: writes ? output : record.row?.sequence ?? output,
   place: writes ? Math.max(0, (sequences[output]?.tokens.length ?? 0) - 1) : record.row?.place ?? 0 });

@@ -1,6 +1,6 @@
 // The backward, step by step: which box is open, and how much of its backward has been played.
 
-import { backward, boxes } from "./record.js";
+import { backward, boxes, record } from "./record.js";
 import { change, view } from "./view.js";
 
 const PAUSE = 1400; // milliseconds from step to step
@@ -12,7 +12,10 @@ export const steps = (box) => (box?.back ? 1 + box.back.steps.length + box.back.
 /** Open the floor of a box; nothing of its backward is played yet. */
 export function openFloor(index, step = 0) {
   if (view.box === null) opener = document.activeElement;
-  change({ box: index, step, playing: false });
+  const row = record.row ?? view, its = boxes[index]?.place; // the numbers of a box are those of one token: the page speaks of it, too
+  const at = its === null ? {} : { sequence: row.sequence, place: its ?? row.place };
+  const moved = at.place !== undefined && (at.place !== view.place || at.sequence !== view.sequence);
+  change({ box: index, step, playing: false, ...at, pinned: view.pinned && !moved });
   document.getElementById("floor")?.focus();
 }
 

@@ -8,7 +8,7 @@ HERE = "this place's part"
 
 
 def _heads(row: Row) -> tuple[np.ndarray, ...]:
-    """Of head 0 at this place: q (D,), k (S, D), v (S, E), scores (S,), weights (S,)."""
+    """Of the first head at this place: q (D,), k (S, D), v (S, E), scores (S,), weights (S,)."""
     q, k, v, keep, bias = row.run.inputs[:5]
     assert q is not None and k is not None and v is not None
     t = row.place
@@ -35,7 +35,7 @@ def attention(row: Row) -> Steps:
     q, _, v, s, p = _heads(row)
     biased = row.run.inputs[4] is not None
     return [
-        step("q", "", q, "what this place asks, head 0"),
+        step("q", "", q, "what this place asks, head 1"),
         step("scale", "", scale_of(row, q)),
         step(
             "s",

@@ -1,0 +1,51 @@
+"""What is done to a model before it is asked, and taken back afterwards: no dropout, no zeros to hide behind."""
+
+import numpy as np
+
+from badak.autograd import no_grad
+from badak.nn import Module
+from badak.tensor import Tensor
+
+
+def wake(model: Module, rng: np.random.Generator) -> list[str]:
+    """Give parameters that are zero throughout, and no biases, small random numbers: gates, adaptors, maps that start at zero.
+
+    What stands behind them could not be told apart from nothing. Gives their names.
+    """
+    woken = []
+    for name, p in model.named_parameters():
+        if (
+            not p.requires_grad
+            or not p.is_floating_point()
+            or name.endswith("bias")
+            or not p.numel()
+            or np.any(p._array)
+        ):
+            continue
+        size = 0.5 / np.sqrt(p.shape[-1]) if p.dim() > 1 else 0.1
+        with no_grad():
+            p.copy_(
+                Tensor._of((rng.uniform(0.5, 1.5, p.shape) * rng.choice([-size, size], p.shape)).astype(p._array.dtype))
+            )
+        woken.append(name)
+    return woken
+
+
+def without_dropout(model: Module) -> list[tuple]:
+    """Set every probability of dropout to 0: of the layers, and of attributes that are named so. Gives what puts them back."""
+    undo = []
+    for module in model.modules():
+        attributes = vars(module)
+        for name, value in list(attributes.items()):
+            named = "drop" in name.lower() or name in ("p", "dr_rate")
+            if named and isinstance(value, float) and 0 < value <= 1:
+                undo.append((attributes, name, value))
+                attributes[name] = 0.0
+    return undo
+
+
+def normalises_batches(module: Module) -> bool:
+    """Whether a layer's train mode mixes the rows of a batch by design."""
+    return (
+        hasattr(module, "running_mean") and hasattr(module, "track_running_stats") and "Batch" in type(module).__name__
+    )
