@@ -8,6 +8,9 @@ doctor.py     the door: `badak.doctor`
 facts.py      what was seen in a step: calls of models, losses, look-ups, attentions, backwards, gradients
 watch.py      sees them: an observer of effects, which measures and does not judge
 senses.py     what is measured at single operations: losses, attentions, rectifiers, data that comes in
+layout.py     what is measured of shapes: views, columns and rows that meet, tables along an axis
+doors.py      what is noted of functions that change state: clipping, schedules, seeds
+rows.py       the rows that a model was trained on, and those that it is tested on
 lookout.py    the first test after the watch
 visit.py      some steps of a training under the watch, and what the diagnoses say of them
 names.py      names of modules and parameters, and lines of the program

@@ -29,6 +29,8 @@ class Loss:
     ignored: int | None = None
     mass: tuple[float, float] | None = None  # least and most that the probabilities of a row sum to, of logarithms
     scale: float | None = None  # the gradient that came back to it
+    below_by: str = ""  # the operation that made what log_softmax was given
+    below_at: str = ""
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Attended:
     keep: np.ndarray | None  # (..., T, S) broadcastable, True = seen; None: all
     sharp: float  # share of the rows with 3 visible keys or more that give one of them 99 %
     added: bool = False  # a mask of zeros and ones was added to the scores
+    size: tuple[int, int] = (0, 0)  # queries, keys
 
 
 @dataclass
@@ -60,6 +63,38 @@ class Turned:
     shape: tuple[int, ...]
     low: float  # sums of the rows
     high: float
+
+
+@dataclass
+class Shaped:
+    """Shapes that meet as they should not: kind says how."""
+
+    kind: str  # "view": turned by a view; "stretched": (B, 1) with (B,); "varies": a table along axis `axis` of the other
+    place: str
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    axis: int = 0
+
+
+@dataclass
+class Clip:
+    """Gradients were clipped: their norm, or their largest value, before, and what is let through."""
+
+    place: str
+    before: float
+    limit: float
+    early: bool  # there was no gradient yet
+
+
+@dataclass
+class Tested:
+    """A model that learns was asked without gradients: how many rows, and how many of them it was trained on."""
+
+    place: str
+    rows: int
+    known: int
+    words: str  # what the lines of the program say that led there
+    again: bool  # the rows are those of the call before
 
 
 @dataclass
@@ -94,6 +129,7 @@ class Call:
     training: bool
     random: bool  # something in it behaves otherwise in training: dropout, batch norm
     content: tuple = ()  # of its tensors: (where in memory, a number made of the values)
+    whole: int = 0  # rows of the tensor that the first of them was picked from, 0 where it was not picked
 
 
 @dataclass
@@ -137,7 +173,15 @@ class Step:
     lookups: list[Lookup] = field(default_factory=list)
     attended: list[Attended] = field(default_factory=list)
     turned: list[Turned] = field(default_factory=list)
-    carried: list[str] = field(default_factory=list)  # where a number was added to one that hangs on a step before
+    carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
+    scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
+    constants: list[tuple[str, float]] = field(default_factory=list)  # numbers without a gradient that were added to one with
+    shaped: list[Shaped] = field(default_factory=list)
+    clips: list[Clip] = field(default_factory=list)
+    tested: list[Tested] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
+    scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
+    seeded: bool = False
     rectified: list[Rectified] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -149,6 +193,11 @@ class Step:
     rates: tuple[float, ...] = ()
     place: str = ""
     optimizer: Any = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether something was computed for this step; else it uses gradients that another optimizer's step has used, too."""
+        return bool(self.calls or self.losses or self.backs)
 
     @property
     def trained(self) -> list[Loss]:

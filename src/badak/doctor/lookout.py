@@ -1,4 +1,4 @@
-"""A look at the first test after the watch: only blocks of no_grad() and inference_mode() are looked into, no step is."""
+"""A look at the first test after the watch, and at the first call in training after it."""
 
 import threading
 from collections.abc import Callable
@@ -6,7 +6,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from badak.autograd.grad_mode import _Switch
-from badak.doctor.diagnoses.modes import EvalForgotten
+from badak.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
+from badak.doctor.diagnoses.tests import TestedOnTrain
 from badak.doctor.names import line
 from badak.graph.modes import modes
 from badak.nn import Module
@@ -16,19 +17,26 @@ if TYPE_CHECKING:
 
 
 class Lookout:
-    """Waits for the first call of a trained model without gradients, then tells whether eval() was forgotten, and goes.
+    """Waits for the first calls of trained models without gradients, until one is called with gradients again, and goes.
+
+    It tells whether eval() was forgotten, whether train() was forgotten after it, and whether the rows were trained on.
 
     patience: seconds after which `enough()` is called at the next call of a model; None: for ever, and then only blocks without
-    gradients are looked into.
+    gradients are looked into, and the first call after them.
+    tests: wait for the test of a model without dropout and batch norm, too.
     """
 
-    def __init__(self, visit: "Visit", patience: float | None = None, enough: Callable[[], None] | None = None):
+    def __init__(
+        self, visit: "Visit", patience: float | None = None, enough: Callable[[], None] | None = None, tests: bool = False
+    ):
         self.visit, self.enough = visit, enough
-        self.models = {
-            id(call.module): call.module for step in visit.steps for call in step.calls if call.random and visit.learns(call.module)
-        }
-        seen = any(not call.grad for step in [*visit.steps, visit.watch.open] for call in step.calls)
-        self.on = bool(self.models) and not seen
+        steps = [*visit.steps, visit.watch.open]
+        calls = [call for step in visit.steps for call in step.calls]
+        self.models = {id(call.module): call for call in calls if call.grad and visit.learns(call.module)}
+        seen = any(not call.grad for step in steps for call in step.calls)
+        random = any(visit.is_random(call) for call in self.models.values())
+        self.on = bool(self.models) and not seen and (random or tests)
+        self.tested = False
         self._until = None if patience is None else perf_counter() + patience
         self._thread = threading.get_ident()
         if self.on:
@@ -40,7 +48,7 @@ class Lookout:
 
         def called(module: Module, *args: Any, **kwargs: Any) -> Any:
             if id(module) in lookout.models and threading.get_ident() == lookout._thread:
-                lookout._met(module)
+                lookout._met(module, args, kwargs)
             return call(module, *args, **kwargs)
 
         def entered(switch: Any) -> None:
@@ -50,7 +58,7 @@ class Lookout:
 
         def left(switch: Any, *error: Any) -> None:
             leave(switch, *error)
-            if lookout._until is None and modes.grad:
+            if lookout._until is None and modes.grad and not lookout.tested:
                 Module.__call__ = call  # type: ignore[method-assign]
 
         if self._until is not None:
@@ -62,14 +70,25 @@ class Lookout:
         if self.on:
             self.on = False
             Module.__call__, _Switch.__enter__, _Switch.__exit__ = self._plain  # type: ignore[method-assign]
+            for finding in TestedOnTrain().look(self.visit) if self.tested else ():
+                self.visit.add(finding)
 
-    def _met(self, module: Module) -> None:
+    def _met(self, module: Module, args: tuple, kwargs: dict) -> None:
+        known, visit = self.models[id(module)], self.visit
         if not modes.grad:
-            self.end()
-            if module.training:
-                self.visit.add(EvalForgotten().late(self.visit, module, line(3)))
-            elif self.enough is None:
+            place = line(3)
+            forgotten = not self.tested and module.training and visit.is_random(known) and EvalForgotten().judges(visit, module)
+            if forgotten:
+                visit.add(EvalForgotten().late(visit, module, place))
+            self.tested = True
+            tested = visit.watch.open.tested
+            if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place)) is not None:
+                tested.append(told)
+            if not forgotten and (self._until is None or perf_counter() < self._until):
                 return
+        elif self.tested:
+            if known.training and not module.training and visit.is_random(known):
+                visit.add(TrainForgotten().late(visit, module, line(3)))
         elif self._until is None or perf_counter() < self._until:
             return
         self.end()

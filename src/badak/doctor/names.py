@@ -13,22 +13,38 @@ from typing import Any
 from badak.nn import Module
 
 _BADAK = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARIES = f"{os.sep}site-packages{os.sep}"
 _known: dict[CodeType, str] = {}  # "" for code of badak
 
 
 def line(depth: int = 2) -> str:
-    """ "file.py:12" of the nearest caller outside badak, "" where there is none: half a microsecond, so that each node gets one."""
+    """ "file.py:12" of the nearest caller outside badak and of libraries, "" where there is none: half a microsecond, so that each
+    node gets one."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
         name = _known.get(code)
         if name is None:
-            own = code.co_filename.startswith(_BADAK) or code.co_filename.startswith("<frozen")
-            name = _known[code] = "" if own else os.path.basename(code.co_filename)
+            name = _known[code] = "" if is_own(code) or _LIBRARIES in code.co_filename else os.path.basename(code.co_filename)
         if name:
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+def is_own(code: CodeType) -> bool:
+    """Whether code is badak's, or Python's that starts a program."""
+    return code.co_filename.startswith(_BADAK) or code.co_filename.startswith("<frozen")
+
+
+def failed_at(error: BaseException | None) -> str:
+    """ "file.py:12", the innermost line of the program on the way to an error."""
+    trace, found = error.__traceback__ if error is not None else None, ""
+    while trace is not None:
+        if not is_own(trace.tb_frame.f_code):
+            found = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
 
 
 class Names:

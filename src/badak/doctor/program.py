@@ -2,11 +2,13 @@
 
 import os
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
 
 from badak.doctor.checkup import Checkup
 from badak.doctor.facts import Step
 from badak.doctor.lookout import Lookout
+from badak.doctor.rows import says_test
 from badak.doctor.visit import Visit
 from badak.doctor.watch import name_of
 from badak.errors import ArgumentError
@@ -23,6 +25,7 @@ class _Stopping(Visit):
     """A visit at whose end the program ends, too, unless it goes on."""
 
     goes_on = False
+    tests = False  # whether the program's text speaks of tests
 
     def step_ended(self, step: Step) -> None:
         super().step_ended(step)
@@ -30,10 +33,10 @@ class _Stopping(Visit):
             raise _Enough
 
     def looks_out(self) -> Lookout:
-        """A model with dropout that was not tested yet is waited for: its first test comes soon, or the program ends."""
+        """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""
         if self.goes_on:
-            return Lookout(self)
-        return Lookout(self, PATIENCE, _stop)
+            return Lookout(self, tests=self.tests)
+        return Lookout(self, PATIENCE, _stop, self.tests)
 
 
 def _stop() -> None:
@@ -49,6 +52,8 @@ def examined(
     """
     visit = _Stopping(steps, None, True, program if is_module else os.path.basename(os.path.abspath(program)))
     visit.goes_on = goes_on
+    with suppress(OSError, UnicodeError):
+        visit.tests = not is_module and says_test(Path(program).read_text(encoding="utf-8"))
     begin = prepared(program, arguments, is_module)
     end = "ended"
     with redirect_stdout(sys.stderr), visit as checkup:

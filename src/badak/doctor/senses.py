@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from badak.doctor.facts import Attended, Fed, Lookup, Loss, Rectified, Turned
+from badak.doctor import layout
+from badak.doctor.facts import Attended, Fed, Lookup, Loss, Rectified, Shaped
 from badak.doctor.names import line
 from badak.graph.modes import modes
-from badak.nn import Module
+from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ CALM = frozenset(  # finite numbers stay finite in them, forward and backward, s
 )
 FIRST = 3  # steps in which attentions are looked at
 ROWS = 256  # of logits, scores and units that are looked at
+THROUGH = "reshape clone cast index index_select masked_select cat stack".split()  # rows stay rows
 HIDDEN = -1e4  # a score that is at most this is hidden
 
 
@@ -68,10 +70,7 @@ def blind(inputs: Any, arrays: Any) -> tuple[int, int, tuple[int, ...], str] | N
 
 def origin(x: Tensor) -> tuple[str, str]:
     """The operation that made a tensor and its line, through views and copies."""
-    node = x._node
-    while node is not None and (node.op.view or node.name in ("reshape", "clone", "cast")):
-        edge = node.edges[0]
-        node = edge[0] if edge is not None and hasattr(edge[0], "op") else None
+    node = layout.behind(x, THROUGH)
     return ("", "") if node is None else (node.name, node.line)
 
 
@@ -90,7 +89,7 @@ def content(args: tuple, kwargs: dict, held: list) -> tuple:
     that others have other memory."""
     found = []
     for x in (*args, *kwargs.values()):
-        if isinstance(x, Tensor) and x._node is None and not x._requires_grad and x._array.size > 1:
+        if isinstance(x, Tensor) and x._node is None and x._array.size > 1 and not isinstance(x, Parameter):
             array = x._array
             if len(held) < 64:
                 held.append(array)
@@ -117,15 +116,19 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
-        if op.name == "nll" and watch.looks_closely and made_by in ("log_softmax", "log"):
-            with np.errstate(all="ignore"):
-                mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
-            seen.mass = float(mass.min()), float(mass.max())
+    if op.name in ("nll", "kl_div") and x.ndim == 2 and x.size and made_by in ("log_softmax", "log"):
+        with np.errstate(all="ignore"):
+            mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
+        seen.mass = float(mass.min()), float(mass.max())
     if x.size and watch.looks_closely:
         seen.low, seen.high = float(x.min()), float(x.max())
+    if made_by == "log_softmax":
+        edge = layout.behind(inputs[0], THROUGH).edges[0]
+        if edge is not None and hasattr(edge[0], "op"):
+            seen.below_by, seen.below_at = edge[0].name, edge[0].line
     watch.open.losses.append(seen)
     if outputs[0]._node is not None:
-        watch._losses[id(outputs[0]._node)] = seen
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 
 
 def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
@@ -142,7 +145,35 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
         seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
 
 
+def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """One number that is a mean may be a loss that no operation is named for."""
+    if not outputs[0]._array.ndim and outputs[0]._node is not None and len(watch.open.scalars) < 64:
+        seen = Loss("mean", line(4), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
+        watch.open.scalars.append(seen)
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """A number that has no gradient is added to one that has."""
+    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
+        return
+    if op.name == "shift":
+        watch.open.constants.append((line(4), float(attributes["c"])))
+    else:
+        plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
+        watch.open.constants += [(line(4), c) for c in plain]
+
+
 # ---------------------------------------------------------------- what goes in
+
+
+def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Rows of data picked from more rows."""
+    x, y = arrays[0], outputs[0]._array
+    if outputs[0]._node is None and x.ndim and y.ndim and x.shape[1:] == y.shape[1:]:
+        watch.picked[y.__array_interface__["data"][0]] = len(x)
+        if len(watch.picked) > 64:
+            del watch.picked[next(iter(watch.picked))]
 
 
 def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -176,7 +207,7 @@ def rectifier(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
 
 
 def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    if watch.open.number > FIRST or not modes.grad or len(watch.open.attended) > 64:
+    if watch.rounds >= FIRST or not modes.grad or len(watch.open.attended) > 64:
         return
     q, k, _, keep, bias, *_ = arrays
     T, S = q.shape[2], k.shape[2]
@@ -196,17 +227,19 @@ def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
     if seen is not None:
         scores = np.where(np.broadcast_to(seen, (*q.shape[:3], S))[0, 0, some], scores, -np.inf)
     place, module = line(4), watch.stack[-1] if watch.stack else None
-    watch.open.attended.append(Attended(module, place, seen, _sharpness(_softmax(scores), scores > HIDDEN), added))
+    watch.open.attended.append(Attended(module, place, seen, _sharpness(_softmax(scores), scores > HIDDEN), added, (T, S)))
+    if watch.looks_closely and getattr(module, "batch_first", True) is False and T == S:
+        watch.open.shaped.append(Shaped("first", place, (T, len(q), q.shape[1] * q.shape[3]), ()))
 
 
 def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     x = arrays[0]
     dim = attributes.get("dim", -1)
     last = dim in (-1, x.ndim - 1)
-    if not last and x.ndim >= 3 and outputs[0]._node is not None and watch.open.number <= FIRST:
-        watch.across[id(outputs[0]._node)] = line(4), dim, x.shape
+    if x.ndim >= 2 and outputs[0]._node is not None and watch.rounds < FIRST:
+        watch.across[id(outputs[0]._node)] = line(4), dim, outputs[0]._array
     if (
-        watch.open.number > FIRST
+        watch.rounds >= FIRST
         or not modes.grad
         or x.ndim < 3
         or not last
@@ -218,21 +251,25 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     some = x.reshape(-1, *x.shape[-2:])[0]
     weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
     seen = None if keep.all() else keep
-    watch.open.attended.append(Attended(watch.stack[-1], line(4), seen, _sharpness(weights, some > HIDDEN)))
+    watch.open.attended.append(Attended(watch.stack[-1], line(4), seen, _sharpness(weights, some > HIDDEN), size=x.shape[-2:]))
 
 
-def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """Weights times values: what was a softmax over another axis than the last sums over the wrong one here."""
-    if not watch.across:
+def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Dropout, wherever it comes from."""
+    if not watch.stack:
         return
-    node = inputs[0]._node
-    while node is not None and node.name in ("dropout", "clone", "cast"):
-        edge = node.edges[0]
-        node = edge[0] if edge is not None and hasattr(edge[0], "op") else None
-    known = watch.across.get(id(node))
-    if known is not None and known[2] == arrays[0].shape:
-        sums = arrays[0].sum(axis=-1)
-        watch.open.turned.append(Turned(*known, float(sums.min()), float(sums.max())))
+    root, inner = watch.stack[0], watch.stack[-1]
+    watch.random[id(root)] = root
+    own = "Dropout" in type(inner).__name__
+    if not modes.grad and not root.training and not inner.training and not own and len(watch.open.dropped) < 64:
+        watch.open.dropped.append(line(4))
+
+
+def recurrent(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """What a layer reads as (T, B, D)."""
+    module = watch.stack[-1] if watch.stack else None
+    if watch.looks_closely and modes.grad and getattr(module, "batch_first", True) is False and attributes.get("lengths") is None:
+        watch.open.shaped.append(Shaped("first", line(4), arrays[0].shape, ()))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
@@ -253,7 +290,17 @@ SENSES = {
     "linear": fed,
     "addmm": fed,
     "conv": fed,
-    "matmul": product,
+    **dict.fromkeys(("matmul", "contract"), layout.product),
+    **dict.fromkeys(("view", "reshape"), layout.viewed),
+    **dict.fromkeys(("sub", "expand"), layout.stretched),
+    "add": layout.added,
+    "cat": layout.joined,
+    "dropout": dropped,
+    "index": picked,
+    "index_select": picked,
+    "mean": scalar,
+    **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),
+    "shift": constant,
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,

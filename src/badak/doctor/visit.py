@@ -10,7 +10,7 @@ import numpy as np
 from badak.data import DataLoader
 from badak.doctor.checkup import Checkup, Finding
 from badak.doctor.diagnoses import DIAGNOSES
-from badak.doctor.facts import Size, Step
+from badak.doctor.facts import Call, Size, Step
 from badak.doctor.lookout import Lookout
 from badak.doctor.names import Names, living
 from badak.doctor.senses import is_random
@@ -113,6 +113,11 @@ class Visit:
     def steps(self) -> list[Step]:
         return self.watch.steps
 
+    @property
+    def rounds(self) -> list[Step]:
+        """The steps for which something was computed: a second optimizer may use what the first one's step was made of."""
+        return [step for step in self.watch.steps if step.fresh]
+
     @cached_property
     def trained(self) -> set[int]:
         """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
@@ -126,9 +131,37 @@ class Visit:
             by.setdefault(id(step.optimizer), []).append(step)
         return list(by.values())
 
+    @cached_property
+    def tested(self) -> set[int]:
+        """The models (their id) that were asked without gradients."""
+        return {id(call.module) for step in [*self.steps, self.watch.open] for call in step.calls if not call.grad}
+
+    @cached_property
+    def built(self) -> list[Any]:
+        """The optimizers that there are, and those that were made under the watch."""
+        found = {id(x): x for x in [*self.watch.built, *self.alive] if isinstance(x, Optimizer) and "param_groups" in x.__dict__}
+        return list(found.values())
+
+    @staticmethod
+    def holds(module: Module, parameters: list[Any]) -> bool:
+        """Whether some of these parameters are in a module."""
+        own = {id(p) for p in module.parameters()}
+        return any(id(p) in own for p in parameters)
+
     def learns(self, module: Module) -> bool:
-        """Whether some parameter of a module got a gradient."""
-        return any(id(p) in self.watch.reached for p in module.parameters())
+        """Whether some parameter of a module, or of what it is a copy of, got a gradient."""
+        if any(id(p) in self.watch.reached for p in module.parameters()):
+            return True
+        shapes = [p.shape for p in module.parameters()]
+        return any(
+            type(other) is type(module) and other is not module
+            and [p.shape for p in other.parameters()] == shapes and any(id(p) in self.watch.reached for p in other.parameters())
+            for other in self.watch.called.values()
+        )  # fmt: skip
+
+    def is_random(self, call: Call) -> bool:
+        """Whether something in what was called behaves otherwise in training."""
+        return call.random or id(call.module) in self.watch.random
 
     def random_layers(self, module: Module) -> str:
         """The classes of its layers that behave otherwise in training."""
@@ -138,7 +171,10 @@ class Visit:
     def without_gradient(self) -> dict[int, Any]:
         """The parameters that were to be trained, whose module was called, and that never got a gradient."""
         trained, watch = self.trained, self.watch
-        used, failed = {*watch.called, *watch.inside}, not watch.steps and self.error is not None
+        failed = not watch.steps and self.error is not None and "require grad" in str(self.error)
+        used = {*watch.called, *watch.inside}
+        if self.error is not None and not failed:  # another mistake ended it: an optimizer that made no step proves nothing
+            trained = {id(p) for x in watch.optimizers.values() for p in x._parameters()}
         known = {
             id(p): p
             for top in self.names.tops
@@ -153,23 +189,25 @@ class Visit:
         for step in self.steps:
             for key, size in step.sizes.items():
                 sizes.setdefault(key, []).append(size.gradient)
-        return [
-            self.watch.reached[key]
-            for key, each in sizes.items()
-            if len(each) >= 3 and not any(each) and key in self.watch.reached
-        ]
+        still = {key for key, each in sizes.items() if len(each) >= 3 and not any(each) and key in self.watch.reached}
+        learns = {id(self.names.owners[key]) for key in sizes if key not in still and key in self.names.owners}
+        # a bias may cancel out where outputs are only compared with each other
+        return [self.watch.reached[key] for key in still if id(self.names.owners.get(key)) not in learns]
 
     def _matrices(self) -> dict[int, list[Size]]:
-        """What was measured of the weights of layers: of matrices, which are no tables."""
+        """What was measured of the weights of layers: of matrices, which are no tables; of all, where there are none."""
         found: dict[int, list[Size]] = {}
+        every: dict[int, list[Size]] = {}
         began_at_0 = {key for step in self.steps[:2] for key, size in step.sizes.items() if size.weight == 0}
         for step in self.steps:
             for key, size in step.sizes.items():
                 p, owner = self.watch.reached.get(key), self.names.owners.get(key)
                 sound = size.weight > 0 and np.isfinite(size.gradient) and key not in began_at_0
-                if p is not None and p.dim() >= 2 and sound and not isinstance(owner, Embedding):
-                    found.setdefault(key, []).append(size)
-        return found
+                if p is not None and sound:
+                    every.setdefault(key, []).append(size)
+                    if p.dim() >= 2 and not isinstance(owner, Embedding):
+                        found.setdefault(key, []).append(size)
+        return found or every
 
     def update_ratios(self) -> dict[int, list[float]]:
         """Norm of the update by norm of the weights, for each layer and each step that was measured."""

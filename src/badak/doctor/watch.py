@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from badak.doctor import senses
+from badak.doctor.doors import DOORS, seeds_told
 from badak.doctor.facts import Back, Call, Cut, Size, Step
 from badak.doctor.names import line
+from badak.doctor.rows import Rows
 from badak.errors import BadakError
 from badak.face.first_call import being_made
 from badak.graph import effects
@@ -52,8 +55,20 @@ class Watch(Observer):
         self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
         self._backward = False
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
-        self._losses: dict[int, Any] = {}
-        self.across: dict[int, tuple[str, int, tuple[int, ...]]] = {}  # softmax not over the last axis
+        self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
+        self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
+        self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
+        self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
+        self._caller: Module | None = None
+        self._made: WeakKeyDictionary[Any, Module] = WeakKeyDictionary()  # a node that a model gave, and which
+        self.makers: dict[int, Module] = {}  # what they give goes into other models
+        self.random: dict[int, Module] = {}  # called, and dropout was at work in it
+        self.schedules: dict[int, Any] = {}
+        self.built: list[Optimizer] = []  # while it was watched
+        self.rows = Rows()
+        self.rounds = 0  # steps for which something was computed
+        self._before_that = True  # whether what costs more was measured in the round before
+        self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
         self._held: list[np.ndarray] = []
         self._walked = 0  # operations that this backward went through
         self._first = 0  # the order of the first node of this step
@@ -87,14 +102,17 @@ class Watch(Observer):
             return y
 
         Module.__call__ = called  # type: ignore[method-assign,assignment]
+        self._seeds_plain = seeds_told(self)
         effects.watch(self)
         return self
 
     def __exit__(self, *error: object) -> None:
         effects.watch(self, False)
         Module.__call__ = self._call  # type: ignore[method-assign]
+        self._seeds_plain()
         self._losses.clear()
         self._number = None, None
+        self._made.clear()
         self._held.clear()
         self.stack.clear()
 
@@ -107,12 +125,28 @@ class Watch(Observer):
         if not known[0]:
             return
         self.called[id(module)] = module
-        content = senses.content(args, kwargs, self._held) if modes.grad else ()
-        call = Call(module, line(3), modes.grad, module.training, known[1], content)
-        self.open.calls.append(call)
+        self._fed_by(module, args)
+        content, whole = (), 0
+        if modes.grad:
+            content = senses.content(args, kwargs, self._held)
+            whole = self.picked.get(content[0][0], 0) if content else 0
+            self.rows.train(args, kwargs)
+        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(3))) is not None:
+            self.open.tested.append(tested)
+        self.open.calls.append(Call(module, line(3), modes.grad, module.training, known[1], content, whole))
 
     def came_out(self, y: Any) -> None:
         """What the program called gave this."""
+        if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
+            self._made[y._node] = self._caller
+
+    def _fed_by(self, module: Module, args: tuple) -> None:
+        """Note the model whose output, as it is, goes into another one."""
+        for x in args:
+            maker = self._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
+            if maker is not None and maker is not module:
+                self.makers[id(maker)] = maker
+        self._caller = module
 
     # the forward
 
@@ -129,7 +163,7 @@ class Watch(Observer):
             if not outputs[0]._array.ndim:
                 self._number = node, outputs[0]._array
                 if op.name == "add":
-                    self._added(node)
+                    self._added(node, op, inputs, outputs)
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
         if sense is not None:
@@ -139,10 +173,15 @@ class Watch(Observer):
                 if not senses.finite(y._array):
                     self._look_at(op, inputs, arrays, attributes, y._array)
 
-    def _added(self, node) -> None:
-        """Note where a number is added to one that an earlier step made."""
-        if any(edge is not None and isinstance(edge[0], Node) and edge[0].order < self._first for edge in node.edges):
-            self.open.carried.append(line(4))
+    def _added(self, node, op, inputs, outputs) -> None:
+        """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
+        senses.constant(self, op, None, inputs, None, None, outputs)
+        made = [edge[0].order for edge in node.edges if edge is not None and isinstance(edge[0], Node)]
+        old = [order for order in made if order < self._first]
+        if old:
+            self._sums[node.order] = long = 1 + max(self._sums.get(order, 0) for order in old)
+            if long > 1:
+                self.open.carried.append(line(4))
 
     def _look_at(self, op, inputs, arrays, attributes, made) -> None:
         """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
@@ -188,7 +227,7 @@ class Watch(Observer):
                     kind = senses.broken_from(dys, {}, dx)
                     if kind:
                         self.broken = f"the backward of {node.name}", node.line, kind, self.open.number
-        loss = self._losses.pop(id(node), None)
+        _, loss = self._losses.pop(id(node), (None, None))
         if loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
             loss.scale = float(np.asarray(dys[0]).reshape(()))
             self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
@@ -213,7 +252,8 @@ class Watch(Observer):
 
     def call(self, effect: Effect, args, kwargs):
         if not is_step(effect, args):
-            return effect.function(*args, **kwargs)
+            note = DOORS.get(effect.function.__name__)
+            return note(self, effect, args, kwargs) if note is not None else effect.function(*args, **kwargs)
         first = args[0]
         before = self._before(first)
         self.open.place = line(3)
@@ -223,7 +263,8 @@ class Watch(Observer):
         return result
 
     def _before(self, optimizer: Optimizer) -> dict[int, np.ndarray]:
-        return {id(p): p._array.copy() for p in optimizer._parameters()} if self.looks_closely else {}
+        close = self.looks_closely if self.open.fresh else self._before_that
+        return {id(p): p._array.copy() for p in optimizer._parameters()} if close else {}
 
     def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
         step, left, squares, waiting, used = self.open, 0, 0.0, self._waiting, self._used
@@ -253,10 +294,15 @@ class Watch(Observer):
             self.broken_step = step.number
         self.steps.append(step)
         self.open = Step(step.number + 1)
-        self.looks_closely = self.open.number in SAMPLED or self.open.number % 20 == 10
+        if step.fresh:
+            self.rounds += 1
+            self._before_that = self.looks_closely
+            self.looks_closely = self.rounds + 1 in SAMPLED or self.rounds % 20 == 9
         self._losses.clear()
         self._number = None, None
         self.across.clear()
+        self.rows.asked = None
+        self.column = None
         self._first = now()
         self._ended(step)
 

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 def parts(visit: "Visit") -> int:
     """How many backwards of one line each step has; 1 where that is not the same for all."""
-    counts = {len(step.backs) for step in visit.steps[:-1] or visit.steps}
+    rounds = visit.rounds
+    counts = {len(step.backs) for step in rounds[:-1] or rounds}
     lines = {back.place for step in visit.steps for back in step.backs}
-    return counts.pop() if len(counts) == 1 and len(lines) == 1 and len(visit.steps) >= 3 else 1
+    return counts.pop() if len(counts) == 1 and len(lines) == 1 and len(rounds) >= 3 else 1
 
 
 class AccumulationScaled(Diagnosis):
@@ -26,15 +27,15 @@ class AccumulationScaled(Diagnosis):
         k = parts(visit)
         if k < 2:
             return
-        sums = []
-        for step in visit.steps[:-1]:
-            scales = [scale for back in step.backs for _, scale, mean in back.scales if mean]
-            if len(scales) != k or len({round(scale, 6) for scale in scales}) != 1:
+        sums: list[float] = []
+        for step in visit.rounds[:-1]:
+            scales = [[scale for _, scale, mean in back.scales if mean] for back in step.backs]
+            if any(each != scales[0] for each in scales) or not scales[0]:
                 return
-            sums.append(sum(scales))
+            sums.append(k * max(scales[0], key=abs))  # of several terms the one of the largest weight
         scale = next((scaler.get_scale() for scaler in visit.alive if isinstance(scaler, GradScaler)), 1.0)
         sums = [each / scale for each in sums]
-        total = sums[0]
+        total = sums[0] if sums else 0.0
         if all(abs(each - k) < 0.01 * k for each in sums) or all(abs(each - 1 / k) < 0.01 / k for each in sums):
             yield self.found(
                 visit.steps[0].backs[0].place,
@@ -53,7 +54,7 @@ class AccumulationLost(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         k = parts(visit)
-        steps = visit.steps[1:-1]
+        steps = visit.rounds[1:-1]
         if k < 2 or not steps:
             return
         lost = [sum(1 for back in step.backs if back.thrown_away >= step.gradients > 0) for step in steps]

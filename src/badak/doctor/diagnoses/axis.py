@@ -16,7 +16,7 @@ class WrongAxis(Diagnosis):
     explains = ("BADAK-203", "BADAK-210")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        turned = [step.turned for step in visit.steps[:3]]
+        turned = [step.turned for step in visit.rounds[:3]]
         if len(turned) >= 2 and all(turned):
             seen = turned[0][0]
             yield self.found(

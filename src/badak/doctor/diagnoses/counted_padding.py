@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ class PaddingCounted(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
-            pairs = [(step, loss) for step in visit.steps for loss in step.trained if loss.place == place]
+            pairs = [(step, loss) for step in visit.rounds for loss in _stacked(step, place)]
             every = [found for step, loss in pairs if (found := _counted(step, loss)) is not None]
             if len(every) < 3 or len(every) < len(pairs) or len({pad for pad, _, _ in every}) > 1:
                 continue
@@ -35,13 +36,32 @@ class PaddingCounted(Diagnosis):
             )  # fmt: skip
 
 
+def _stacked(step: Step, place: str) -> list[Loss]:
+    """The losses of a line; as one, where it makes one for each token of the texts."""
+    found = [loss for loss in step.trained if loss.place == place and loss.value is not None]
+    targets = [loss.target for loss in found if loss.target is not None]
+    if len(found) > 2 and len(targets) == len(found) and len({len(target) for target in targets}) == 1:
+        return [replace(found[0], target=np.stack(targets, axis=1))]
+    return found
+
+
 def _counted(step: Step, loss: Loss) -> tuple[int, int, int] | None:
     """(id of padding, labels that are it, all labels), where the labels are of texts and padding counts among them."""
     target = loss.target
     if target is None:
         return None
+    if target.ndim == 2:
+        pad = filler(target, None)
+        if pad is None or pad == loss.ignored or not any(lookup.rows == loss.classes for lookup in step.lookups):
+            return None
+        count = int((target == pad).sum())
+        return (pad, count, target.size) if count > max(len(target), SHARE * target.size) else None
     for lookup in step.lookups:
         ids = lookup.ids
+        if ids.ndim == 2 and target.size == ids.size and lookup.rows != loss.classes:
+            tag = _tag_of_padding(ids, target, getattr(lookup.module, "padding_idx", None))
+            if tag is not None and tag != loss.ignored:
+                return tag, int((ids == filler(ids, getattr(lookup.module, "padding_idx", None))).sum()), target.size
         if ids.ndim != 2 or lookup.rows != loss.classes or not 0.5 * ids.size <= target.size <= ids.size:
             continue
         pad = filler(ids, getattr(lookup.module, "padding_idx", None))
@@ -51,6 +71,13 @@ def _counted(step: Step, loss: Loss) -> tuple[int, int, int] | None:
         if count > max(len(ids), SHARE * target.size):  # one at the end of each text says that it ends
             return pad, count, target.size
     return None
+
+
+def _tag_of_padding(ids: np.ndarray, target: np.ndarray, known: int | None) -> int | None:
+    """The label that all padding has, where it is a twentieth of all and more."""
+    pad = filler(ids, known)
+    tags = np.unique(target.reshape(ids.shape)[ids == pad]) if pad is not None else np.zeros(0)
+    return int(tags[0]) if len(tags) == 1 and (ids == pad).sum() > max(len(ids), SHARE * ids.size) else None
 
 
 def filler(ids: np.ndarray, known: int | None) -> int | None:

@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -74,28 +75,37 @@ class SameBatch(Diagnosis):
     def _judged(self, visit: "Visit", given: "list[Call]", steps: int) -> Finding | None:
         if len(given) < max(LEAST, steps):
             return None
-        values = {tuple(x[1:] for x in call.content) for call in given}
-        places = {tuple(x[0] for x in call.content) for call in given}
-        if len(values) > 1 or len(places) < 2 or _one_batch_is_all(visit):
+        values = Counter(tuple(x[1:] for x in call.content) for call in given)
+        most, count = values.most_common(1)[0]
+        same = [call for call in given if tuple(x[1:] for x in call.content) == most]
+        places = {tuple(x[0] for x in call.content) for call in same}
+        if count < max(LEAST, 0.8 * len(given)) or len(places) < 2 or not _had_more(visit, same):
             return None
         return self.found(
             given[0].place,
-            f"in all {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made anew each time",
+            f"in {count} of {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made anew each time",
             "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once",
             steps=len(given),
         )
 
 
-def _one_batch_is_all(visit: "Visit") -> bool:
-    """Whether some loader has one batch only: then each epoch gives it again."""
-    for thing in visit.alive:
-        if isinstance(thing, DataLoader):
-            try:
-                if len(thing) <= 1:
-                    return True
-            except TypeError:
-                pass
-    return False
+def _had_more(visit: "Visit", same: "list[Call]") -> bool:
+    """Whether there was other data to give: all rows at once, made anew in each step, are no fault."""
+    if any(thing for thing in visit.alive if isinstance(thing, DataLoader) and _batches(thing) <= 1):
+        return False
+    rows = max((x[1][0] for x in same[0].content if x[1]), default=0)
+    return (
+        any(step.seeded for step in visit.steps[1:])
+        or any(isinstance(thing, DataLoader) for thing in visit.alive)
+        or any(call.whole >= 2 * rows > 0 for call in same)
+    )
+
+
+def _batches(loader: DataLoader) -> float:
+    try:
+        return len(loader)
+    except TypeError:
+        return float("inf")
 
 
 class NotNormalised(Diagnosis):

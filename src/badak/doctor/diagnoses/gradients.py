@@ -1,6 +1,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from badak.doctor.checkup import Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
 
@@ -23,20 +25,66 @@ class NeverLearns(Diagnosis):
                 "look at what stands between it and the loss: a factor of 0, a mask that hides all, a unit that is dead",
                 parameters=len(still),
             )
-        losses = {loss.place: [] for step in visit.steps for loss in step.trained}  # type: ignore[var-annotated]
-        for step in visit.steps:
-            for loss in step.trained:
-                losses[loss.place].append(loss.scale)
+        losses: dict[tuple, list] = {}
+        for step in visit.rounds:
+            for loss in [*step.trained, *step.scalars]:
+                losses.setdefault((loss.place, loss.kind), []).append(loss)
+        apart = [*self._constant(visit, losses), *self._last_alone(visit)]
+        yield from apart
         lost = list(visit.without_gradient().values())
-        idle = [place for place, scales in losses.items() if len(scales) >= 3 and not any(scales)]
-        if lost and idle and len(idle) < len(losses):
+        known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
+        idle = [key for key, scales in known.items() if len(scales) >= 3 and not any(scales)]
+        if lost and idle and len(idle) < len(losses) and not apart:
             yield self.found(
-                idle[0],
+                idle[0][0],
                 f"the loss is computed and never differentiated: {len(lost)} parameters got no gradient in {len(visit.steps)} "
                 f"steps ({visit.names.few(lost)})",
                 "add it to the loss that backward() is called of",
                 parameters=len(lost),
             )
+
+
+    def _constant(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
+        """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
+        by: dict[str, list[float]] = {}
+        for step in visit.rounds:
+            for place, number in step.constants:
+                by.setdefault(place, []).append(number)
+        for (at, _), several in losses.items():
+            values = np.array([np.nan if loss.value is None else loss.value for loss in several])
+            if len(values) < 4 or any(loss.scale for loss in several) or not np.isfinite(values).all() or not all(values):
+                continue
+            if np.ptp(values) < 1e-3 * abs(values).max():
+                continue
+            for place, numbers in by.items():
+                if len(numbers) != len(values):
+                    continue
+                share = np.array(numbers) / values
+                if abs(share[0]) > 1e-6 and np.ptp(share) < 1e-3 * abs(share[0]):
+                    yield self.found(
+                        place,
+                        f"{share[0]:.3g} times the loss of {at} is added as a number without a graph, {len(values)} times: nothing "
+                        "learns from it",
+                        "add the loss itself, not its .item() or .detach()",
+                        share=float(share[0]),
+                    )
+                    return
+
+    def _last_alone(self, visit: "Visit") -> Iterator[Finding]:
+        """Of several losses that a line makes in each step only the last one is differentiated."""
+        places: dict[str, list[list]] = {}
+        for step in visit.rounds:
+            for place in {loss.place for loss in step.trained}:
+                places.setdefault(place, []).append([bool(loss.scale) for loss in step.trained if loss.place == place])
+        for place, several in places.items():
+            if len(several) >= 3 and all(len(each) > 2 and each[-1] and not any(each[:-1]) for each in several):
+                yield self.found(
+                    place,
+                    f"this line makes {len(several[0])} losses in a step, and only the last of them is differentiated",
+                    "loss += ..., not loss = ...: add them all up, and call backward() of the sum",
+                    losses=len(several[0]),
+                )
+                return
 
 
 class Vanishing(Diagnosis):

@@ -18,9 +18,10 @@ class GraphGrows(Diagnosis):
     explains = ("BADAK-201",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        walked = [step.backs[0].nodes for step in visit.steps if len(step.backs) == 1]
+        rounds = visit.rounds
+        walked = [step.backs[0].nodes for step in rounds if len(step.backs) == 1]
         more = {b - a for a, b in zip(walked, walked[1:])}
-        if len(walked) >= LEAST and len(walked) == len(visit.steps) and len(more) == 1 and min(more) > 0:
+        if len(walked) >= LEAST and len(walked) == len(rounds) and len(more) == 1 and min(more) > 0:
             yield self.found(
                 visit.steps[0].backs[0].place,
                 f"backward() went through {walked[0]:,} operations in the first step and {walked[-1]:,} in step {len(walked)}, "
@@ -34,7 +35,7 @@ class GraphGrows(Diagnosis):
             for place in step.carried:
                 carried.setdefault(place, set()).add(step.number)
         for place, numbers in carried.items():
-            if len(numbers) >= max(LEAST, len(visit.steps) - 2):
+            if len(numbers) >= max(3, len(rounds) // 4):
                 yield self.found(
                     place,
                     f"in {len(numbers)} of {len(visit.steps)} steps a number is added to one that has the graph of the steps "

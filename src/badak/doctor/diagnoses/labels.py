@@ -22,18 +22,18 @@ def offsets(step: Step, loss: Loss) -> set[int]:
         ids = lookup.ids
         if ids.ndim != 2 or ids.shape[0] == 0:
             continue
-        for text, target in _laid_out(ids, loss.target):
+        for text, target, _ in laid_out(ids, loss.target):
             found |= {k for k in (-1, 0, 1, 2) if _agree(text, target, k, loss.ignored)}
     return found
 
 
-def _laid_out(ids: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(text, labels), both (B, T), batch first and sequence first."""
+def laid_out(ids: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
+    """(text, labels, whether it was turned), both (B, T), batch first and sequence first."""
     for text, turned in ((ids, False), (ids.T, True)):
         rows = text.shape[0]
         long = target.size // rows
         if rows and target.size == rows * long and text.shape[1] - 2 <= long <= text.shape[1] and long > 2:
-            yield text, target.reshape(long, rows).T if turned else target.reshape(rows, long)
+            yield text, target.reshape(long, rows).T if turned else target.reshape(rows, long), turned
 
 
 def _agree(text: np.ndarray, target: np.ndarray, k: int, ignored: int | None) -> bool:
@@ -44,6 +44,11 @@ def _agree(text: np.ndarray, target: np.ndarray, k: int, ignored: int | None) ->
     return bool(
         labels.size >= max(LEAST, 0.5 * y.size) and (labels == x[known]).all() and len(np.unique(labels)) >= KINDS
     )
+
+
+def next_token(text: np.ndarray, target: np.ndarray, ignored: int | None) -> bool:
+    """Whether every label is the next token."""
+    return _agree(text, target, 1, ignored) and not _agree(text, target, 0, ignored)
 
 
 def is_causal(step: Step) -> bool | None:

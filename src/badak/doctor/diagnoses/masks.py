@@ -16,18 +16,19 @@ class MaskInverted(Diagnosis):
 
     code = "BADAK-227"
     title = "a mask of the wrong polarity"
-    explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220", "BADAK-233")
+    explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220", "BADAK-233", "BADAK-247")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for words, judge in (("only keys that come after it", _future), ("only padding", _padding)):
-            steps = [[seen for seen in step.attended if judge(step, seen)] for step in visit.steps if step.attended]
+            steps = [[seen for seen in step.attended if judge(step, seen)] for step in visit.rounds if step.attended]
             if steps and all(steps[: min(3, visit.watch.broken_step or 3)]):  # with NaN nobody sees anything
                 seen = steps[0][0]
                 yield self.found(
                     seen.place,
                     f"each query sees {words} ({len(steps[0])} of {len(visit.steps[0].attended)} attentions"
                     f"{f', first in {name}' if (name := visit.names.of(seen.module)) else ''})",
-                    "~mask: True = hide in nn.MultiheadAttention, True = attend in scaled_dot_product_attention",
+                    "~mask: True = hide in nn.MultiheadAttention, True = attend in scaled_dot_product_attention, 1 = attend in "
+                    "transformers",
                     attentions=len(steps[0]),
                 )
 
@@ -37,6 +38,7 @@ class MaskAdded(Diagnosis):
 
     code = "BADAK-228"
     title = "a mask of zeros and ones is added"
+    explains = ("BADAK-247",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         steps = [[seen for seen in step.attended if seen.added] for step in visit.steps if step.attended]
@@ -69,9 +71,9 @@ def _padding(step: Step, seen: Attended) -> bool:
             continue
         rows = keep.reshape(len(ids), -1, keep.shape[-1])
         shown: np.ndarray = np.asarray(rows.any(axis=1))
-        if (rows.all(axis=1) != shown).any() or shown.all() or not shown.any():
+        if shown.all() or not shown.any():
             continue
-        ends = shown[shown.any(axis=1)][:, -1]
-        if len(np.unique(ids[shown])) == 1 and len(np.unique(ids[~shown])) > 3 and ends.all():
+        some = shown[shown.any(axis=1)]
+        if len(np.unique(ids[shown])) == 1 and len(np.unique(ids[~shown])) > 3 and (some[:, -1].all() or some[:, 0].all()):
             return bool(ids[shown][0] not in ids[~shown])
     return False

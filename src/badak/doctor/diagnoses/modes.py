@@ -16,19 +16,17 @@ class EvalForgotten(Diagnosis):
     title = "tested in train mode"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        buckets = [*visit.steps, visit.watch.open]
-        tests = [
-            [
-                call
-                for call in step.calls
-                if not call.grad and call.training and call.random and visit.learns(call.module)
-            ]
-            for step in buckets
-        ]
-        some = [calls for calls in tests if calls]
-        if not some or 2 * len(some) > len(visit.steps):  # in every step: a target that the training itself computes
+        buckets = [*visit.rounds, visit.watch.open]
+        at: dict[str, dict[int, list]] = {}
+        for step in buckets:
+            for call in step.calls:
+                if not call.grad and call.training and visit.is_random(call) and self.judges(visit, call.module):
+                    at.setdefault(call.place, {}).setdefault(step.number, []).append(call)
+        # in every step: a target that the training itself computes
+        some = [each for each in at.values() if 2 * len(each) <= len(visit.rounds)]
+        calls = [call for each in some for several in each.values() for call in several]
+        if not calls:
             return
-        calls = [call for each in some for call in each]
         kinds = visit.random_layers(calls[0].module)
         yield self.found(
             calls[0].place,
@@ -38,6 +36,10 @@ class EvalForgotten(Diagnosis):
             calls=len(calls),
         )
 
+
+    def judges(self, visit: "Visit", module: "Module") -> bool:
+        """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""
+        return visit.learns(module) and not (id(module) in visit.watch.makers and len(visit.tested) < 2)
 
     def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
         """The finding where the first test came after the steps that were watched."""
@@ -58,14 +60,17 @@ class TrainForgotten(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for module in visit.watch.called.values():
+            first = next((c for step in visit.steps for c in step.calls if c.module is module), None)
             modes = [
                 (step.number, call.training, call.place)
                 for step in visit.steps
                 for call in step.calls
-                if call.module is module and call.grad and call.random
+                if call.module is module and call.grad and visit.is_random(call)
             ]
             late = next((i for i, (_, training, _) in enumerate(modes) if not training), None)
-            if late in (None, 0) or len(modes) - late < 2 or any(training for _, training, _ in modes[late:]):
+            if late == 0 and (first is None or first.grad or first.training):  # tested before the first step?
+                continue
+            if late is None or len(modes) - late < 2 or any(training for _, training, _ in modes[late:]):
                 continue
             turned = [
                 place for each, place, number in visit.watch.turned if each is module and number <= modes[late][0]
@@ -77,3 +82,13 @@ class TrainForgotten(Diagnosis):
                 "model.train() after each test",
                 step=modes[late][0],
             )
+
+    def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
+        """The finding where the first test came after the steps that were watched."""
+        return self.found(
+            place,
+            f"after its first test, later than step {len(visit.steps)}, {type(module).__name__} is trained in eval mode, in which "
+            f"its {visit.random_layers(module)} do nothing",
+            "model.train() after each test",
+            step=len(visit.steps) + 1,
+        )

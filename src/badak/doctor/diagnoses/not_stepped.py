@@ -14,9 +14,21 @@ class StepBeforeBackward(Diagnosis):
 
     code = "BADAK-208"
     title = "step() without gradients"
-    explains = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225")
+    explains = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225", "BADAK-237")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        steps, held = visit.steps, [p for x in visit.watch.optimizers.values() for p in x._parameters()]
+        calls = [call for step in steps for call in step.calls if call.grad and visit.holds(call.module, held)]
+        nothing = not any(step.gradients for step in steps) and not any(id(p) in visit.watch.reached for p in held)
+        if nothing and len(steps) >= 5 and len(calls) >= 5:
+            yield self.found(
+                steps[0].place,
+                f"in {len(steps)} steps no parameter of the optimizer had a gradient, though {type(calls[0].module).__name__} "
+                f"was called {len(calls)} times: what backward() is called of does not hang on it",
+                "call backward() of the loss itself, not of torch.tensor(loss.item()) or of numbers from NumPy",
+                steps=len(steps),
+            )
+            return
         for steps in visit.by_optimizer():
             yield from self._of_one(visit, steps)
 

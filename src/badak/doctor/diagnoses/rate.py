@@ -24,10 +24,13 @@ class RateTooHigh(Diagnosis):
         if not ratios or not losses or (len(losses) < 6 and not failed):
             return
         middle = float(np.median([r for each in ratios.values() for r in each]))
+        began = float(np.median([each[0] for each in ratios.values()]))
         first, last = losses[0], float(np.median(losses[-5:]))
         rises = failed or not np.isfinite(losses).all() or last > first + max(0.1, 0.2 * abs(first))
-        if not (middle > 1.0 or (rises and middle > 0.1)):
+        stays = rises or last > 0.98 * first > 0
+        if not (middle > 1.0 or (rises and middle > 0.1) or (stays and began > 3.0)):
             return
+        middle = max(middle, began) if middle <= 0.1 else middle
         worst = max(ratios, key=lambda key: np.median(ratios[key]))
         yield self.found(
             visit.steps[0].place,
@@ -47,9 +50,11 @@ class RateTooLow(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         ratios = visit.update_ratios()
         rates = [max(step.rates, default=0.0) for step in visit.steps]
-        if len(visit.steps) < 8 or not ratios or rates[-1] > rates[-3] or not any(rates) or not visit.watch.reached:
+        if len(visit.steps) < 8 or not ratios or not any(rates) or not visit.watch.reached:
             return
         largest = max(float(np.median(each)) for each in ratios.values())
+        if rates[-1] > rates[-3]:
+            largest *= 1000  # it may rise on
         if largest < 1e-6 and visit.largest_gradient() > 1e-7:
             yield self.found(
                 visit.steps[0].place,

@@ -22,7 +22,10 @@ class StaleOptimizer(Diagnosis):
             if id(p) not in names and id(p) not in reached
         ]  # fmt: skip
         inside = sum(1 for key in trained if key in names)
-        if not outside or len(visit.steps) < 2 or not (orphans or inside >= len(outside)):
+        order = {key: i for i, key in enumerate(reached)}  # as gradients came: what is nearest to the loss comes first
+        nearest = min((order[key] for key in trained if key in order), default=len(order))
+        behind = any(order[id(p)] < nearest for p in outside) and inside > 0
+        if not outside or len(visit.steps) < 2 or not (orphans or inside >= len(outside) or behind):
             return
         step = visit.steps[0]
         more = f", and {len(orphans)} of its own are in no model" if orphans else ""

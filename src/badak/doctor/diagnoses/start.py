@@ -21,7 +21,7 @@ class BadStart(Diagnosis):
             return
         said = set()
         for loss in visit.steps[0].trained:
-            if loss.nats is None or loss.classes < 2 or loss.made_by == "softmax" or loss.place in said:
+            if loss.nats is None or loss.classes < 2 or loss.made_by in ("softmax", "sigmoid") or loss.place in said:
                 continue
             if loss.kind == "nll" and loss.made_by != "log_softmax":
                 continue

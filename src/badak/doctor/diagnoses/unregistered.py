@@ -5,6 +5,7 @@ from badak.doctor.checkup import Finding
 from badak.doctor.diagnoses.diagnosis import Diagnosis
 from badak.doctor.names import assigned_at
 from badak.nn import Module
+from badak.tensor import Tensor
 
 if TYPE_CHECKING:
     from badak.doctor.visit import Visit
@@ -18,6 +19,7 @@ class LayersNotRegistered(Diagnosis):
     explains = ("BADAK-209", "BADAK-217")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self._tensors(visit)
         trained, reached = visit.trained, visit.watch.reached
         by: dict[tuple[int, str], list[Module]] = {}
         owners: dict[int, Module] = {}
@@ -40,6 +42,20 @@ class LayersNotRegistered(Diagnosis):
                 f"self.{name or 'layers'} = nn.ModuleList([...])",
                 layers=len(modules), weights=count,
             )  # fmt: skip
+
+
+    def _tensors(self, visit: "Visit") -> Iterator[Finding]:
+        """Tensors that want a gradient and are no parameters."""
+        for module in (each for top in visit.names.tops for each in top.modules()):
+            for name, value in vars(module).items():
+                if isinstance(value, Tensor) and id(value) in visit.watch.reached and id(value) not in visit.trained:
+                    yield self.found(
+                        assigned_at(module, name),
+                        f"{type(module).__name__}.{name} is a tensor {tuple(value.shape)} that gets gradients, and no parameter: "
+                        "no optimizer has it",
+                        f"self.{name} = nn.Parameter(...)",
+                        weights=value.numel(),
+                    )
 
 
 def _attribute(owner: Module, module: Module) -> str:
