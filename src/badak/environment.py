@@ -9,6 +9,7 @@
     BADAK_LANG=ko|en            the language of messages, help and reports, else the locale's  (language/)
     BADAK_CUDA_AS_CPU=1         names of CUDA devices mean the CPU  (tensor/dtypes.py)
     BADAK_DIST_CHECK=0          ranks do not compare what they are about to do (face/distributed/)
+    BADAK_ALONE=1               this process works by itself, whatever its starter says of others (face/distributed/places.py)
     BADAK_BOARD                 where a rank tells its guard what it does; `badak launch` sets it
     BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
 """
@@ -22,6 +23,7 @@ from badak.language import say
 
 NAMES = (
     "KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD",
+    "ALONE",
 )  # fmt: skip
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from badak.cli import main
 from badak.data import DataLoader, files
 from badak.data.files import read_pieces, read_text, text_files
 from badak.data.tokenizer import Tokenizer
-from badak.data.tokens import TokenFile, TokenWindows, documents, write_tokens
+from badak.data.tokens import TokenFile, TokenWindows, _measured, documents, write_tokens
 from badak.errors import ArgumentError, FileError
+from badak.io.sealed import seal, unseal
 from tests.real_data import real_data
 
 
@@ -60,27 +62,103 @@ def test_windows_are_read_where_the_tokens_lie(tokenizer, text, tmp_path):
         TokenWindows(made.ids[:3], 16)
 
 
+def rewrite(name, change, told=False):
+    """Change the bytes of a file; told: about.json knows of it, and has the right checksums."""
+
+    def spoil(place):
+        (place / name).write_bytes(change((place / name).read_bytes()))
+        if told:
+            tell(place, files={**about_of(place)["files"], name: _measured(place / name)})
+
+    return spoil
+
+
+def about_of(place):
+    return unseal(place / "about.json", "")
+
+
+def tell(place, **values):
+    said = {name: value for name, value in {**about_of(place), **values}.items() if name != "sha256"}
+    (place / "about.json").write_bytes(seal(said))
+
+
+def last(number, kind):
+    return lambda data: data[: -np.dtype(kind).itemsize] + np.array([number], kind).tobytes()
+
+
 FAULTS = {
-    "not finished": (lambda place: (place / "about.json").unlink(), "no folder of tokens, or one that was not finished"),
-    "cut": (lambda place: (place / "tokens.npy").write_bytes((place / "tokens.npy").read_bytes()[:-2]), "tokens.npy"),
-    "a forged header": (
-        lambda place: (place / "tokens.npy").write_bytes((place / "tokens.npy").read_bytes().replace(b"<u2", b"|O ")), "tokens.npy",
+    "nothing said": (lambda place: (place / "about.json").unlink(), "no folder of tokens, or one that was not finished"),
+    "not finished": (lambda place: tell(place, finished=False), "a folder of tokens that was not finished"),
+    "cut": (rewrite("tokens.npy", lambda data: data[:-2]), "tokens.npy has 168 bytes instead of 170: it is not the file"),
+    "one id changed": (
+        rewrite("tokens.npy", last(5, "<u2")), "tokens.npy was changed: it is not the file that about.json knows",
     ),
-    "other ends": (lambda place: np.save(place / "ends.npy", np.array([5])), "ends.npy does not divide the tokens"),
-    "more documents": (lambda place: np.save(place / "ends.npy", np.array([5, 6])), "about.json says .* the files hold"),
-    "another form": (lambda place: (place / "about.json").write_text('{"format": 3}'), "about.json does not say 'badak tokens 1'"),
+    "one end changed": (rewrite("ends.npy", last(4, "<i8")), "ends.npy was changed"),
+    "another tokenizer": (
+        rewrite("tokenizer.json", lambda data: data.replace(b'"merges"', b'"Merges"')), "tokenizer.json was changed",
+    ),
+    "an edited about.json": (
+        rewrite("about.json", lambda data: data.replace(b"600", b"601")), "damaged or edited: its SHA-256 differs",
+    ),
+    "no such file": (lambda place: (place / "ends.npy").unlink(), "ends.npy: no such file"),
+    # under right checksums
+    "an id beyond the vocabulary": (
+        rewrite("tokens.npy", last(600, "<u2"), told=True), "token 600 in tokens.npy, tokenizer.json has 600",
+    ),
+    "a header that says object": (
+        rewrite("tokens.npy", lambda data: data.replace(b"<u2", b"|O "), told=True), "tokens.npy does not begin",
+    ),
+    "a header without its end": (
+        rewrite("ends.npy", lambda data: data.replace(b"}", b"("), told=True), "ends.npy does not begin as 1 ",
+    ),
+    "a header that is no text": (
+        rewrite("ends.npy", lambda data: data[:20] + b"\xff" + data[21:], told=True), "ends.npy does not begin",
+    ),
+    "a short file": (rewrite("ends.npy", lambda data: data[:60], told=True), "ends.npy does not begin as 1 numbers of int64"),
+    "other ends": (rewrite("ends.npy", last(5, "<i8"), told=True), "ends.npy does not divide the tokens"),
+    "another vocabulary": (lambda place: tell(place, vocab_size=7), "tokenizer.json has 600 tokens, about.json speaks of 7"),
+    "a huge count": (lambda place: tell(place, tokens=1 << 70), "about.json does not say how many tokens"),
+    "no files": (lambda place: tell(place, files=[]), "about.json does not say how many tokens there are, or not which files"),
+    "another form": (lambda place: tell(place, format=3), "about.json does not say 'badak tokens 2'"),
+    "no JSON of ours": (lambda place: (place / "about.json").write_text('{"format": 3}'), "it does not end with its checksum"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_damaged_folder_is_refused_in_two_lines(fault, tokenizer, tmp_path):
-    (tmp_path / "a.txt").write_text("some text")
-    write_tokens(tmp_path / "out", documents([tmp_path / "a.txt"]), tokenizer)
+    (tmp_path / "a.txt").write_text("zebra")
+    write_tokens(tmp_path / "out", [["zebra" * 4]], tokenizer)
     spoil, cause = FAULTS[fault]
     spoil(tmp_path / "out")
-    with pytest.raises(FileError, match=cause) as caught:
+    with pytest.raises(FileError, match=re.escape(cause)) as caught:
         TokenFile(tmp_path / "out")
     assert len(str(caught.value).splitlines()) == 2
+
+
+OTHERS = {"a run": "config.json", "a tokenizer": "tokenizer.json", "tokens of another program": "tokens.npy", "notes": "about.json"}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_lies_in_a_folder_is_not_written_over(what, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("to be or not to be\n" * 50)
+    there = tmp_path / "out" / OTHERS[what]
+    there.parent.mkdir()
+    there.write_text("{}")
+    assert main(["tokenize", str(tmp_path / "a.txt"), "-o", str(tmp_path / "out"), "--train", "bpe", "--size", "262"]) == 2
+    said = capsys.readouterr().err
+    assert f"{OTHERS[what]} of something else" in said and "fix: a folder of its own" in said and said.count("\n") == 2
+    assert there.read_text() == "{}" and len(list(there.parent.iterdir())) == 1
+
+
+def test_a_folder_of_tokens_is_written_anew(tmp_path, tokenizer):
+    """Also one that was not finished; what an earlier process left is removed; who reads the old one goes on reading it."""
+    old = write_tokens(tmp_path / "out", [["one"]], tokenizer)
+    tell(tmp_path / "out", finished=False)
+    (tmp_path / "out" / ".tokens.npy.1.partial").write_bytes(b"x")
+    before = old.ids.tolist()
+    new = write_tokens(tmp_path / "out", [["two", "three"]], tokenizer)
+    assert new.ids.tolist() != before == old.ids.tolist()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"about.json", "ends.npy", "tokenizer.json", "tokens.npy"}
 
 
 def test_a_wrong_byte_is_named_wherever_it_stands(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import datetime
 import pytest
 
 from tests.io.mutations.__main__ import run, summary
+from tests.io.mutations.folders import FOLDERS
 from tests.io.mutations.readers import READERS
 from tests.io.mutations.runs import RUNS
 
@@ -17,7 +18,7 @@ SEED = datetime.date.today().isoformat()
 
 @pytest.mark.parametrize("reader", READERS)
 def test_no_changed_file_ends_in_anything_but_a_value_or_a_complaint(reader):
-    count = OF_RUNS if reader in RUNS else COUNT
+    count = OF_RUNS if reader in RUNS or reader in FOLDERS else COUNT
     counts, wrong = run(reader, SEED, 0, count)
     again = f"python -m tests.io.mutations --seed {SEED} --reader {reader} --first NUMBER --count 1"
     assert not wrong, "\n".join([*summary(wrong), again])

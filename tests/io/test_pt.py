@@ -420,3 +420,22 @@ def test_unseekable_and_wrong_targets():
 
 def test_einops_style_use_of_the_arguments():
     assert again({"a": 1}, map_location="cpu", pickle_module=pickle, encoding="latin1") == {"a": 1}
+
+
+@pytest.mark.parametrize("length", [1, 4, 8, 24, 60])
+def test_a_file_of_the_old_format_with_bytes_cut_out_is_never_a_part_of_what_it_held(length):
+    """At the end of a pickle there is one value, and none below it; and what it numbers is numbered in turn."""
+    whole = {"model": {"w": torch.arange(3.0), "n": {"lr": 0.1, "x": [1, 2]}}, "step": 5, "rest": ("a", {"b": [3]})}
+    file = io.BytesIO()
+    torch.save(whole, file, _use_new_zipfile_serialization=False)
+    data, refused = file.getvalue(), 0
+    assert badak.load(io.BytesIO(data))["rest"] == whole["rest"]
+    for at in range(len(data) - length):
+        try:
+            got = badak.load(io.BytesIO(data[:at] + data[at + length :]))
+        except FileError as error:
+            assert len(str(error).splitlines()) == 2
+            refused += 1
+        else:  # a letter of a text, an item of a list: nothing in the file tells of that
+            assert {len(key) for key in got} == {5, 4} and len(got) == 3 or length == 1, (at, got)
+    assert refused > 0.9 * (len(data) - length)

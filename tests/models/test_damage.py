@@ -123,7 +123,7 @@ SAFETENSORS = {
     "sizes that lie": (lambda place: say(place / "one", "config.json", hidden_size=16), "where config.json asks for"),
     "sizes of terabytes": (
         lambda place: say(place / "one", "config.json", vocab_size=10**12, intermediate_size=10**12),
-        "where config.json asks for",
+        "config.json: vocab_size is 1,000,000,000,000, and no tensor is wider than 300",
     ),
     "a million layers": (
         lambda place: say(place / "one", "config.json", num_hidden_layers=10**6),

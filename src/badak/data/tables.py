@@ -11,6 +11,7 @@ import csv
 import io
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -41,10 +42,11 @@ class Table:
     empty: int  # lines without a field
 
     @classmethod
-    def read(cls, path: str | os.PathLike, header: Header = "auto", quotes: bool = True) -> "Table":
+    def read(cls, path: str | os.PathLike, header: Header = "auto", quotes: bool = True, asked: Iterable[str] = ()) -> "Table":
         """The table of a file. header: whether the first line names the columns; "auto" looks (see `has_header`).
 
-        quotes: fields may stand in quotes; without, a quote is a character like any other.
+        quotes: fields may stand in quotes; without, a quote is a character like any other. asked: columns that will be asked for:
+        a first line that has one of these names is a header.
 
         FileError names file and line: for what is no UTF-8, a quote that never closes, a row with more or fewer fields than others.
         """
@@ -55,7 +57,8 @@ class Table:
             raise FileError(f"{place}: the file has no row", "a text and its label in each line, a tab or a comma between")
         separator = max(SEPARATORS, key=lambda one: (one in first, one == "\t", first.count(one)))
         rows, lines, empty = _rows(place, text, separator, quotes)
-        named = header == "yes" or (header == "auto" and has_header(rows))
+        known = {name.strip() for name in rows[0]} & set(asked)
+        named = header == "yes" or (header == "auto" and (bool(known) or has_header(rows)))
         width = len(rows[0])
         for row, line in zip(rows, lines):
             if len(row) != width:
@@ -204,6 +207,21 @@ def expect_numbers(table: Table, column: int, rows: Iterable[int]) -> None:
                 f"{table.path}: line {table.lines[i]}: {shown(field)} is no number ({table.name_of(column)})",
                 "mend that line, name another --label-column, or --task classes",
             )
+
+
+def one_spelling(labels: list[str], known: Iterable[str] = ()) -> list[str]:
+    """The labels, with 1.0 and 1.00 as 1 where that is a label, too: a whole number is one class, however a table wrote it.
+
+    known: labels of other rows, whose spelling counts first.
+    """
+    whole: dict[str, str] = {}
+    for label in (*known, *sorted(set(labels), key=len)):
+        if found := _WHOLE.fullmatch(label):
+            whole.setdefault(found[1], label)
+    return [whole[found[1]] if (found := _WHOLE.fullmatch(label)) else label for label in labels]
+
+
+_WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?")
 
 
 def classes(labels: list[str]) -> tuple[str, ...]:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from badak.data import given
-from badak.errors import ArgumentError, FileError, MissingError, RangeError
-from badak.io.atomic import as_path, unreadable, write_file
+from badak.data.harmless import expect_harmless
+from badak.errors import ArgumentError, BadakError, FileError, MissingError, RangeError
+from badak.io.atomic import as_path, read_small, write_file
 from badak.io.config import read_json
 from badak.io.errors import line, shown
 from badak.naming import guard_types as _guard_types
@@ -31,6 +32,7 @@ FILE = "tokenizer.json"
 BPE_FILES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # Hugging Face's names, and OpenAI's
 WORDPIECE_FILE = "vocab.txt"
 MANY = 1_000  # times that a word is given to the library at once
+LARGEST = 1 << 20  # tokens of a new tokenizer: the library makes room for them all at its start
 GPT2_END = "<|endoftext|>"
 BERT_MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROLES = {  # what a mark is for, and how it is called
@@ -59,6 +61,7 @@ class Tokenizer:
     """
 
     kind = "subwords"
+    prompt_marks = False  # whether a prompt is given the marks around it: with those of a folder models have learned
 
     def __init__(self, made: Any):
         made.no_padding()  # a file may say that each text is padded, or cut, to so many tokens: `pad` and who reads them do that
@@ -75,6 +78,11 @@ class Tokenizer:
         marks = {name: next((self.ids[token] for token in known if token in self.ids), None) for name, known in ROLES.items()}
         self.pad, self.unk, self.sos, self.eos, self.mask = (marks[name] for name in ("pad", "unk", "sos", "eos", "mask"))
 
+    @property
+    def by_words(self) -> bool:
+        """Whether each word is one token, and every other word unknown."""
+        return type(self.library.model).__name__ == "WordLevel" and self.unk is not None
+
     def __len__(self) -> int:
         return len(self.tokens)
 
@@ -90,11 +98,14 @@ class Tokenizer:
 
     def encode(self, text: str, marks: bool = False) -> np.ndarray:
         """Numbers of the pieces, int64 (T,). marks: with the marks around it that the model wants, such as [CLS] and [SEP]."""
-        return np.array(self.library.encode(_whole(text), add_special_tokens=marks).ids, np.int64)
+        with _asked("encode"):
+            return np.array(self.library.encode(_whole(text), add_special_tokens=marks).ids, np.int64)
 
     def encode_all(self, texts: Iterable[str], marks: bool = False) -> list[np.ndarray]:
         """`encode` of many texts at once, on all cores."""
-        made = self.library.encode_batch_fast([_whole(text) for text in _texts("encode_all", texts)], add_special_tokens=marks)
+        whole = [_whole(text) for text in _texts("encode_all", texts)]
+        with _asked("encode_all"):
+            made = self.library.encode_batch_fast(whole, add_special_tokens=marks)
         return [np.array(one.ids, np.int64) for one in made]
 
     def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
@@ -103,22 +114,33 @@ class Tokenizer:
         wrong = next((i for i in numbers if not 0 <= i < len(self)), None)
         if wrong is not None:
             raise RangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
-        return self.library.decode(numbers, skip_special_tokens=skip_special)
+        with _asked("decode"):
+            return self.library.decode(numbers, skip_special_tokens=skip_special)
 
-    def pieces(self, ids: Iterable[int], skip_special: bool = False) -> Iterator[str]:
-        """The text of numbers as they come: a piece as soon as its characters are whole."""
+    def pieces(self, ids: Iterable[int], skip_special: bool = False, after: Sequence[int] = ()) -> Iterator[str]:
+        """The text of numbers as they come: a piece as soon as its characters are whole. after: the numbers of what stands before,
+        to which the first one may be joined by a space."""
         stream = library().decoders.DecodeStream(skip_special_tokens=skip_special)
-        given: list[int] = []
-        written = 0
+        for number in after:
+            stream.step(self.library, int(number))
+        given = [int(number) for number in after]
+        written = len(self.decode(given, skip_special))
         for number in ids:
             given.append(int(number))
-            piece = stream.step(self.library, int(number))
+            with _asked("decode"):
+                piece = stream.step(self.library, int(number))
             if piece:
                 written += len(piece)
                 yield piece
         rest = self.decode(given, skip_special)[written:]
         if rest:  # bytes of a character that was not finished
             yield rest
+
+    def surround(self, before: str | None, behind: str | None) -> None:
+        """Let `marks` be these tokens, before and behind a text, None for none."""
+        used = [(token, self.ids[token]) for token in dict.fromkeys((before, behind)) if token is not None]
+        single = " ".join(one for one in (before, "$A", behind) if one)
+        self.library.post_processor = library().processors.TemplateProcessing(single=single, pair=None, special_tokens=used)
 
     # Files
 
@@ -132,6 +154,7 @@ class Tokenizer:
         if not isinstance(saved, dict):
             raise FileError(f"{where}: expected a table; got {type(saved).__name__}", "restore the file from a copy")
         tokenizers = library()
+        expect_harmless(saved, where)
         with _refused(where):
             return cls(tokenizers.Tokenizer.from_str(json.dumps(saved)))
 
@@ -264,9 +287,10 @@ class Tokenizer:
 
 
 def expect_size(where: str, size: Any, least: int) -> None:
-    """Refuse a number of tokens that the smallest pieces do not fit into."""
-    if type(size) is not int or size < least:
-        raise ArgumentError(f"{where}: expected a size of {least} tokens or more; got {shown(size)}", f"size={max(10_000, least)}")
+    """Refuse a number of tokens that the smallest pieces do not fit into, and one that no text has."""
+    if type(size) is not int or not least <= size <= LARGEST:
+        rule = f"{least} tokens or more" if type(size) is not int or size < least else f"{LARGEST:,} tokens at most"
+        raise ArgumentError(f"{where}: expected a size of {rule}; got {shown(size)}", f"size={max(10_000, least)}")
 
 
 def _byte_level(made: Any) -> None:
@@ -305,12 +329,24 @@ def _whole(text: Any) -> str:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
-    except OSError as error:
-        raise unreadable(path, error) from error
+        return read_small(path).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         where = f"byte {error.start} is {error.object[error.start]:#04x}"
         raise FileError(f"{path}: not UTF-8 text: {where}", "save it as UTF-8") from error
+
+
+@contextmanager
+def _asked(where: str) -> Iterator[None]:
+    """Whatever the library says of a text, in two lines: it has no pieces for it, its pattern gives up."""
+    try:
+        yield
+    except (BadakError, KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise ArgumentError(
+            f"{where}: this tokenizer cannot do that to the text ({line(str(error))})",
+            "another text, or the tokenizer of another model",
+        ) from None
 
 
 @contextmanager

@@ -6,31 +6,36 @@
     len(TokenWindows(tokens.ids, context=128))
 
 A folder of tokens holds `tokens.npy` (uint16, or uint32 for more than 65,536 tokens), `ends.npy` (where each document ends),
-`tokenizer.json` and `about.json`, which is written last: without it the folder is not finished.
+`tokenizer.json` and `about.json`, which has size and SHA-256 of the three, and its own. It says from the beginning that the folder
+is one of tokens, and only at the end that it is finished.
 """
 
-import json
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from badak.data import given
 from badak.data.dataset import Dataset
 from badak.data.files import read_pieces
-from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, FileError, KindError, RangeError
-from badak.io.atomic import as_path, unreadable, write_file
-from badak.io.config import read_json
+from badak.data.tokenizer import FILE, Tokenizer
+from badak.errors import ArgumentError, BadakError, FileError, KindError, RangeError
+from badak.io.atomic import as_path, make_folder, new_file, read_small, remove_leftovers, unreadable, write_file
+from badak.io.config import parse_json
 from badak.io.errors import shown
+from badak.io.sealed import seal, unseal
 from badak.naming import guard_names as _guard_names
 from badak.naming import guard_types as _guard_types
 from badak.tensor import Tensor, from_numpy
 
-FORMAT = "badak tokens 1"
+FORMAT = "badak tokens 2"
 IDS, ENDS, ABOUT = "tokens.npy", "ends.npy", "about.json"
+ANEW = "write the tokens anew with badak tokenize, into a new folder"
+BLOCK = 1 << 22  # numbers that are looked at together
 TOGETHER = 64  # pieces of text that the cores share
 HEADER = 128  # bytes before the numbers in a .npy file that grows
 
@@ -85,34 +90,75 @@ def write_tokens(
     end = tokenizer.eos if end is None else given.whole("write_tokens", "end", end, least=0)
     if end is not None and end >= len(tokenizer):
         raise RangeError(f"write_tokens: end={end} is outside of the {len(tokenizer)} tokens", "the number of a mark")
+    expect_free(place)
+    remove_leftovers(make_folder(place))
+    _tell_about(place, {"finished": False})
     kind = np.dtype(np.uint16 if len(tokenizer) <= 1 << 16 else np.uint32)
-    ends, count, characters = [], 0, 0
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        (place / ABOUT).unlink(missing_ok=True)
-        with open(place / IDS, "wb") as file:
-            file.write(_header(kind, 0))
-            marked = ((piece, last) for text in _documents(texts) for piece, last in _with_last(text))
-            while batch := list(islice(marked, TOGETHER)):
-                for ids, (piece, last) in zip(tokenizer.encode_all([piece for piece, _ in batch]), batch):
-                    file.write(ids.astype(kind).tobytes())
-                    count, characters = count + len(ids), characters + len(piece)
-                    if last:
-                        if end is not None:
-                            file.write(np.array([end], kind).tobytes())
-                            count += 1
-                        ends.append(count)
-                tell(characters, count)
-            file.seek(0)
-            file.write(_header(kind, count))
-        np.save(place / ENDS, np.array(ends, np.int64))
-        tokenizer.save(place)
-    except OSError as error:
-        raise FileError(f"{place}: cannot be written ({error.strerror})", "another folder, or more room on the disk") from error
-    about = {"format": FORMAT, "tokens": count, "documents": len(ends), "characters": characters, "vocab_size": len(tokenizer)}
-    text = json.dumps(about, indent=2) + "\n"
-    write_file(place / ABOUT, lambda file: file.write(text.encode()) and None)
+    with new_file(place / IDS) as file:
+        ends, count, characters = _write_ids(file, texts, tokenizer, end, kind, tell)
+    write_file(place / ENDS, lambda file: file.write(_header(np.dtype(np.int64), len(ends)) + np.array(ends, "<i8").tobytes()))
+    tokenizer.save(place)
+    _tell_about(
+        place,
+        {
+            "finished": True, "tokens": count, "documents": len(ends), "characters": characters, "vocab_size": len(tokenizer),
+            "files": {name: _measured(place / name) for name in (IDS, ENDS, FILE)},
+        },
+    )  # fmt: skip
     return TokenFile(place)
+
+
+def _write_ids(
+    file: BinaryIO, texts: Any, tokenizer: Tokenizer, end: int | None, kind: np.dtype, tell: Callable[[int, int], None]
+) -> tuple[list[int], int, int]:
+    """Write the numbers of all documents, and before them what a .npy file says; (ends of the documents, tokens, characters)."""
+    ends, count, characters = [], 0, 0
+    file.write(_header(kind, 0))
+    marked = ((piece, last) for text in _documents(texts) for piece, last in _with_last(text))
+    while batch := list(islice(marked, TOGETHER)):
+        for ids, (piece, last) in zip(tokenizer.encode_all([piece for piece, _ in batch]), batch):
+            file.write(ids.astype(kind.newbyteorder("<")).tobytes())
+            count, characters = count + len(ids), characters + len(piece)
+            if last:
+                if end is not None:
+                    file.write(np.array([end], kind.newbyteorder("<")).tobytes())
+                    count += 1
+                ends.append(count)
+        tell(characters, count)
+    file.seek(0)
+    file.write(_header(kind, count))
+    return ends, count, characters
+
+
+def expect_free(place: Path) -> None:
+    """Refuse a folder in which something else lies under the names that tokens take: a run's tokenizer, a model's."""
+    if (place / ABOUT).is_file():
+        try:
+            said = unseal(place / ABOUT, ANEW).get("format")
+        except BadakError:
+            said = None
+        if said == FORMAT:
+            return
+    there = [name for name in (ABOUT, FILE, IDS, ENDS, "config.json") if os.path.lexists(place / name)]
+    if there:
+        raise ArgumentError(
+            f"{place}: {' and '.join(there)} of something else would be in one folder with tokens, or written over",
+            "a folder of its own for the tokens, such as tokens/",
+        )
+
+
+def _tell_about(place: Path, said: dict[str, Any]) -> None:
+    text = seal({"format": FORMAT, **said})
+    write_file(place / ABOUT, lambda file: file.write(text))
+
+
+def _measured(path: Path) -> dict[str, Any]:
+    """Size and SHA-256 of a file."""
+    try:
+        with open(path, "rb") as file:
+            return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": file.tell()}
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def _documents(texts: Any) -> Iterator[Iterable[str]]:
@@ -142,25 +188,67 @@ def _header(kind: np.dtype, count: int) -> bytes:
 class TokenFile:
     """A folder of tokens: `ids` (N,), read where they lie; `ends`, where each document ends; `tokenizer`; `about`.
 
-    Raises FileError for a folder that is not finished, or whose files do not belong together.
+    Raises FileError for a folder that is not finished, or of which a byte is another one than was written: each file is read once
+    for that, a few seconds for a billion tokens.
     """
 
     def __init__(self, folder: str | os.PathLike):
         self.folder = as_path(folder)
         if not (self.folder / ABOUT).is_file():
             raise FileError(f"{folder}: no folder of tokens, or one that was not finished", "badak tokenize TEXT -o FOLDER")
-        self.about = read_json(self.folder / ABOUT)
-        if not isinstance(self.about, dict) or self.about.get("format") != FORMAT:
-            raise self._broken(f"{ABOUT} does not say {FORMAT!r}")
-        self.tokenizer = Tokenizer.load(self.folder)
-        self.ids, self.ends = self._array(IDS, "r"), self._array(ENDS, None)
-        counts = (self.about.get("tokens"), self.about.get("documents"), self.about.get("vocab_size"))
-        found = (len(self.ids), len(self.ends), len(self.tokenizer))
-        if counts != found or self.ids.dtype.kind != "u" or self.ends.dtype != np.int64:
-            raise self._broken(f"{ABOUT} says {shown(counts)} tokens, documents and vocabulary, the files hold {found}")
+        self.about = self._read_about()
+        self.tokenizer = Tokenizer.from_dict(parse_json(self._whole(FILE), self.folder / FILE), self.folder / FILE)
+        size = len(self.tokenizer)
+        kind = np.dtype(np.uint16 if size <= 1 << 16 else np.uint32)
+        self.ids = self._array(IDS, kind, self.about["tokens"])
+        self.ends = self._array(ENDS, np.dtype(np.int64), self.about["documents"])
         whole = np.concatenate([[0], self.ends])
         if (np.diff(whole) < 0).any() or whole[-1] != len(self.ids):
             raise self._broken(f"{ENDS} does not divide the tokens")
+        most = max((int(self.ids[at : at + BLOCK].max()) for at in range(0, len(self.ids), BLOCK)), default=0)
+        if size != self.about["vocab_size"] or most >= max(size, 1):
+            raise self._broken(f"token {most} in {IDS}, {FILE} has {size} tokens, {ABOUT} speaks of {self.about['vocab_size']}")
+
+    def _read_about(self) -> dict[str, Any]:
+        """about.json, of which every entry is one that can be."""
+        said = unseal(self.folder / ABOUT, ANEW)
+        if said.get("format") != FORMAT:
+            raise self._broken(f"{ABOUT} does not say {FORMAT!r}")
+        if said.get("finished") is not True:
+            raise FileError(f"{self.folder}: a folder of tokens that was not finished", ANEW)
+        files, counts = said.get("files"), [said.get(name) for name in ("tokens", "documents", "characters", "vocab_size")]
+        kinds = {"sha256": str, "bytes": int}
+        if (
+            not all(type(one) is int and 0 <= one < 1 << 62 for one in counts)
+            or not isinstance(files, dict)
+            or set(files) != {IDS, ENDS, FILE}
+            or any(not isinstance(one, dict) or {k: type(v) for k, v in one.items()} != kinds for one in files.values())
+        ):
+            raise self._broken(f"{ABOUT} does not say how many tokens there are, or not which files: {shown(said)}")
+        return said
+
+    def _expect_same(self, name: str, found: dict[str, Any]) -> None:
+        said = self.about["files"][name]
+        if found != said:
+            longer = found["bytes"] != said["bytes"]
+            what = f"has {found['bytes']:,} bytes instead of {said['bytes']:,}" if longer else "was changed"
+            raise self._broken(f"{name} {what}: it is not the file that {ABOUT} knows by its SHA-256")
+
+    def _whole(self, name: str) -> bytes:
+        """The bytes of a small file, as they were written."""
+        data = read_small(self.folder / name)
+        self._expect_same(name, {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)})
+        return data
+
+    def _array(self, name: str, kind: np.dtype, count: int) -> np.ndarray:
+        """The numbers in a .npy file of ours, where they lie."""
+        path, kind = self.folder / name, kind.newbyteorder("<")
+        self._expect_same(name, _measured(path))
+        with open(path, "rb") as file:
+            begin = file.read(HEADER)
+        if begin != _header(kind, count) or self.about["files"][name]["bytes"] != HEADER + count * kind.itemsize:
+            raise self._broken(f"{name} does not begin as {count:,} numbers of {kind.name} do")
+        return np.memmap(path, kind, "r", HEADER, (count,)) if count else np.zeros(0, kind)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -170,19 +258,8 @@ class TokenFile:
         number = given.place("TokenFile", "document", number, len(self))
         return self.ids[self.ends[number - 1] if number else 0 : self.ends[number]]
 
-    def _array(self, name: str, mode: Any) -> np.ndarray:
-        try:
-            found = np.load(self.folder / name, mmap_mode=mode, allow_pickle=False)
-        except OSError as error:
-            raise unreadable(self.folder / name, error) from error
-        except (ValueError, EOFError) as error:
-            raise self._broken(f"{name}: {error}") from error
-        if found.ndim != 1:
-            raise self._broken(f"{name} has {found.ndim} axes")
-        return found
-
     def _broken(self, what: str) -> FileError:
-        return FileError(f"{self.folder}: {what}", "write the folder anew with badak tokenize")
+        return FileError(f"{self.folder}: {what}", ANEW)
 
 
 class TokenWindows(Dataset):

@@ -10,6 +10,9 @@ Threat model. Whoever made a file chose every byte of it, knows badak, and knows
 - **No file is believed without need.** A size, an offset, a shape, a name, a count is checked before it is used: against the
   bytes that are there, or against a limit that stands in the reader. Nothing outside the file is opened, read or written.
 - **A file costs what it weighs.** Time and memory are bounded by the file's size, or by a limit that stands in the reader.
+- **What another library does with a file happens elsewhere** where its time cannot be known: templates and the patterns of
+  tokenizers go to a process with limits (`limited.py`).
+- **Nothing is written through a link**, nor into a file that is not ours: `atomic.py` and `lock.py` do all writing.
 - **The end is a value or a FileError** of two lines, with the file, the cause and a fix; never another library's exception.
   Messages quote at most a few dozen letters of a file, escaped, and no code of a value's class (`errors.shown`).
 

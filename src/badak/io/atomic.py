@@ -1,13 +1,24 @@
-"""Paths as a caller gives them; and writing a file so that a reader sees the old one or the new one, never half of one."""
+"""Paths as a caller gives them; and every write: whole or not at all, and never through a link into another file.
 
+A folder may come from somebody else: with `.lock`, metrics.csv or a folder within it as links to files of ours. What badak
+writes into it goes through here (or `lock.py`): a file is made anew under a name that nothing has, and renamed; what grows is
+opened only where it is a file of this folder alone; a folder within a folder is one, and no link to another.
+"""
+
+import errno
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from badak.errors import FileError, KindError
 from badak.io.errors import AbsentFileError
+
+SMALL = 64 << 20  # bytes: read as JSON they may take thirty times as much memory
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # Windows has it not: there `expect_own` alone sees a link
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe without a reader is refused, not waited for
 
 
 def as_path(path: str | os.PathLike) -> Path:
@@ -31,25 +42,86 @@ def as_path(path: str | os.PathLike) -> Path:
 def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> None:
     """Let `fill` write to a temporary neighbour of `path`, force it to the disk, and rename it over `path`.
 
-    Where `fill` raises or the disk is full, `path` keeps what it had and the neighbour is removed.
-    Raises FileError where the folder is absent or cannot be written.
+    Where `fill` raises or the disk is full, `path` keeps what it had and the neighbour is removed. A link at `path` is replaced:
+    what it points at stays as it is. Raises FileError where the folder is absent or cannot be written, and for a device.
     """
+    with new_file(path) as file:
+        fill(file)
+
+
+@contextmanager
+def new_file(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """`write_file` as a block, for what is written in many steps: the file takes its name at the end of the block."""
     path = as_path(path)
     neighbour = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with open(neighbour, "wb") as file:
-            fill(file)
+        _expect_file(path)
+        with suppress(FileNotFoundError):
+            neighbour.unlink()  # of a process that had our number, or a link that somebody put there
+        with open(neighbour, "xb") as file:  # where nothing is: no link is followed
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(neighbour, path)
     except OSError as error:
-        raise FileError(
-            f"{path}: cannot be written ({_reason(error)})", "check the folder, its rights and the free space"
-        ) from error
+        raise unwritable(path, error) from error
     finally:
         with suppress(OSError):
             neighbour.unlink()
     sync_folder(path.parent)
+
+
+def append_to(path: str | os.PathLike, data: bytes) -> None:
+    """Add `data` to the end of a file, made if absent, and force it to the disk. FileError where it is a link or no file.
+
+    A file that has another name too (a copy made by hard links) is copied first: the other one keeps what it has.
+    """
+    path = as_path(path)
+    try:
+        with open(path, "ab", opener=lambda name, flags: os.open(name, flags | NO_LINK | NO_WAIT, 0o666)) as file:
+            expect_own(path, file.fileno())
+            shared = os.fstat(file.fileno()).st_nlink > 1
+            if not shared:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        if shared:
+            before = path.read_bytes()
+            write_file(path, lambda file: file.write(before + data))
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def make_folder(folder: str | os.PathLike, within: str = "") -> Path:
+    """Make `folder`, and the ones above it, if absent; with `within` the folder of that name in it, which must be no link."""
+    place = as_path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in filter(None, within.split("/")):
+            place = place / name
+            place.mkdir(exist_ok=True)
+            if not stat.S_ISDIR(os.lstat(place).st_mode):
+                raise FileError(f"{place}: is a link to another folder, and nothing is written through it", "remove the link")
+    except OSError as error:
+        raise FileError(f"{place}: cannot be made ({_reason(error)})", "choose another folder") from error
+    return place
+
+
+def expect_own(path: Path, handle: int | None = None) -> None:
+    """Raise FileError where `path` is a link, or what was opened there is no plain file."""
+    mode = os.lstat(path).st_mode
+    if stat.S_ISLNK(mode) or not stat.S_ISREG(mode if handle is None else os.fstat(handle).st_mode):
+        what = "a link" if stat.S_ISLNK(mode) else "no plain file"
+        raise FileError(f"{path}: is {what}, and nothing is written through it", "remove it, or choose another folder")
+
+
+def _expect_file(path: Path) -> None:
+    """Refuse what a rename would destroy, or must not: a device, a pipe, a folder, be it behind a link."""
+    with suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "no plain file"
+            raise FileError(f"{path}: cannot be written (it is {what})", "the name of a file")
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -67,6 +139,25 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def read_small(path: str | os.PathLike) -> bytes:
+    """The bytes of a file of settings or tokens. FileError where it cannot be read, and for one larger than any of these is."""
+    try:
+        with open(as_path(path), "rb") as file:
+            data = file.read(SMALL + 1)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(data) > SMALL:
+        raise FileError(f"{path}: more than {SMALL >> 20} MiB, no file of settings or tokens is so large", "restore it from a copy")
+    return data
+
+
+def unwritable(path: str | os.PathLike, error: OSError) -> FileError:
+    """The complaint about a file that the system does not let us write."""
+    if error.errno == errno.ELOOP:
+        return FileError(f"{path}: is a link, and nothing is written through it", "remove it, or choose another folder")
+    return FileError(f"{path}: cannot be written ({_reason(error)})", "check the folder, its rights and the free space")
 
 
 def unreadable(path: str | os.PathLike, error: OSError) -> FileError:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from badak.errors import FileError
 from badak.io import safetensors, values
-from badak.io.atomic import as_path, sync_folder, unreadable, write_file
+from badak.io.atomic import as_path, make_folder, sync_folder, unreadable, unwritable, write_file
 from badak.io.sealed import seal, unseal
 from badak.tensor import Tensor
 
@@ -35,8 +35,10 @@ class Checkpoint:
     """Everything that a run needs to go on. Values are numbers, texts, lists, tuples, dicts and tensors, nested as needed."""
 
     step: int  # updates made so far
-    model: Mapping[str, Tensor]  # a state_dict
-    trained: Any = None  # the weights that are being trained, by name, where the model's are an average of them
+    model: Mapping[str, Tensor]  # a state_dict: the weights that answer
+    trained: Any = None  # the weights that are being trained, by name, where the model's are others: an average, or the best so far
+    average: Any = None  # the average of the trained weights, where `model` is neither of them
+    best: Any = None  # which evaluation was the best one, and how long ago
     optimizer: Any = None  # an optimizer's state_dict
     scheduler: Any = None  # a schedule's state_dict
     generator: Any = None  # the random generator's state
@@ -53,11 +55,7 @@ def save(folder: str | os.PathLike, checkpoint: Checkpoint) -> None:
 
     Raises ArgumentError for a value that JSON cannot hold, FileError where the folder cannot be written.
     """
-    folder = as_path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be made ({error.strerror})", "choose another folder for the run") from error
+    folder = make_folder(folder)
     finish(folder)
     tensors: dict[str, Any] = {}
     state = {part: values.encode(getattr(checkpoint, part), tensors.__setitem__, part) for part in PARTS}
@@ -177,9 +175,7 @@ def finish(folder: str | os.PathLike) -> None:
             else:
                 _new(folder / name).unlink()
     except OSError as error:
-        raise FileError(
-            f"{folder}: cannot be written ({error.strerror})", "check the folder, its rights and the free space"
-        ) from error
+        raise unwritable(folder, error) from error
     sync_folder(folder)
 
 

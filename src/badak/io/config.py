@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union
 
 from badak.errors import ArgumentError, BadakError, FileError, KindError
-from badak.io.atomic import as_path, unreadable, write_file
+from badak.io.atomic import read_small, write_file
 from badak.io.errors import LETTERS, line, reason, shown
 
 T = TypeVar("T")
@@ -93,11 +93,8 @@ def read_config(path: str | os.PathLike, cls: type[T]) -> T:
 
 
 def read_json(path: str | os.PathLike) -> Any:
-    """The value of a JSON file. Raises FileError naming file, line and cause."""
-    try:
-        return parse_json(as_path(path).read_bytes(), path)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    """The value of a JSON file. Raises FileError naming file, line and cause, and for one of more than 64 MB."""
+    return parse_json(read_small(path), path)
 
 
 def parse_json(data: bytes | str, where: str | os.PathLike) -> Any:

@@ -23,7 +23,7 @@ class UnsafeFileError(FileError, pickle.UnpicklingError):
     """A file that asks for more than data: a class or function that badak does not take from a file."""
 
 
-class UnpicklableError(ArgumentError, pickle.PicklingError, AttributeError):
+class UnpicklableError(ArgumentError, pickle.PicklingError, AttributeError, TypeError):
     """A value that no file can hold: a lambda, a local class, an open file."""
 
 

@@ -81,7 +81,10 @@ def load_legacy(data: bytes, where: str, find: Callable, restore: Callable[[Stor
     little = system.get("little_endian", True)
     if type(little) is not bool:
         raise damaged(where, f"the byte order {shown(little)}")
-    made = Unpickler(file, where, find, persistent).load()
+    reader = Unpickler(file, where, find, persistent)
+    made = reader.load()
+    if list(reader.memo) != list(range(len(reader.memo))):  # Python numbers what it writes: 0, 1, 2, ...
+        raise damaged(where, "bytes are missing from its pickle: what it numbers is not numbered in turn")
     keys = Unpickler(file, where, refuse, refuse).load()
     if type(keys) is not list or not all(type(key) is str for key in keys) or sorted(keys) != sorted(storages):
         raise damaged(where, "its table of storages is not that of its object")

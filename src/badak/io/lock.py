@@ -2,12 +2,14 @@
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from badak.errors import FileError, StateError, warn_once
+from badak.errors import StateError, warn_once
+from badak.io.atomic import NO_LINK, NO_WAIT, expect_own, unwritable
 
 if sys.platform == "win32":
     import msvcrt
@@ -15,6 +17,8 @@ else:
     import fcntl
 
 _BYTE = 1 << 30  # the byte that Windows locks: far behind the text, which others may read
+_DIGITS = 20  # the room of a number in the file: no truncating is needed for a shorter one
+_NUMBER = re.compile(rb"\d+ *\n")
 _HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 
 
@@ -26,12 +30,11 @@ def locked(path: str | os.PathLike, where: str, fix: str) -> Iterator[bool]:
     FileError where the file cannot be made.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK | NO_WAIT, 0o666)
     except OSError as error:
-        raise FileError(
-            f"{path}: cannot be written ({error.strerror})", "check the folder, its rights and the free space"
-        ) from error
+        raise unwritable(path, error) from error
     try:
+        expect_own(Path(path), handle)
         yield _take(handle, path, where, fix)
     finally:
         os.close(handle)
@@ -54,10 +57,17 @@ def _take(handle: int, path: str | os.PathLike, where: str, fix: str) -> bool:
         )
         return False
     with suppress(OSError):  # only for the message of another process
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, f"{os.getpid()}\n".encode())
+        _sign(handle)
     return True
+
+
+def _sign(handle: int) -> None:
+    """Write our number over that of another one, in as many bytes. A file with more in it, or with another name, stays as it is."""
+    os.lseek(handle, 0, os.SEEK_SET)
+    before = os.read(handle, _DIGITS + 2)
+    if os.fstat(handle).st_nlink == 1 and (not before or _NUMBER.fullmatch(before)):
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"{os.getpid():<{_DIGITS}}\n".encode())
 
 
 def _owner(path: str | os.PathLike) -> str:

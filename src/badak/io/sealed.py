@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from badak.errors import FileError
-from badak.io.atomic import as_path, unreadable
+from badak.io.atomic import read_small
 from badak.io.errors import reason
 
 _MARK, _END = b',\n "sha256": "', b'"\n}\n'
@@ -30,10 +30,7 @@ def seal(table: dict[str, Any]) -> bytes:
 
 def unseal(path: str | os.PathLike, fix: str) -> dict[str, Any]:
     """The table that `seal` wrote to `path`. Raises FileError, with `fix`, for anything else."""
-    try:
-        data = as_path(path).read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+    data = read_small(path)
     body, mark, end = data.rpartition(_MARK)
     if not mark or not end.endswith(_END):
         raise FileError(f"{path}: damaged, or not written by badak: it does not end with its checksum", fix)

@@ -121,7 +121,10 @@ class Unpickler:
                 self.read = (position or 0) - begin
                 if opcode.name == "STOP":
                     self.expect_finished()
-                    return self.stored(self.stack.pop())
+                    made = self.pop()
+                    if self.stack:  # bytes of it are missing, and this is a part of what it held
+                        raise ValueError(f"{len(self.stack)} values are left over at its end")
+                    return self.stored(made)
                 ACTIONS[opcode.name](self, argument)
         except BadakError:
             raise

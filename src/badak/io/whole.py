@@ -1,0 +1,49 @@
+"""A folder that is there as a whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from badak.errors import FileError
+from badak.io.atomic import as_path, sync_folder
+
+_ANOTHER = "choose another folder"
+
+
+def expect_free(path: str | os.PathLike) -> Path:
+    """The path, where nothing stands yet: no file, no folder, and no link, wherever it leads. FileError otherwise."""
+    place = as_path(path)
+    if os.path.lexists(place):
+        kind = "a link" if place.is_symlink() else "a folder" if place.is_dir() else "a file"
+        raise FileError(f"{place}: there is {kind} already, and nothing is written over it", _ANOTHER)
+    return place
+
+
+@contextmanager
+def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
+    """A new folder to fill within the block, beside `path`, whose name it takes at the end; where the block fails it is removed.
+
+    Raises FileError where there is something at `path` already, before or at the end, and where no folder can be made.
+    """
+    place = expect_free(path)
+    stage = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        stage.mkdir()  # fails where there is something, a link too: nobody else's folder is filled
+    except OSError as error:
+        raise FileError(f"{place}: cannot be made ({error.strerror})", _ANOTHER) from error
+    try:
+        yield stage
+        for folder in (*(one for one in stage.rglob("*") if one.is_dir()), stage):
+            sync_folder(folder)
+        expect_free(place)
+        try:
+            os.rename(stage, place)
+        except OSError as error:
+            raise FileError(f"{place}: cannot be made ({error.strerror})", _ANOTHER) from error
+    except BaseException:
+        shutil.rmtree(stage, ignore_errors=True)
+        raise
+    sync_folder(place.parent)
