@@ -40,7 +40,7 @@ def processes(run: Path | str) -> dict[int, int]:
     for place in Path("/proc").glob("[0-9]*"):
         try:
             words = (place / "cmdline").read_bytes().decode().split("\0")
-            if words[1:3] == ["-m", "badak"] and words[3] in ("train", "run") and str(run) in words:
+            if words[1:4] == ["-P", "-m", "badak"] and words[4] in ("train", "run") and str(run) in words:
                 around = (place / "environ").read_bytes().decode(errors="replace").split("\0")
                 found[next(int(line[5:]) for line in around if line.startswith("RANK="))] = int(place.name)
         except (OSError, StopIteration, IndexError):  # it ended in the meantime, or begins

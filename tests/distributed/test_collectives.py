@@ -78,11 +78,11 @@ EACH = {  # (case, rank): what that one is told
     ("mail", 1): "DistBackendError: recv from rank 0: it has sent float32 (2,), this rank expects float32 (3,)",
     ("member", 0): "ArgumentError: rank 0 is not in this group / fix: call it only where get_rank(group) >= 0",
     ("late", 0): "DistBackendError: all_reduce(SUM) of float32 (2,), collective no. 1 of the group of ranks [0, 1]: "
-    "rank 1 did not come to it within 1 s / fix: call it on every rank, in the same order; ",
+    "rank 1 did not come to it within 1 s / fix: call it on every rank of the group, in the same order; ",
     ("broken", 0): "StateError: barrier, collective no. 2 of the group of ranks [0, 1]: the group has failed before: ",
     ("local", 0): "DistBackendError: new_group of ranks [0, 1]: rank 1 did not come to it within 1 s / fix: ",
     ("gone", 1): "DistBackendError: barrier, collective no. 12 of the world: rank 0 ended without coming to it / "
-    "fix: call it on every rank of the group",
+    "fix: call it on every rank of the group, in the same order",
 }
 
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from badak.cli import train
-from badak.face.distributed.engine import Place
+from badak.face.distributed.places import Place
 from badak.face.launch import guard
 from badak.train.setups import PRESETS
 from tests.distributed.kills import Kills

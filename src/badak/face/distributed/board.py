@@ -15,9 +15,10 @@ SIZE = 512
 _HEAD = struct.Struct("<QQdI")  # ticks, steps, since when it waits (0: it does not), length of the text
 TEXT = 400
 MANY = 64  # ranks that are named
+END = "the end of the program"  # what a rank waits in that has nothing left to do
 _memory: mmap.mmap | None = None
 _state = [0, 0, 0.0]
-_what = b""  # "1,2 barrier": the ranks that it waits for, as far as it knows them, and in which operation
+_what = b""  # "1,2 barrier": the ranks that it waits for, as far as it knows them, and in which operation; "1|2": one is enough
 
 
 def open_board() -> None:
@@ -70,11 +71,14 @@ def waits(what: str) -> None:
         _write()
 
 
-def waits_for(what: str, ranks: list[int]) -> None:
-    """It waits for these ranks still: what they have to do is not done, be it only to say that they come."""
+def waits_for(what: str, ranks: list[int], of_any: bool = False) -> None:
+    """It waits for these ranks still, or one of them: what they have to do is not done, be it only to say that they come."""
     if _memory is not None:
         global _what
-        _what = f"{','.join(map(str, ranks[:MANY]))} {what}".encode()
+        _state[2] = _state[2] or time.time()
+        if of_any and len(ranks) > MANY:  # a part of them would look like all
+            ranks = []
+        _what = f"{('|' if of_any else ',').join(map(str, ranks[:MANY]))} {what}".encode()
         _write()
 
 

@@ -5,43 +5,29 @@ variables; MPI itself is loaded when a group is formed.
 """
 
 import atexit
+import json
+import math
 import os
 import sys
+import time
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from badak.errors import MissingError
+from badak.errors import MissingError, StateError
 from badak.face.distributed import board
+from badak.face.distributed.clock import HALF_AN_HOUR, limited
 from badak.face.distributed.errors import DistBackendError
+from badak.face.distributed.places import among_many, check_library, place
 
-_STARTERS = (  # the variables in which a starter says rank, size, local rank, local size
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-)
 _TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+_LO = "lo0" if sys.platform == "darwin" else "lo"
+_HERE = {  # what keeps MPI, where all ranks are on one machine, from opening a door to others; MPICH's two ways, Open MPI's
+    "PMI": {"UCX_TLS": "self,sm", "FI_TCP_IFACE": _LO, "FI_SOCKETS_IFACE": _LO, "FI_UDP_IFACE": _LO},
+    "Open MPI": {"OMPI_MCA_btl": "self,sm"},
+}
 GONE = 1  # the tag of the last word of a rank on `engine().words`: it has ended
+LAST = 200  # groups of which it says how far it came: a message that MPI sends at once
 MEETING = 2  # and the first of the tags there under which ranks come together to make a group
-
-
-class Place(NamedTuple):
-    """Which rank this process is, of how many; and which of those on its machine."""
-
-    rank: int
-    size: int
-    local_rank: int
-    local_size: int
-
-
-def place() -> Place | None:
-    """Where MPI has put this process; None for one that it did not start, or started alone."""
-    for names in _STARTERS:
-        try:
-            rank, size = (int(os.environ[name]) for name in names[:2])
-        except (KeyError, ValueError):
-            continue
-        if size > 1:
-            return Place(rank, size, int(os.environ.get(names[2], rank)), int(os.environ.get(names[3], size)))
-    return None
 
 
 def announce() -> None:
@@ -51,7 +37,7 @@ def announce() -> None:
     """
     here = place()
     if here is not None:
-        join()
+        load_mpi()
     if here is not None and "RANK" not in os.environ:
         os.environ.update({name: str(value) for name, value in zip(_TORCHRUN, here)})
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
@@ -62,19 +48,37 @@ class Engine:
     """MPI in this process: `MPI` is the library, `world` a communicator of our own, `words` one for short messages."""
 
     def __init__(self) -> None:
+        check_library()
+        known = among_many()
+        if known is not None and known.local_size == known.size:
+            for name, value in _HERE.get(known.who, {}).items():
+                os.environ.setdefault(name, value)
         try:
+            import mpi4py
+
+            mpi4py.rc.finalize = False  # see _say_goodbye
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:  # RuntimeError: the wheel is there, the library is not
             raise MissingError(
                 f"several ranks need MPI, which cannot be loaded here ({error})", 'pip install "badak[mpi]"'
             ) from error
+        here = place()
+        if here is not None and (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size) != here[:2]:
+            raise StateError(
+                f"this process was started as rank {here.rank} of {here.size}, but for the MPI that is installed here "
+                f"({MPI.Get_library_version()[:24].strip()}) it is rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}",
+                "the mpirun of that MPI (badak launch finds it)",
+            )
         self.MPI = MPI
         self.world = MPI.COMM_WORLD.Dup()
         self.words = MPI.COMM_WORLD.Dup()
-        self.ended: set[int] = set()  # the ranks that have said their last word
+        self.ended: dict[int, dict[str, int]] = {}  # the ranks that have said their last word, and how far they came
+        self.reached: dict[str, int] = {}  # how many collectives this rank has finished, by the key of their group
         self.sent: list[Any] = []
+        self.left: list[Any] = []  # given up, but MPI may still read and write their memory: none of it can be cancelled safely
+        self.process = os.getpid()
         self.excepthook, sys.excepthook = sys.excepthook, self._uncaught
-        atexit.register(self._say_goodbye)  # runs before mpi4py's own end, which was registered earlier
+        atexit.register(self._say_goodbye)
 
     def _uncaught(self, kind, error, trace) -> None:
         """An error that nobody catches ends all ranks: the others would wait for this one."""
@@ -95,18 +99,44 @@ class Engine:
         self.MPI.COMM_WORLD.Abort(code)
 
     def _say_goodbye(self) -> None:
-        """Tell the others that this rank will come to nothing any more."""
-        if not self.MPI.Is_finalized():
-            others = [r for r in range(self.words.size) if r != self.words.rank and r not in self.ended]
-            self.sent = [self.words.Isend([b"", 0, self.MPI.BYTE], dest, GONE) for dest in others]
+        """Tell the others that this rank will come to nothing any more, and how far it came."""
+        if os.getpid() == self.process and not self.MPI.Is_finalized():  # a fork of a rank is none
+            others = {*range(self.words.size)} - {self.words.rank}
+            if not board.is_open():  # those that have ended do not wait
+                others -= self.ended.keys()
+            said = json.dumps(dict(list(self.reached.items())[-LAST:])).encode()
+            self.sent = [said, *(self.words.Isend([said, len(said), self.MPI.BYTE], dest, GONE) for dest in others)]
+            self._wait_for_the_others()
+            if not self.left:  # MPI's end would wait for them
+                self.MPI.Finalize()
 
-    def hear(self) -> set[int]:
-        """The ranks whose program has ended."""
+    def _wait_for_the_others(self) -> None:
+        """MPI's end waits for all ranks, and holds Python still: to the guard that would look like a rank that hangs."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pause = 1e-4
+        try:
+            while board.is_open() and (absent := sorted(set(range(self.words.size)) - {self.words.rank} - self.hear().keys())):
+                board.waits_for(board.END, absent)
+                time.sleep(pause)
+                pause = min(2 * pause, 0.05)
+        except KeyboardInterrupt:  # the others will not come to MPI's end, either
+            os._exit(130)
+        board.goes_on()
+
+    def hear(self) -> dict[int, dict[str, int]]:
+        """The ranks whose program has ended, and how many collectives of each group they have finished."""
         status = self.MPI.Status()
         while self.words.Iprobe(self.MPI.ANY_SOURCE, GONE, status):
-            self.words.Recv([bytearray(), 0, self.MPI.BYTE], status.source, GONE)
-            self.ended.add(status.source)
+            said = bytearray(status.Get_count(self.MPI.BYTE))
+            self.words.Recv([said, len(said), self.MPI.BYTE], status.source, GONE)
+            self.ended[status.source] = json.loads(bytes(said))
         return self.ended
+
+    def came(self, rank: int, key: str) -> float:
+        """How many collectives of a group a rank had finished when it ended; infinity where it could not say of so many groups."""
+        said = self.ended[rank]
+        return said.get(key, 0 if len(said) < LAST else math.inf)
 
     def done(self, requests: list) -> bool:
         """Whether all of these requests are complete. Asking is what makes MPI go on."""
@@ -118,12 +148,13 @@ class Engine:
             ) from error
 
 
-def join() -> None:
-    """Load MPI, which waits for all ranks then, and let the guard know."""
+def load_mpi(seconds: float = HALF_AN_HOUR) -> None:
+    """Load MPI, which waits for all ranks then, so long at most, and let the guard know."""
     board.open_board()
     if not is_loaded():
         board.waits("the start of MPI")
-    engine()
+        with limited(seconds):
+            engine()
     board.live()
 
 

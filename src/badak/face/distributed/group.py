@@ -2,7 +2,7 @@
 
 import os
 import zlib
-from collections import deque
+from collections import Counter, deque
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from badak.data import sampler
 from badak.errors import ArgumentError, KindError, StateError, warn_once
 from badak.face.distributed.agree import MANY, agreement, meeting
-from badak.face.distributed.engine import Place, engine, join, place
+from badak.face.distributed.clock import HALF_AN_HOUR
+from badak.face.distributed.engine import engine, load_mpi
+from badak.face.distributed.places import Place, place, refuse_one_of_many
 from badak.face.distributed.shared import Shared, shared_memory
 from badak.face.distributed.work import Work, _seconds, forget, start
 
 WORLDS = 4  # that get shared memory
-HALF_AN_HOUR = 1800.0  # seconds that a collective waits for the others, as in PyTorch
 BACKENDS = ("mpi", "gloo", "nccl")
 
 
@@ -24,6 +25,8 @@ class ProcessGroup:
 
     comm    carries data, talk the lines of `agree.py`, mail what send and recv exchange; None in a group of one
     shared  memory that all its ranks can read: of the world, where it is on one machine, and was not made anew many times
+    key     what all its ranks know it by; the how-manieth group of these ranks it is says which of them is meant
+    begun   how many collectives this rank has called
     """
 
     def __init__(
@@ -31,7 +34,9 @@ class ProcessGroup:
     ):
         self.ranks, self._rank, self.seconds, self.called, self.backend = ranks, own, seconds, called, backend
         self.comm, self.talk, self.mail = comms
-        self.sequence = 0
+        self.sequence = self.begun = 0
+        _alike[tuple(ranks)] += 1
+        self.key = f"{zlib.crc32(repr(ranks).encode()):x}.{_alike[tuple(ranks)]}"
         self.tags = 32767  # the least number that MPI promises
         self.queue: deque[Work] = deque()
         self.receiving: Any = None  # see mail.py
@@ -68,6 +73,7 @@ NON_MEMBER = -100
 group: Any = SimpleNamespace(WORLD=None)
 GroupMember = SimpleNamespace(WORLD=None, NON_GROUP_MEMBER=NON_MEMBER)
 _made: list[ProcessGroup] = []
+_alike: Counter[tuple[int, ...]] = Counter()
 _worlds = count()
 sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), group.WORLD.rank())
 
@@ -116,7 +122,7 @@ def init_process_group(
         raise ArgumentError("trying to initialize the default process group twice!", "destroy_process_group() first")
     asked = _asked(backend)
     here = _place(int(world_size if world_size is not None else -1), int(rank if rank is not None else -1))
-    seconds = HALF_AN_HOUR if timeout is None else _seconds(timeout)
+    seconds = _seconds(timeout, "init_process_group", HALF_AN_HOUR)
     if here.size == 1:
         group.WORLD = GroupMember.WORLD = ProcessGroup(
             [0], 0, (None, None, None), seconds, "the world", asked or "gloo"
@@ -126,7 +132,7 @@ def init_process_group(
         warn_once(
             ("backend", asked), f"init_process_group: MPI does the work of backend {asked!r}", 'backend="mpi" says so'
         )
-    join()
+    load_mpi(seconds)
     world = ProcessGroup(list(range(here.size)), here.rank, (None, None, None), seconds, "the world", asked or "mpi")
     _meet(world, seconds)
     group.WORLD = GroupMember.WORLD = world
@@ -147,7 +153,7 @@ def _meet(world: ProcessGroup, seconds: float) -> None:
             world.shared = shared_memory(engine().MPI, world.comm)
 
     world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
-    start(world, Work(world, "init_process_group", steps(), met.absent)).wait(seconds)
+    start(world, Work(world, "init_process_group", steps(), met.absent), is_collective=False).wait(seconds)
 
 
 def _asked(backend) -> str | None:
@@ -168,6 +174,8 @@ def _asked(backend) -> str | None:
 def _place(size: int, rank: int) -> Place:
     """Where we are, if that agrees with what the program says."""
     here = place() or Place(0, 1, 0, 1)
+    if here.size == 1 and size < 1:
+        refuse_one_of_many("init_process_group")
     wanted = size if size > 0 else int(os.environ.get("WORLD_SIZE", here.size))
     if wanted != here.size and here.size == 1:
         raise ArgumentError(
@@ -302,7 +310,7 @@ def new_group(
         )
     if ranks is not None and len(members) != len(list(ranks)):
         raise ArgumentError(f"new_group: a rank stands twice in {list(ranks)}", "name each rank once")
-    seconds = world.seconds if timeout is None else _seconds(timeout)
+    seconds = _seconds(timeout, "new_group", world.seconds)
     named = _asked(backend) or world.backend
     called = group_desc or f"the group of ranks {members}"
     if world.comm is None:
@@ -313,7 +321,8 @@ def new_group(
         return NON_MEMBER
     if use_local_synchronization and len(members) <= MANY:
         met = meeting(members, "new_group")
-        start(world, Work(world, f"new_group of ranks {members}", met.steps(), met.absent)).wait(seconds)
+        work = Work(world, f"new_group of ranks {members}", met.steps(), met.absent)
+        start(world, work, is_collective=False).wait(seconds)
     inside, tag = world.comm.Get_group().Incl(members), zlib.crc32(repr(members).encode()) % world.tags
     comms = tuple(comm.Create_group(inside, tag) for comm in (world.comm, world.talk, world.mail))
     made = ProcessGroup(members, members.index(world.rank()), comms, seconds, called, named)

@@ -13,7 +13,7 @@ from badak.face.distributed.collectives import array, flat, outside, put, raw, s
 from badak.face.distributed.engine import engine
 from badak.face.distributed.errors import DistBackendError
 from badak.face.distributed.group import ProcessGroup, chosen
-from badak.face.distributed.work import Work, look_after
+from badak.face.distributed.work import Work, look_after, refuse_broken
 from badak.graph import effects
 from badak.tensor import Tensor
 
@@ -28,6 +28,10 @@ class Receives:
 
     def __bool__(self) -> bool:
         return bool(self.waiting)
+
+    def works(self) -> list[Work]:
+        """Those receives."""
+        return [work for _, _, work in self.waiting]
 
     def progress(self) -> None:
         """Let each of them look for its message, where no earlier one waits for the same."""
@@ -63,14 +67,15 @@ def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: i
     group = chosen(group)
     x, there, tag = array(tensor, "send"), _peer(group, dst, group_dst, "send", "dst"), _tag(tag, "send")
     effects.hooked("ranks talk to each other")
-    row = flat(x)
+    row, what = flat(x), f"send to rank {group.ranks[there]} of {says(x)}"
+    refuse_broken(group, what)
     posted = [group.mail.Isend(_packed(says(x)), there, tag), group.mail.Isend(raw(row), there, tag)]
 
     def steps():
         yield posted
         return row  # the memory that is sent lives until here
 
-    work = Work(group, f"send to rank {group.ranks[there]} of {says(x)}", steps(), lambda: [group.ranks[there]])
+    work = Work(group, what, steps(), lambda: [group.ranks[there]])
     group.sending.append(work)
     look_after(group)
     return work
@@ -87,8 +92,11 @@ def irecv(tensor, src: int | None = None, group=None, tag: int = 0, group_src: i
     if group.receiving is None:
         group.receiving = Receives()
     others = [r for i, r in enumerate(group.ranks) if i != group.rank()] if source < 0 else [group.ranks[source]]
-    who = "any rank" if source < 0 else f"rank {group.ranks[source]}"
-    work = Work(group, f"recv from {who} of {says(x)}", _take(group, tensor, x, source, tag), lambda: others)
+    if not others:
+        raise ArgumentError(f"recv: from any rank, but {group} has no other one", "more ranks: badak launch -n 2 SCRIPT")
+    what = f"recv from {'any rank' if source < 0 else f'rank {group.ranks[source]}'} of {says(x)}"
+    refuse_broken(group, what)
+    work = Work(group, what, _take(group, tensor, x, source, tag), lambda: others, of_any=source < 0)
     group.receiving.waiting.append((source, tag, work))
     look_after(group)
     return work

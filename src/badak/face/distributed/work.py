@@ -5,12 +5,14 @@ whenever somebody asks, and waiting is asking until it is done. Operations of a 
 different groups side by side, and whoever waits for one lets all of them go on.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from badak.errors import StateError
+from badak.errors import ArgumentError, KindError, StateError
 from badak.face.distributed import board
 from badak.face.distributed.engine import engine
 from badak.face.distributed.errors import DistBackendError
@@ -23,7 +25,9 @@ SPIN, YIELD = (
     200,
     2000,
 )  # how often a waiting rank asks at once, and then after letting others compute, before it sleeps
+PAUSE = 5e-3  # seconds that it sleeps at most: reached after a second
 LOOK = 0.05  # seconds between two looks at whether somebody has ended
+SURE = 0.2  # seconds for which what an ended rank had sent may still be on its way
 _busy: "list[ProcessGroup]" = []  # groups with operations that are not done
 
 
@@ -32,29 +36,42 @@ class Work:
 
     steps    the operation, a generator that yields lists of requests
     absent   gives the global ranks for which it still waits, as far as it knows
+    of_any   one of these is enough
     """
 
     def __init__(
-        self, group: "ProcessGroup", what: str, steps: Iterator[list], absent: Callable[[], list[int]] | None = None
+        self,
+        group: "ProcessGroup",
+        what: str,
+        steps: Iterator[list | None],
+        absent: Callable[[], list[int]] | None = None,
+        of_any: bool = False,
     ):
-        self.group, self.what, self._steps, self._absent = group, what, steps, absent
+        self.group, self.what, self._steps, self._absent, self._of_any = group, what, steps, absent, of_any
+        self.number = 0  # of a collective: the how-manieth of its group
         self._requests: list | None = None
         self._error: BaseException | None = None
         self._done = False
         self._result: Any = None
-        self._stage = 0  # how often it went on
+        self._stage = 0  # how often something came, or was sent
+        self._asked = self._looked = 0.0  # when is_completed() was first asked, and last looked
+        self._missed = 0.0  # since when a rank has ended for which it waits
 
     def wait(self, timeout=None) -> bool:
         """Wait until it is done. Raises DistBackendError when a rank does not come in time, or came with something else."""
         if not self._done:
-            self._wait(self.group.seconds if timeout is None else _seconds(timeout))
+            self._wait(_seconds(timeout, "wait", self.group.seconds))
         if self._error is not None:
             raise self._error
         return True
 
     def is_completed(self) -> bool:
-        """Whether it is done; asking lets it go on."""
+        """Whether it is done; asking lets it go on. What has failed is done: wait() raises why."""
         progress()
+        now = time.monotonic()
+        if not self._done and now - self._looked > LOOK:
+            self._asked, self._looked = self._asked or now, now
+            self._look(now - self._asked if self.number else 0.0, self.group.seconds)  # nobody waits in a mere look for mail
         return self._done
 
     def is_success(self) -> bool:
@@ -91,9 +108,9 @@ class Work:
                 if self._requests and not engine().done(self._requests):
                     return False
                 self._requests = next(self._steps)
-                self._stage += 1
                 if self._requests is None:  # nothing to wait for in MPI: it wants to look again later
                     return False
+                self._stage += 1
         except StopIteration as end:
             self._result, self._done = end.value, True
         except BaseException as error:
@@ -119,44 +136,58 @@ class Work:
             if rounds < YIELD:
                 os.sched_yield() if hasattr(os, "sched_yield") else time.sleep(0)
                 continue
-            time.sleep(min(1e-3, 1e-5 * (rounds - YIELD)))
+            time.sleep(min(PAUSE, 1e-5 * (rounds - YIELD)))
             now = time.monotonic()
             if now - looked > LOOK:
+                first = self._first()
+                board.waits_for(self.what, first._awaited(), first._of_any)
                 self._look(now - begin, seconds)
                 looked = time.monotonic()
         board.goes_on()
 
     def _look(self, waited: float, seconds: float) -> None:
         """Give up where somebody has ended, or the time is over."""
-        absent = self._awaited()
-        board.waits_for(self.what, absent)
-        ended = sorted(engine().hear() & set(absent))
-        if ended:
+        first = self._first()
+        absent = first._awaited()
+        if ended := first._gone(absent):
+            self._missed = self._missed or time.monotonic()
             progress()  # what an ended rank had sent before counts
-            if not self._done and set(ended) & set(self._awaited()):
-                self._give_up(
-                    f"{self.what}: {_ranks(ended)} ended without coming to it", "call it on every rank of the group"
-                )
+            if not self._done and time.monotonic() - self._missed > SURE:
+                self._give_up(f"{self.what}: {_ranks(ended)} ended without coming to it", self._remedy())
         elif waited > seconds:
             who = f"{_ranks(absent)} did not come to it" if absent else "it was not finished"
-            self._give_up(
-                f"{self.what}: {who} within {seconds:g} s",
-                "call it on every rank, in the same order; a longer limit: init_process_group(timeout=timedelta(...))",
-            )
+            longer = "; a longer limit: init_process_group(timeout=timedelta(...))"
+            self._give_up(f"{self.what}: {who} within {seconds:g} s", self._remedy() + longer)
+        else:
+            self._missed = 0.0
+
+    def _first(self) -> "Work":
+        """What has to be done before this can go on: the first operation of the queue in which it stands."""
+        queue = self.group.queue
+        return queue[0] if queue and self in queue else self
 
     def _awaited(self) -> list[int]:
-        """The ranks that must do something before this can go on: in the first operation of the queue in which it stands."""
-        queue = self.group.queue
-        first = queue[0] if queue and self in queue else self
-        return first._absent() if first._absent is not None else []
+        """The ranks that must do something before this can go on, as far as it knows them."""
+        return self._absent() if self._absent is not None else []
+
+    def _gone(self, absent: list[int]) -> list[int]:
+        """The ranks that have ended and leave this undone. Of a collective also one that began it, and did not stay."""
+        ended = engine().hear()
+        if self._of_any:
+            return absent if set(absent) <= ended.keys() else []
+        left = [r for r in self.group.ranks if r in ended and engine().came(r, self.group.key) < self.number]
+        return sorted({*left, *(r for r in absent if r in ended)})
+
+    def _remedy(self) -> str:
+        if self.number or "_group" in self.what:  # new_group, init_process_group
+            return "call it on every rank of the group, in the same order"
+        return "one send on the other rank for each recv here, and one recv there for each send"
 
     def _give_up(self, cause: str, fix: str) -> None:
         self._error, self._done = DistBackendError(cause, fix), True
-        self.group.broken = cause
-        for request in self._requests or ():
-            if request != engine().MPI.REQUEST_NULL and not request.Test():  # cancelling what has been sent would not end
-                request.Cancel()
-                request.Free()
+        if self.number or self._stage:  # nothing has come for a receive: the next one may try again
+            self.group.broken = cause
+        engine().left.append(self)
 
 
 class Done(Work):
@@ -166,13 +197,21 @@ class Done(Work):
         self._done, self._error, self._result = True, None, None
 
 
-def start(group: "ProcessGroup", work: Work) -> Work:
-    """Let it begin after the group's earlier operations."""
-    if group.broken:
-        raise StateError(f"{work.what}: the group has failed before: {group.broken}", "mend that call first")
+def start(group: "ProcessGroup", work: Work, is_collective: bool = True) -> Work:
+    """Let it begin after the group's earlier operations. A collective is one that all ranks of the group call in one order."""
+    refuse_broken(group, work.what)
+    if is_collective:
+        group.begun += 1
+        work.number = group.begun
     group.queue.append(work)
     look_after(group)
     return work
+
+
+def refuse_broken(group: "ProcessGroup", what: str) -> None:
+    """Raise StateError where the group has failed."""
+    if group.broken:
+        raise StateError(f"{what}: the group has failed before: {group.broken}", "mend that call first")
 
 
 def progress() -> None:
@@ -180,7 +219,8 @@ def progress() -> None:
     for group in tuple(_busy):
         queue = group.queue
         while queue and queue[0].advance():
-            queue.popleft()
+            if number := queue.popleft().number:
+                engine().reached[group.key] = number
         if group.sending:
             group.sending = [work for work in group.sending if not work.advance()]
         if group.receiving:
@@ -197,9 +237,12 @@ def look_after(group: "ProcessGroup") -> None:
 
 
 def forget(group: "ProcessGroup") -> None:
-    """The group is gone."""
+    """The group is gone, and with it what was under way, but for what has been sent."""
     if group in _busy:
-        _busy.remove(group)
+        progress()
+    for work in (*group.queue, *(group.receiving.works() if group.receiving else ())):
+        if not work._done:
+            work._give_up(f"{work.what}: its group was destroyed before it was done", "wait() for it first")
 
 
 def finish(work: Work, async_op: bool) -> Work | None:
@@ -210,8 +253,19 @@ def finish(work: Work, async_op: bool) -> Work | None:
     return None
 
 
-def _seconds(timeout) -> float:
-    return timeout.total_seconds() if hasattr(timeout, "total_seconds") else float(timeout)
+def _seconds(timeout: Any, where: str, unset: float) -> float:
+    """A time limit in seconds; `unset` for None, and for none at all, as PyTorch has it. Raises KindError, ArgumentError."""
+    if timeout is None:
+        return unset
+    if isinstance(timeout, bool) or not isinstance(timeout, timedelta | int | float):
+        raise KindError(
+            f"{where}: expected timeout to be a datetime.timedelta, or seconds; got {type(timeout).__name__}",
+            "timeout=timedelta(minutes=5)",
+        )
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
+    if math.isnan(seconds) or seconds < 0:
+        raise ArgumentError(f"{where}: expected timeout >= 0; got {timeout}", "timeout=timedelta(minutes=5)")
+    return seconds or unset
 
 
 def _ranks(ranks: list[int]) -> str:

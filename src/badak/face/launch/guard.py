@@ -1,6 +1,7 @@
 """The guard of one rank: it starts the rank's program, tells the launcher how it fares, and ends it when told.
 
-It imports nothing but Python's own library: it must stay alive, and small, whatever the rank does. It runs as a script.
+It imports nothing but Python's own library: it must stay alive, and small, whatever the rank does. It runs as a script, not on
+Windows.
 The launcher and a guard send each other lines of JSON.
 """
 
@@ -8,6 +9,7 @@ import ctypes
 import json
 import mmap
 import os
+import resource
 import select
 import signal
 import socket
@@ -18,11 +20,6 @@ import tempfile
 import threading
 import time
 from typing import Any, BinaryIO
-
-try:
-    import resource
-except ImportError:  # on Windows
-    resource = None  # type: ignore[assignment]
 
 BEAT = 0.25  # seconds between two looks at the rank
 SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 400  # as in face/distributed/board.py
@@ -98,15 +95,28 @@ def tee(source: BinaryIO, number: int, log: BinaryIO) -> None:
     log.write(kept.rpartition(b"\r")[2])
 
 
+def connected(address: str, token: str) -> socket.socket:
+    """The line to the launcher; ends this process where nobody is there. Words count there after the token alone."""
+    host, _, port = address.rpartition(":")
+    try:
+        line = socket.create_connection((host, int(port)), timeout=20)
+        line.settimeout(None)
+        line.sendall(token.encode())
+    except OSError as error:
+        sys.stderr.write(f"badak launch: {socket.gethostname()} does not reach {address} ({error.strerror or error})\n")
+        sys.stderr.write("fix: each host must be able to open a connection to the one that launches\n")
+        sys.exit(1)
+    return line
+
+
 class Guard:
     """One rank and the line to the launcher."""
 
     def __init__(self, command: list[str]):
-        host, port, self.token = os.environ.pop("BADAK_LAUNCHER").rsplit(":", 2)
-        log = os.environ.pop("BADAK_LAUNCH_LOGS", "")
-        self.here, self.dismissed = place(), False
-        self.line = socket.create_connection((host, int(port)), timeout=20)
-        self.line.settimeout(None)
+        address, _, token = os.environ.pop("BADAK_LAUNCHER").rpartition(":")
+        log, line = os.environ.pop("BADAK_LAUNCH_LOGS", ""), os.environ.pop("BADAK_LAUNCH_PMI", "")
+        self.here, self.dismissed, self.finished = place(), False, False
+        self.line = connected(address, token)
         self.folder = tempfile.TemporaryDirectory(prefix="badak-rank-")
         path = os.path.join(self.folder.name, "board")
         with open(path, "wb") as file:
@@ -118,9 +128,11 @@ class Guard:
             os.makedirs(log, exist_ok=True)  # on a machine with disks of its own
         log = os.path.join(log, f"rank-{self.here[0]}.log") if log else ""
         self.process = start(command, surroundings(self.here, cores, path), cores, log)
+        if line:  # the rank has it: it closes when that ends
+            os.close(int(line))
         self.tees = tees(self.process, log)
         self.errors = path + ".error"
-        self.say(hello=self.token, rank=self.here[0], pid=self.process.pid, host=socket.gethostname())
+        self.say(rank=self.here[0], host=socket.gethostname())
 
     def say(self, **what: object) -> None:
         """One line to the launcher. Where nobody hears it, the rank ends."""
@@ -137,7 +149,7 @@ class Guard:
         while not self.dismissed:
             heard, _, _ = select.select([self.line], [], [], BEAT)
             if heard:
-                self.obey(self.line.recv(64))
+                self.obey(self.told())
             now = time.monotonic()
             if not ended and self.process.poll() is not None:
                 ended = True
@@ -147,14 +159,23 @@ class Guard:
                 self.beat()
         self.line.close()
 
+    def told(self) -> bytes:
+        """What the launcher says; nothing when it is gone, however its end of the line was closed."""
+        try:
+            return self.line.recv(64)
+        except OSError:
+            return b""
+
     def beat(self) -> None:
         """What the board says."""
         ticks, steps, since, length = HEAD.unpack_from(self.board)
         text = bytes(self.board[HEAD.size : HEAD.size + min(length, TEXT)]).decode(errors="replace")
         ranks, _, what = text.partition(" ")
         waits = max(0.0, time.time() - since) if since else 0.0
-        absent = [int(rank) for rank in ranks.split(",") if rank.isdigit()] if since else []
-        self.say(ticks=ticks, steps=steps, waits=waits, what=what, absent=absent, stopped=self.is_stopped())
+        absent = [int(rank) for rank in ranks.replace("|", ",").split(",") if rank.isdigit()] if since else []
+        self.say(
+            ticks=ticks, steps=steps, waits=waits, what=what, absent=absent, of_any="|" in ranks, stopped=self.is_stopped()
+        )
 
     def is_stopped(self) -> bool:
         """Whether somebody has stopped the rank (SIGSTOP, a debugger)."""
@@ -169,16 +190,22 @@ class Guard:
         for thread in self.tees:
             thread.join(2)
         self.beat()
-        code, why = self.process.returncode, ""
+        code, why = 0 if self.finished else self.process.returncode, ""
         if os.path.exists(self.errors):
             with open(self.errors, encoding="utf-8", errors="replace") as file:
                 why = file.read(2000)
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if resource else 0
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         self.say(end=code, why=why, peak=peak)
 
     def obey(self, order: bytes) -> None:
-        """Stop the rank: "i" as Ctrl-C does, "k" at once. "q": all ranks have ended well. Nothing: the launcher is gone."""
+        """Stop the rank: "i" as Ctrl-C does, "k" at once, "f" where it has nothing left to do. "q": all ranks have ended well.
+
+        Nothing: the launcher is gone.
+        """
         self.dismissed = b"q" in order
+        if b"f" in order and self.process.poll() is None:
+            self.finished = True
+            self.process.kill()
         if b"i" in order and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         if b"k" in order or not order:

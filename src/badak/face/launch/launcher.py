@@ -1,14 +1,12 @@
-"""`badak launch`: start the ranks by MPI's own starter, watch them, and end all of them when one has failed.
+"""`badak launch`: start the ranks, watch them, and end all of them when one has failed.
 
 Each rank has a guard (`guard.py`) on its machine, which holds a line to here. So a failure is known at once: a program that ended,
 a process that was killed, a machine that fell silent, a rank that hangs.
 """
 
-import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,10 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from badak.face.launch import guard
-from badak.face.launch.starter import STARTER, address, read_hosts, starter
+from badak.errors import MissingError
+from badak.face.launch.listener import Listener
+from badak.face.launch.local import Local
+from badak.face.launch.starter import address, read_hosts, starter
 from badak.face.launch.verdict import START, Failure, Rank, Verdict
 
+GUARD = str(Path(__file__).with_name("guard.py"))
 GRACE = 30.0  # seconds that ranks have to end after Ctrl-C
 ENDINGS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"} | ({signal.SIGHUP: "SIGHUP"} if hasattr(signal, "SIGHUP") else {})
 
@@ -43,7 +44,15 @@ class Stopped(Failure):
 
 
 def launch(order: Order, say: Callable[[str], None] = print) -> int:
-    """Run the ranks, again after a failure as often as the order allows; the exit code: 130 after Ctrl-C, 143 after SIGTERM."""
+    """Run the ranks, again after a failure as often as the order allows; the exit code: 130 after Ctrl-C, 143 after SIGTERM.
+
+    Raises MissingError on Windows.
+    """
+    if sys.platform == "win32":
+        raise MissingError(
+            "badak launch: several ranks run on Linux and macOS; on Windows nobody has run them",
+            "the Windows Subsystem for Linux (WSL); or one process: badak run SCRIPT",
+        )
     for attempt in range(order.restarts + 1):
         try:
             return Attempt(order, attempt, say).run()
@@ -67,14 +76,16 @@ class Attempt:
         self.order, self.number, self.say = order, number, say
         self.hosts = read_hosts(order.hosts) if order.hosts else []
         self.address = address(self.hosts)
-        self.ranks: dict[int, Rank] = {}
         self.verdict = Verdict(order.hang, bool(order.hosts))
-        self.token = secrets.token_hex(8)
-        self.server = socket.create_server(("127.0.0.1" if self.address.startswith("127.") else "", 0))
-        self.listener = threading.Thread(target=self._listen, daemon=True)
-        self.over = False
+        self.token = secrets.token_hex(16)
+        self.listener = Listener(self.address, self.token, order.ranks)
         self.asked: list[int] = []  # the signals that asked to end
-        self.mpi: subprocess.Popen | None = None
+        self.mpi: subprocess.Popen | Local | None = None
+
+    @property
+    def ranks(self) -> dict[int, Rank]:
+        """What is known of each."""
+        return self.listener.ranks
 
     def run(self) -> int:
         """Start, watch, and end: 0 when every rank ended well, else 128 + the signal that asked for it. Raises Failure."""
@@ -83,17 +94,16 @@ class Attempt:
             before = {n: signal.signal(n, self._interrupt) for n in ENDINGS if signal.getsignal(n) != signal.SIG_IGN}
         try:
             with tempfile.TemporaryDirectory(prefix="badak-launch-") as folder:
+                self.listener.thread.start()
                 self.mpi = self._start(folder)
-                self.listener.start()
                 return self._watch()
         finally:
             self._end_all()
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _start(self, folder: str) -> subprocess.Popen:
-        order, host = self.order, self.address
-        port = self.server.getsockname()[1]
+    def _start(self, folder: str) -> subprocess.Popen | Local:
+        order, host, port = self.order, self.address, self.listener.port
         env = {
             **os.environ,
             "BADAK_LAUNCHER": f"{host}:{port}:{self.token}",
@@ -106,35 +116,12 @@ class Attempt:
             env["BADAK_LAUNCH_LOGS"] = os.path.abspath(order.logs)
             if sys.stdout.isatty() and sys.stderr.isatty():  # the guard of the first rank hands a progress bar on
                 env["BADAK_LAUNCH_WIDTH"] = str(os.get_terminal_size(sys.stdout.fileno()).columns)
-        command = [*starter(order.ranks, self.hosts, folder), sys.executable, guard.__file__, *order.command]
-        return subprocess.Popen(command, env=env, start_new_session=True, stdin=subprocess.DEVNULL)
-
-    def _listen(self) -> None:
-        while not self.over:
-            try:
-                line, _ = self.server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._hear, args=(line,), daemon=True).start()
-
-    def _hear(self, line: socket.socket) -> None:
-        """Note what one guard says, to its end."""
-        rank: Rank | None = None
-        try:
-            with line.makefile("r", encoding="utf-8") as text:
-                for said in map(json.loads, text):
-                    if rank is None:
-                        if said.get("hello") != self.token:
-                            return
-                        rank = self.ranks[said["rank"]] = Rank(line, said["host"])
-                        continue
-                    rank.note(said)
-        except (OSError, ValueError):
-            pass
-        finally:
-            if rank is not None:
-                if rank.end is None:
-                    rank.lost, rank.since = True, time.monotonic()
+        command, line = [sys.executable, "-P", GUARD, *order.command], starter(order.ranks, self.hosts, folder)
+        if not line:
+            return Local(command, order.ranks, env)
+        if not self.hosts:
+            self.say("badak launch: Open MPI's mpirun opens a port on every address of this machine; MPICH's wheel needs none")
+        return subprocess.Popen([*line, *command], env=env, start_new_session=True, stdin=subprocess.DEVNULL)
 
     # ------------------------------------------------------------------ watching
 
@@ -154,16 +141,23 @@ class Attempt:
                 return 128 + self.asked[0]
             if len(self.ranks) == self.order.ranks and all(rank.end == 0 for rank in self.ranks.values()):
                 self._tell(b"q")
+            self._finish()
             if self.mpi.poll() is not None:
                 self._look(time.monotonic())
                 if self.mpi.returncode != 0 or len(self.ranks) < self.order.ranks:
-                    raise Failure(f"{STARTER} ended with code {self.mpi.returncode}", "see what it says above")
+                    raise Failure(f"the start of the ranks ended with code {self.mpi.returncode}", "see what is said above")
                 return 0
             if len(self.ranks) < self.order.ranks and now - began > START:
                 missing = sorted(set(range(self.order.ranks)) - set(self.ranks))
                 raise Failure(
                     f"ranks {missing} did not start within {START:g} s", "see that each host can be reached by ssh"
                 )
+
+    def _finish(self) -> None:
+        """Let ranks end that have nothing left to do, and stay for such as have ended without MPI's end (os._exit)."""
+        over = {n for n, rank in self.ranks.items() if rank.is_over}
+        if over and len(self.ranks) == self.order.ranks and all(rank.is_done(over) for rank in self.ranks.values()):
+            self._tell(b"f")
 
     # ------------------------------------------------------------------ ending
 
@@ -196,15 +190,4 @@ class Attempt:
             until = time.monotonic() + 5
             while time.monotonic() < until and not all(r.is_over for r in self.ranks.values()):
                 time.sleep(0.02)
-        self._stop_listening()
-
-    def _stop_listening(self) -> None:
-        """End the listener before its socket is closed: the next attempt's has the same number, and it would answer there."""
-        self.over = True
-        try:
-            self.server.shutdown(socket.SHUT_RDWR)
-        except OSError:  # systems that shut down connections alone
-            socket.create_connection(self.server.getsockname()[:2], timeout=1).close()
-        self.server.close()
-        if self.listener.is_alive():
-            self.listener.join(5)
+        self.listener.close()

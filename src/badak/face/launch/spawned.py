@@ -16,6 +16,7 @@ import click
 
 from badak.errors import KindError, StateError
 from badak.face.distributed import engine
+from badak.face.distributed.places import among_many
 from badak.face.launch.launcher import Order, launch
 from badak.naming.finder import package, stand_in_for_torch
 
@@ -25,7 +26,7 @@ def spawn(call: Callable, args: tuple, ranks: int) -> None:
 
     Raises KindError for what cannot be sent there, StateError within a rank, or when one has failed.
     """
-    if engine.place() is not None:
+    if among_many() is not None:
         raise StateError(
             f"multiprocessing.spawn: {ranks} processes, but this is one of several ranks already", "call its function here"
         )
@@ -41,7 +42,7 @@ def spawn(call: Callable, args: tuple, ranks: int) -> None:
                     f"multiprocessing.spawn: the function and its arguments must be sent to other processes ({error})",
                     "a function of a module, and arguments that pickle takes; ranks talk by torch.distributed",
                 ) from error
-        order = Order([sys.executable, "-m", "badak.face.launch.spawned", path], ranks)
+        order = Order([sys.executable, "-P", "-m", "badak.face.launch.spawned", path], ranks)
         code = launch(order, say=lambda text: click.echo(text, err=True))
     if code in (130, 143):
         raise KeyboardInterrupt

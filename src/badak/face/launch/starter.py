@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,14 +62,19 @@ def address(hosts: list[Host]) -> str:
 
 
 def starter(ranks: int, hosts: list[Host], folder: str) -> list[str]:
-    """The command line of MPI's own starter; it may put a file into the folder. Raises MissingError without one."""
+    """The command line of MPI's own starter, which may need a file in the folder; none where the ranks are started from here.
+
+    Raises MissingError without MPI.
+    """
     beside = Path(sys.executable).parent / STARTER
     found = str(beside) if beside.exists() else shutil.which(STARTER)
-    if found is None:
+    if found is None and (hosts or find_spec("mpi4py") is None):
         raise MissingError("badak launch: MPI's starter mpiexec was not found", 'pip install "badak[mpi]"')
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=60).stdout
-    line = [found, "-n", str(ranks)]
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=60).stdout if found else ""
     is_open = "Open" in said or "prte" in said.lower()
+    if not hosts and not is_open:
+        return []
+    line = [str(found), "-n", str(ranks)]
     if is_open:
         line += ["--oversubscribe", "--allow-run-as-root"]
     if hosts:

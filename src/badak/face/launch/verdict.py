@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 SILENT = 20.0  # seconds without a sign of life, after which a rank counts as lost
 START = 120.0  # seconds within which all ranks must have begun
 KNOT = 10.0  # seconds that ranks wait before it is asked whether they wait for each other
+END = "the end of the program"  # as in face/distributed/board.py
 SURE = 1.0  # seconds for which a deadlock must look the same
 
 
@@ -25,6 +26,7 @@ class Rank:
     waits: float = 0.0  # seconds it has been waiting for others
     what: str = ""  # in which operation
     absent: list[int] = field(default_factory=list)  # the ranks that it waits for, as far as it knows them
+    of_any: bool = False  # one of these is enough
     stopped: bool = False  # by SIGSTOP
     end: int | None = None
     why: str = ""
@@ -39,9 +41,17 @@ class Rank:
             self.since = self.heard
         if said.get("ticks", self.ticks) != self.ticks or not said.get("ticks", 1):
             self.moved = self.heard
-        for name in ("ticks", "steps", "waits", "what", "absent", "stopped", "why", "peak", "end"):
+        for name in ("ticks", "steps", "waits", "what", "absent", "of_any", "stopped", "why", "peak", "end"):
             if name in said:
                 setattr(self, name, said[name])
+
+    def is_stuck(self, others: set[int]) -> bool:
+        """Whether it waits for ever where these never come."""
+        return others.issuperset(self.absent) if self.of_any else not others.isdisjoint(self.absent)
+
+    def is_done(self, over: set[int]) -> bool:
+        """Whether it ended well, or has nothing left to do, and those that it stays for left without a word."""
+        return self.end == 0 or self.what == END and self.waits > SURE and over.issuperset(self.absent)
 
     @property
     def is_over(self) -> bool:
@@ -104,7 +114,7 @@ class Verdict:
 
     def _look_for_waiting(self, ranks: dict[int, Rank]) -> None:
         """Raise Failure where ranks wait too long for one that computes, or does nothing."""
-        waiting = {n: r for n, r in ranks.items() if r.end is None and r.waits}
+        waiting = {n: r for n, r in ranks.items() if r.end is None and r.waits and r.what != END}
         if self.hang and waiting and max(r.waits for r in waiting.values()) > self.hang:
             longest = max(waiting.values(), key=lambda r: r.waits)
             absent = [str(n) for n, r in sorted(ranks.items()) if n not in waiting]
@@ -116,10 +126,10 @@ class Verdict:
 
     def _look_for_a_knot(self, now: float, ranks: dict[int, Rank]) -> None:
         """Raise Failure where ranks wait for each other, or for one that has ended: it would be for ever."""
-        waiting = {n: r for n, r in ranks.items() if r.end is None and r.waits > KNOT and r.absent}
+        waiting = {n: r for n, r in ranks.items() if r.end is None and r.waits > KNOT and r.absent and r.what != END}
         stuck = {n: r.what for n, r in waiting.items()}
         over = {n for n, r in ranks.items() if r.end is not None}
-        while free := [n for n in stuck if not over.union(stuck).intersection(waiting[n].absent)]:
+        while free := [n for n in stuck if not waiting[n].is_stuck(over.union(stuck))]:
             for n in free:
                 del stuck[n]
         if stuck != self.knot[1]:
