@@ -10,9 +10,10 @@ ENDINGS = tuple(number for name in _NAMES if (number := getattr(signal, name, No
 
 
 class Request:
-    """`asked` turns True at the first signal to end."""
+    """`asked` turns True at the first signal to end, which `signal` says then."""
 
     asked = False
+    signal = signal.SIGINT
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def interruptible() -> Iterator[Request]:
     before: dict = {}
 
     def ask(number, frame):
-        request.asked = True
+        request.asked, request.signal = True, signal.Signals(number)
         _restore(before)
 
     _replace(before, ask)

@@ -9,6 +9,9 @@ import pytest
 from badak.cli import main
 from badak.cli.translate import sentences_of
 from badak.errors import ArgumentError
+from badak.train.loop import train
+from badak.train.session import start
+from badak.train.setups import PRESETS, change
 
 
 def pipe(monkeypatch, data, terminal=False):
@@ -43,3 +46,16 @@ def test_pictures_of_several_and_references_that_do_not_fit_are_refused(tmp_path
     assert main(["translate", "none", "eins", "--reference", str(tmp_path / "reference")]) == 2
     said = capsys.readouterr().err
     assert said == f"error: {tmp_path / 'reference'} has 2 lines for 1 sentences\nfix: a translation in each line, in order\n"
+
+
+def test_one_long_line_does_not_end_a_file(tmp_path, capsys):
+    setup = change(PRESETS["translate"]["phrases"], "model", {"d_model": 16, "heads": 2, "feedforward": 16, "context": 30})
+    run, experiment = start(tmp_path / "r", change(setup, "train", {"steps": 1}))
+    train(experiment, run.setup.train, run)
+    (tmp_path / "in.txt").write_text("안녕\n" + "안녕 " * 80 + "\n\n고마워\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["translate", str(tmp_path / "r"), "--in", str(tmp_path / "in.txt"), "--beams", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.split("\n")) == 5 and out.split("\n")[2] == ""
+    assert err.startswith("sentence 2 has ") and err.count("\n") == 1
+    assert err.endswith(" tokens, the model reads 30: what stands behind them is not translated\n")

@@ -1,6 +1,7 @@
 """Conversations: what the model reads of the history, where an answer ends, and what a folder's template makes of the turns."""
 
 import json
+import resource
 from dataclasses import replace
 
 import pytest
@@ -14,9 +15,10 @@ from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, FileError
 from badak.generate import SampleConfig
 from badak.generate.chat import Chat
-from badak.generate.folder import Writer, is_published, open_folder
+from badak.generate.folder import Template, Writer, is_published, open_folder
 from badak.generate.sampling import Reader
 from badak.generate.text import write_on
+from badak.io import limited
 
 LETTERS = CharVocabulary("\n abcdefgh")
 GREEDY = SampleConfig(new_tokens=30, temperature=0.0, top_k=0)
@@ -228,6 +230,40 @@ def test_a_template_that_is_none_is_refused(folder, name):
     with pytest.raises(FileError, match=text) as caught:
         open_folder(folder(template)).template(TURNS)
     assert len(str(caught.value).splitlines()) == 2
+
+
+BOMBS = {  # how a template asks for years, or for terabytes
+    "a power": "{{ 2 ** (10 ** 10) }}",
+    "loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(9) %}{% endfor %}{% endfor %}{% endfor %}",
+    "a wide text": "{{ 'x'.center(3000000000) }}",
+    "zeros": "{{ 'x'.zfill(3000000000) }}",
+    "a text many times": "{{ 'x' * 3000000000 }}",
+    "a list many times": "{{ [0] * 3000000000 }}",
+    "a wide number": "{{ '%9999999999d' % 1 }}",
+    "a wide field": "{{ '{:>9999999999}'.format(1) }}",
+    "a text that doubles": "{% set n = namespace(s='x') %}{% for i in range(40) %}{% set n.s = n.s ~ n.s %}{% endfor %}{{ n.s }}",
+    "a macro that calls itself": "{% macro m(x) %}{{ m(x ~ x) }}{% endmacro %}{{ m('ab') }}",
+    "replacements": "{{ ('x' * 9999999).replace('x', 'y' * 999999) }}",
+    "a join": "{{ range(99999)|list|join('x' * 99999) }}",
+    "an indent": "{{ messages|tojson(indent=3000000000) }}",
+    "a filter": "{{ 'x'|indent(4000000000) }}",
+    "made words": "{{ lipsum(n=1000000) }}",
+    "lines": "{{ ('x ' * 9999999)|wordwrap(1) }}",
+    "a long text": "{{ 'x' * 100000000 }}",
+    "brackets": "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_template_that_asks_for_too_much_is_refused_and_takes_nothing_here(name, monkeypatch):
+    monkeypatch.setattr(limited, "SECONDS", 1)
+    monkeypatch.setattr(limited, "MEMORY", 1 << 29)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(FileError, match="W: the chat template fails .*\nfix: mend it, or --plain") as caught:
+        Template(BOMBS[name], {}, "W")([{"role": "user", "content": "Hello"}])
+    assert len(str(caught.value).splitlines()) == 2
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 18  # KiB
 
 
 def test_a_folder_that_writes_no_text_is_refused(tmp_path):

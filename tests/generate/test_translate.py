@@ -11,7 +11,16 @@ from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, MissingError
 from badak.generate import attention_picture
 from badak.generate.attention_picture import draw_translation, font_families, words
-from badak.generate.translate import MARKS, TranslateConfig, bleu, cross_attention, framed, translate, translate_ids
+from badak.generate.translate import (
+    MARKS,
+    TranslateConfig,
+    bleu,
+    cross_attention,
+    framed,
+    translate,
+    translate_ids,
+    translations,
+)
 
 V, PAD, EOS = 61, 0, 2
 
@@ -105,6 +114,18 @@ def test_texts_come_in_their_order_and_empty_ones_stay_empty(speaker):
 def test_a_sentence_that_is_too_long_is_named(speaker):
     with pytest.raises(ArgumentError, match=r"sentence 2 has \d+ tokens, the model reads 20\nfix: cut it into shorter sentences"):
         translate(*speaker, ["ein hund", "rennt " * 30])
+
+
+def test_a_sentence_that_is_too_long_is_told_and_the_others_are_translated_as_ever(speaker):
+    model, tokenizer = speaker
+    said, long = [], "rennt " * 30
+    made = translate(model, tokenizer, ["ein hund", long, "", "ein hund rennt."], cut=lambda *one: said.append(one))
+    assert said == [(1, len(framed(tokenizer, [long])[0]))]
+    assert [made[0], *made[2:]] == translate(model, tokenizer, ["ein hund", "", "ein hund rennt."])
+    row = framed(tokenizer, [long])[0]
+    row = np.append(row[: model.config.context - 1], row[-1])
+    assert made[1] == tokenizer.decode(translations(model, [row], TranslateConfig())[0], skip_special=True).strip()
+
 
 
 def test_pieces_are_put_together_to_words(speaker):

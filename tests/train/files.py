@@ -50,12 +50,12 @@ class Failing:
             return _open(path, mode, *args, **options)
         assert "b" in mode
         self.happen()
-        return io.BufferedWriter(_Raw(self, path, mode.replace("b", "")))
+        return io.BufferedWriter(_Raw(self, path, mode.replace("b", ""), options.get("opener")))
 
 
 class _Raw(io.FileIO):
-    def __init__(self, failing, path, mode):
-        super().__init__(path, mode)
+    def __init__(self, failing, path, mode, opener):
+        super().__init__(path, mode, opener=opener)
         self.failing = failing
 
     def write(self, data):

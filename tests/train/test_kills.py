@@ -55,7 +55,7 @@ def whole(tmp_path_factory):
 
 def operations(kind):
     """The numbers of the file operations of a whole run. The last test sees to it that these are enough."""
-    return range(1, 81 if kind != "full" else 61)
+    return range(1, 91 if kind != "full" else 61)
 
 
 @pytest.mark.parametrize("kind", ["kill", "full", "full once"])

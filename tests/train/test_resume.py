@@ -149,7 +149,7 @@ def test_a_loss_that_is_not_a_number_stops_the_run_and_keeps_the_last_state(tmp_
 
     def poisoned(run):
         state = restored(run)
-        state.model["norm.weight"].fill_(float("nan"))
+        state.trained["norm.weight"].fill_(float("nan"))
         return state
 
     Run.load = poisoned

@@ -26,7 +26,8 @@ def table(capsys, *words) -> dict[str, str]:
     """What badak eval prints."""
     capsys.readouterr()
     assert main(["eval", *map(str, words)]) == 0
-    return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in capsys.readouterr().out.splitlines()}
+    lines = capsys.readouterr().out.partition("\n\n")[0].splitlines()
+    return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in lines}
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -9,8 +9,9 @@ import click
 
 from badak.cli.help import Context
 from badak.cli.output import any_text
-from badak.errors import BadakError, BadakWarning
+from badak.errors import BadakError, BadakWarning, visible
 from badak.language import say
+from badak.naming.missing import meant
 
 COMMANDS = {  # name: module below badak.cli, what it does
     "train": ("train", "Train a model on a task and keep it in a run folder."),
@@ -20,6 +21,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "chat": ("chat", "Talk with a model: a prompt with history."),
     "translate": ("translate", "Say sentences in another language."),
     "fill-mask": ("fill_mask", "Say which words could stand for [MASK]."),
+    "export": ("export", "Write a trained model as a folder that transformers and others read."),
     "embed": ("embed", "Turn texts into vectors, and find the nearest in meaning."),
     "tokenize": ("tokenize", "Turn texts of any size into a folder of tokens."),
     "run": ("run", "Run a PyTorch program on badak, unchanged."),
@@ -63,6 +65,13 @@ class Chooser(click.Group):
 
 class Table(Chooser):
     """A group whose commands are the rows of COMMANDS."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]):
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:  # click looks for what was meant among the commands that it holds itself
+            near = meant(str(args[0]), COMMANDS)
+            raise click.UsageError(f"No such command {args[0]!r}." + (f" Did you mean {near}?" if near else ""), ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -141,7 +150,7 @@ def complain(cause: str, fix: str | None, code: int = 2) -> int:
     """Say what is wrong and what helps, on stderr, a line each."""
     for label, text in (("error:", cause), ("fix:", fix)):
         if text:
-            line = "; ".join(say(text).splitlines())
+            line = visible("; ".join(say(text).splitlines()))
             click.echo(f"{say(label)} {line if len(line) < LINE else f'{line[: LINE // 2]} ... {line[-LINE // 4 :]}'}", err=True)
     return code
 
@@ -149,4 +158,4 @@ def complain(cause: str, fix: str | None, code: int = 2) -> int:
 def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
     """Warnings of badak without the place in the source: at the command line nobody can change it there."""
     name = say("warning:") if issubclass(category, BadakWarning) else f"{category.__name__}:"
-    click.echo(f"{name} {message}", err=True)
+    click.echo(f"{name} {visible(str(message))}", err=True)

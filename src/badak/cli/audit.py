@@ -7,7 +7,7 @@ import click
 
 from badak.audit import Audit
 from badak.audit.kind import KINDS
-from badak.cli.options import PLACE
+from badak.cli.options import PLACE, no_arguments
 from badak.errors import FileError
 from badak.io.atomic import write_file
 
@@ -34,26 +34,28 @@ def command(
     RUN is a folder of badak train. SCRIPT is a PyTorch program (ARGUMENTS are its own), which runs unchanged, as under badak run,
     until its first model is called; that model is asked, with that batch. Options of badak stand before SCRIPT.
 
-    The exit code is 1 where something was found, else 0.
+    The exit code is 1 where something was found, 3 where nothing was and a main question could not be asked, else 0.
     """
     report = audited(target, list(arguments), module, {"kind": kind, "pad": pad, "forwards": forwards})
     click.echo(str(report))
     if html is not None:
         page = report.to_html().encode()
         write_file(html, lambda file: file.write(page))
-    return 0 if report.ok else 1
+    return report.code
 
 
 def audited(target: str, arguments: list[str], module: bool, options: dict[str, Any]) -> Audit:
     """The audit of what the target leads to."""
-    from badak.audit import audit
+    from badak.audit.audit import audit
+    from badak.audit.questions import ask_all
 
     path = Path(target)
     if module or path.is_file() or (path / "__main__.py").is_file():
-        call, optimizers = at_work(target, arguments, module)
-        return audit(call.model, (call.args, call.kwargs), optimizer=optimizers, **options)
+        call, optimizers, labels = at_work(target, arguments, module)
+        return ask_all(call.model, (call.args, call.kwargs), optimizer=optimizers, loss=None, labels=labels, **options)
     if not path.is_dir():
         raise FileError(f"{target}: no such file or folder", "badak audit RUN, or badak audit train.py")
+    no_arguments("audit", target, arguments)
     from badak.train.example import example
 
     found = example(path)
@@ -61,12 +63,15 @@ def audited(target: str, arguments: list[str], module: bool, options: dict[str, 
     return audit(found.model, found.inputs, optimizer=found.optimizer, **options)
 
 
-def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list]:
-    """The first call of a model in a program, and the optimizers that hold its parameters by then."""
+def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list, list]:
+    """The first call of a model in a program, the optimizers that hold its parameters by then, and what the loss behind it
+    compares the answers with."""
+    from badak.audit.answer import Losses
     from badak.face.first_call import first_call
     from badak.optim import Optimizer
 
     made: list[Any] = []
+    losses = Losses()
     plain: Any = Optimizer.__init__
 
     def noted(optimizer: Any, *args: Any, **kwargs: Any) -> None:
@@ -75,10 +80,9 @@ def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list
 
     Optimizer.__init__ = noted  # type: ignore[method-assign,assignment]
     try:
-        call = first_call(program, arguments, module)
+        call = first_call(program, arguments, module, losses)
     finally:
         Optimizer.__init__ = plain  # type: ignore[method-assign]
     own = {id(p) for p in call.model.parameters()}
-    return call, [
-        each for each in made if any(id(p) in own for g in getattr(each, "param_groups", []) for p in g["params"])
-    ]
+    mine = [each for each in made if any(id(p) in own for g in getattr(each, "param_groups", []) for p in g["params"])]
+    return call, mine, losses.labels

@@ -1,53 +1,109 @@
-"""badak embed MODEL TEXT... [--search QUERY] [-o FILE]"""
+"""badak embed MODEL TEXT... [--in PATH] [--by lines] [--save DIR | --index DIR] [--search QUERY] [-o FILE]"""
 
 from pathlib import Path
 
 import click
 import numpy as np
+from tqdm import tqdm
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
 from badak.data.files import read_text, text_files
 from badak.errors import ArgumentError
-from badak.generate.embed import TextEncoder, cosines, nearest, passages
+from badak.generate.embed import TextEncoder, cosines, lines, passages
+from badak.generate.index import Index, expect_free
 from badak.io.atomic import write_file
 from badak.nn.answering import quantize
 from badak.train.session import PRECISIONS
 
 WIDTH = 100  # characters of a found text that are shown
+MOST = 100  # texts that are compared with each other
+BY = {"passages": passages, "lines": lines}
 
 
 @click.command()
 @click.argument("model", type=PLACE)
 @click.argument("texts", nargs=-1)
-@click.option("--in", "files", type=PLACE, multiple=True, metavar="PATH", help="a text file or a folder of them, by paragraphs")
+@click.option("--in", "files", type=PLACE, multiple=True, metavar="PATH", help="a text file or a folder of them")
+@click.option("--by", type=click.Choice(list(BY)), default="passages", show_default=True,
+              help="what one text of a file is: a passage up to an empty line, or each line")
+@click.option("--save", type=PLACE, metavar="DIR", help="keep texts and vectors in this folder, to search in with --index")
+@click.option("--index", type=PLACE, metavar="DIR", help="search in what --save kept, instead of in texts")
 @click.option("--search", metavar="QUERY", help="show the texts that are nearest to this one in meaning")
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many to show")
-@click.option("--precision", type=click.Choice(list(PRECISIONS)), default="float32", show_default=True,
-              help="numbers of the Linear weights: bf16 and int8 are faster and less exact")
-@click.option("-o", "--out", type=PLACE, metavar="FILE", help="write the vectors (texts, width) as a .npy file")
+@click.option("--precision", type=click.Choice(list(PRECISIONS)),
+              help="numbers of the Linear weights: bf16 and int8 are faster and less exact  [default float32, or the index's]")
+@click.option("-o", "--out", type=PLACE, metavar="FILE", help="write the vectors (texts, width) as a .npy file")  # fmt: skip
 def command(
-    model: str, texts: tuple[str, ...], files: tuple[str, ...], search: str | None, top: int, precision: str, out: str | None
-) -> None:
+    model: str, texts: tuple[str, ...], files: tuple[str, ...], by: str, save: str | None, index: str | None, search: str | None,
+    top: int, precision: str | None, out: str | None,
+) -> None:  # fmt: skip
     """Turn TEXTS into vectors with MODEL, a folder of sentence-transformers or its name on the Hub: near in meaning, near in space.
 
-    Without --search and -o, two texts or more are compared with each other.
+    Without --search, --save and -o, two texts or more are compared with each other.
     """
+    if index is not None and (texts or files or save or out or search is None):
+        raise ArgumentError("--index takes --search, and no texts", "badak embed MODEL --index DIR --search QUERY")
     named = [(text, text) for text in texts]
-    named += [one for path in text_files(files)[0] for one in passages(path, read_text(path))]
-    if not named:
+    named += [one for path in text_files(files)[0] for one in BY[by](path, read_text(path))]
+    if index is None and not named:
         raise ArgumentError("no text", "badak embed MODEL 'a text', or --in FOLDER")
+    if index is None and search is None and save is None and out is None and len(named) > MOST:
+        raise ArgumentError(f"{len(named):,} texts are too many to show each beside each", "--search QUERY, --save DIR or -o FILE")
+    if save is not None:
+        expect_free(Path(save))
     encoder = TextEncoder.load(model)
+    print_of = encoder.fingerprint() if save is not None or index is not None else ""
+    known = Index.load(index, print_of) if index is not None else None
+    precision = chosen(index, known, precision)
     if precision != "float32":
         quantize(encoder.model, PRECISIONS[precision])
-    vectors = encoder.encode([text for _, text in named])
+    if known is None:
+        vectors = encode(encoder, named, by)
+        known = Index([where for where, _ in named], [text for _, text in named], vectors, print_of, precision)
     if out is not None:
-        write_file(Path(out), lambda file: np.save(file, vectors))
-        echo(f"{len(vectors):,} vectors of {vectors.shape[1]} numbers in {out}")
+        write_file(Path(out), lambda file: np.save(file, known.vectors))
+        echo(f"{len(known.vectors):,} vectors of {known.vectors.shape[1]} numbers in {out}")
+    if save is not None:
+        known.save(save)
+        echo(f"{len(known.vectors):,} texts in {save}; search in them: badak embed {model} --index {save} --search QUERY")
     if search is not None:
-        for row, cosine in nearest(encoder.encode([search])[0], vectors, top):
-            where, text = named[row]
+        for where, text, cosine in known.search(query_of(encoder, search), top):
             click.echo(f"{cosine:6.3f}  {where}" if where == text else f"{cosine:6.3f}  {where}  {text[:WIDTH]}")
-    elif out is None:
-        for (where, _), row in zip(named, cosines(vectors, vectors)):
+    elif out is None and save is None:
+        for (where, _), row in zip(named, cosines(known.vectors, known.vectors)):
             click.echo("  ".join(f"{cosine:6.3f}" for cosine in row) + f"  {where[:WIDTH]}")
+
+
+def chosen(index: str | None, known: Index | None, precision: str | None) -> str:
+    """The precision to encode with: an index is searched with the one that it was made with."""
+    if known is None:
+        return precision or "float32"
+    if known.precision not in PRECISIONS or precision not in (None, known.precision):
+        raise ArgumentError(f"{index}: made with --precision {known.precision}", "leave out --precision, or make it again")
+    return known.precision
+
+
+def encode(encoder: TextEncoder, named: list[tuple[str, str]], by: str) -> np.ndarray:
+    """The vectors of texts, with a bar on a terminal, and a word on those whose ends were not read."""
+    cut: list[tuple[int, int]] = []
+    with tqdm(total=len(named), unit=" texts", leave=False, disable=None, dynamic_ncols=True) as bar:
+        vectors = encoder.encode([text for _, text in named], cut=lambda i, tokens: cut.append((i, tokens)), done=bar.update)
+    if cut:
+        first, tokens = cut[0]
+        echo(
+            f"{len(cut):,} of {len(named):,} texts have more than the {encoder.length:,} tokens that the model reads; "
+            f"{named[first][0][:WIDTH]} is the first, with {tokens:,}: their ends are in no vector"
+            + (" (--by lines takes each line for itself)" if by == "passages" else ""),
+            err=True,
+        )
+    return vectors
+
+
+def query_of(encoder: TextEncoder, search: str) -> np.ndarray:
+    """The vector of what is looked for."""
+
+    def tell(i: int, tokens: int) -> None:
+        echo(f"the query has {tokens:,} tokens, the model reads {encoder.length:,} of them", err=True)
+
+    return encoder.encode([search], cut=tell)[0]

@@ -4,9 +4,13 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
+from badak.io.errors import line
 from badak.language import columns, padded, say
+from badak.train.confusion import Confusion
 from badak.train.ranks import Ranks
 from badak.train.testing import evaluate
+
+MATRIX = 12  # classes whose matrix is shown; of more the commonest mistakes
 
 
 @click.command()
@@ -16,15 +20,49 @@ from badak.train.testing import evaluate
 def command(run: str, data: str) -> None:
     """Test the model of RUN (from badak train) again: its loss, accuracy, perplexity or BLEU, as a table.
 
+    Of a classifier also precision, recall and F1 of each class, and which classes are taken for which.
+
     badak launch -n 4 eval RUN shares the work among four ranks, and finds the same bits.
     """
     ranks = Ranks()
-    facts = evaluate(run, data, lambda line: echo(line, err=True))
+    found = evaluate(run, data, lambda words: echo(words, err=True))
     if not ranks.leads:
         return
     if ranks.size > 1:
-        facts["ranks"] = str(ranks.size)
-    rows = [(say(name), value) for name, value in facts.items()]
+        found.facts["ranks"] = str(ranks.size)
+    rows = [(say(name), value) for name, value in found.facts.items()]
     width = max(columns(name) for name, _ in rows)
     for name, value in rows:
         click.echo(f"{padded(name, width)}  {say(value)}")
+    if found.confusion is not None:
+        show_classes(found.confusion)
+        never = found.confusion.never()
+        if never:
+            echo(f"warning: {never}", err=True)
+
+
+def show_classes(confusion: Confusion) -> None:
+    """Print precision, recall and F1 of each class, and the matrix, or the commonest mistakes of many classes."""
+    figures = (confusion.precision, confusion.recall, confusion.f1)
+    names, support = [line(name, 30) for name in confusion.names], confusion.support
+    rows = [[name, *(f"{figure[at]:.4f}" for figure in figures), f"{support[at]:,}"] for at, name in enumerate(names)]
+    mean = [say("macro mean"), *(f"{confusion.macro(figure):.4f}" for figure in figures), f"{support.sum():,}"]
+    click.echo()
+    show_table([say("class"), say("precision"), say("recall"), "F1", say("examples")], [*rows, mean])
+    click.echo()
+    if len(names) <= MATRIX:
+        matrix = [[name, *map("{:,}".format, counts)] for name, counts in zip(names, confusion.counts.tolist())]
+        show_table([say("is, below; predicted, right"), *names], matrix)
+        return
+    mistakes = confusion.mistakes()
+    echo("the commonest mistakes:" if mistakes else "no mistake")
+    for name, other, count in mistakes:
+        echo(f"  {line(name, 30)} taken for {line(other, 30)}: {count:,}")
+
+
+def show_table(head: list[str], rows: list[list[str]]) -> None:
+    """Print rows under a head, the first column to the left, the others to the right."""
+    widths = [max(map(columns, column)) for column in zip(head, *rows)]
+    for row in [head, *rows]:
+        first, *others = (padded(text, width, at > 0) for at, (text, width) in enumerate(zip(row, widths)))
+        click.echo("  ".join([first, *others]).rstrip())

@@ -5,7 +5,7 @@ import click
 from badak.cli.options import PLACE
 from badak.cli.output import bar
 from badak.generate.text import fill_sentence
-from badak.train.session import open_model
+from badak.train.opening import open_filler
 
 
 @click.command()
@@ -13,8 +13,11 @@ from badak.train.session import open_model
 @click.argument("sentence")
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many words to list")
 def command(run: str, sentence: str, top: int) -> None:
-    """Say which words could stand for each [MASK] in SENTENCE, with the model of the folder RUN (from badak train bert)."""
-    trained = open_model(run, "bert")
+    """Say which words could stand for each [MASK] in SENTENCE.
+
+    RUN: a run of badak train bert, or a folder of Hugging Face.
+    """
+    trained = open_filler(run)
     filled, rankings = fill_sentence(trained.model, trained.vocabulary, sentence, top)
     click.echo(filled)
     for number, ranking in enumerate(rankings, start=1):

@@ -1,5 +1,6 @@
 """badak generate RUN --prompt TEXT"""
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -24,7 +25,8 @@ def run_generate(
     """Print the prompt and what the model writes after it, as it comes; or each token with its reasons."""
     if bool(text) + bool(prompt) + (prompts is not None) > 1:
         raise ArgumentError("the prompt is given twice", "badak generate RUN 'a text'")
-    writer, config = open_writer(run, precision), SampleConfig(**given(DEFAULTS, values))
+    writer = open_writer(run, precision)
+    config = replace(writer.config, **given(DEFAULTS, values))
     if reasons:
         if prompts is not None:
             raise ArgumentError("--explain follows one text, --prompts several", "one of the two")
@@ -67,15 +69,14 @@ def show_reasons(writer: Writer, prompt: str, config: SampleConfig) -> None:
     if config.beams > 1:
         raise ArgumentError("--explain follows one text, --beams several", "one of the two")
     vocabulary, ids = writer.vocabulary, prompt_ids(writer.vocabulary, prompt).tolist()
-    eos = writer.ends[0] if writer.ends else None
-    never = [token for token in vocabulary.special if token != eos]
+    never = [token for token in vocabulary.special if token not in writer.ends]
 
     def shown(token: int) -> str:
         return repr(vocabulary.decode([token]))
 
     echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'likeliest':42}{'looked at':50}removed")
     before = len(ids)
-    for step in explain(writer.model, tensor([ids]), config, eos, never):
+    for step in explain(writer.model, tensor([ids]), config, writer.ends, never):
         likeliest = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.likeliest)
         sources = "  ".join(f"{shown(ids[place])}@{place} {share:.0%}" for place, share in step.sources)
         removed = ", ".join(f"{name} {count:,}" for name, count in step.removed.items())

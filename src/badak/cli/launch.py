@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from badak.errors import FileError
+from badak.errors import FileError, StateError
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak that several ranks can run
@@ -78,11 +78,14 @@ def launch_training(
 
 
 def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs: str | None, hang: float) -> int:
+    from badak.face.distributed.places import place
     from badak.face.launch import Order, launch
 
+    if place() is not None:
+        raise StateError(f"badak launch -n {ranks}: this is one of several ranks already", "badak launch itself starts them, once")
     if not hosts:
         click.echo(f"badak launch: {ranks} ranks on {_cores()} cores, {_threads(ranks)}", err=True)
-    order = Order([sys.executable, "-m", "badak", *words], ranks, hosts, restarts, logs, hang)
+    order = Order([sys.executable, "-P", "-m", "badak", *words], ranks, hosts, restarts, logs, hang)
     return launch(order, say=lambda text: click.echo(text, err=True))
 
 

@@ -2,10 +2,12 @@
 
 import dataclasses
 import typing
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from badak.errors import ArgumentError
 from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
@@ -25,6 +27,16 @@ class Place(click.ParamType):
 
 
 PLACE = Place()
+
+
+def no_arguments(command: str, target: str, arguments: Sequence[str]) -> None:
+    """Refuse words behind a target that is no program, which has no use for them: nothing that was typed is dropped."""
+    if arguments:
+        given = " ".join(arguments)[:60]
+        raise ArgumentError(
+            f"{command}: {target} is no program, so {given} is for nobody",
+            f"options stand before it: badak {command} {given} {target}" if arguments[0][:1] == "-" else "leave it out",
+        )
 
 
 class Section(click.Option):

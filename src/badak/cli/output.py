@@ -1,13 +1,17 @@
-"""What is printed, on any terminal: no text that somebody trained on or typed ends a command."""
+"""What is printed, on any terminal: no text that somebody trained on or typed ends a command, or is one to the terminal."""
 
 import codecs
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import click
 
+from badak.errors import visible
 from badak.language import say
+
+_UP = "\x1b[A"
 
 
 def bar(share: float, width: int = 40) -> str:
@@ -26,18 +30,31 @@ def echo(text: str, err: bool = False) -> None:
 
 @contextmanager
 def any_text() -> Iterator[None]:
-    """Within the block stdout and stderr show a question mark for what their encoding lacks, and paths as they are."""
+    """Within the block stdout and stderr show a question mark for what their encoding lacks, and paths as they are.
+
+    Whatever is printed there goes through `visible`: a vocabulary, a file or a name may hold what commands a terminal.
+    """
     changed = []
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             changed.append((stream, stream.errors))
             stream.reconfigure(errors="badak")
+            stream.write = partial(_write, stream.write, stream is sys.stderr)  # type: ignore[method-assign]
     try:
         yield
     finally:
         for stream, errors in changed:
+            vars(stream).pop("write", None)
             if not stream.closed:
                 stream.reconfigure(errors=errors)
+
+
+def _write(write: Callable[[str], int], bars: bool, text: str) -> int:
+    """Print `text` as it may be shown. bars: tqdm may go back to the beginning of its line, and up to the line of another bar."""
+    ours = "\r" if bars and text.startswith("\r") else ""
+    is_move = bars and not text.replace(_UP, "").strip("\n")
+    write(text if is_move else ours + visible(text[len(ours) :]))
+    return len(text)
 
 
 def _approximate(error: UnicodeError) -> tuple[bytes | str, int]:

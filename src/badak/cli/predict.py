@@ -1,27 +1,43 @@
 """badak predict RUN PICTURE... | badak predict RUN TEXT..."""
 
+import io
 import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import bar, echo
-from badak.data.files import read_text
+from badak.data.records import Records, dump, lines_of, read_records
 from badak.errors import ArgumentError, FileError
 from badak.generate.classify import TextJudge, Verdict
 from badak.generate.picture import rank_classes, read_picture
+from badak.io.atomic import write_file
 from badak.train.opening import open_reader
 
 MARGIN = 12  # columns that a class may take before its numbers
+OUT = (".json", ".jsonl", ".ndjson")
 
 
 @click.command()
 @click.argument("run", type=PLACE)
 @click.argument("what", nargs=-1, metavar="[PICTURE... | TEXT...]")
-@click.option("--file", type=PLACE, metavar="FILE", help="judge each line of this text file (gz or not); - is standard input")
+@click.option("--file", type=PLACE, metavar="FILE",
+              help="judge the texts of this file (gz or not): .csv, .tsv, .jsonl, .json, or one in each line; - is standard input")
+@click.option("--text-column", default="", metavar="NAME", help="column or key of the texts in --file; without it the likeliest")
+@click.option("--pair-column", default="", metavar="NAME", help="column or key of the second texts, for a model of pairs")
+@click.option("--header", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
+              help="whether the first line of a table names its columns")
+@click.option("--quotes/--no-quotes", default=True, help="a field of a table may stand in quotes")
+@click.option("--pair", metavar="TEXT", help="the second text, for a model of pairs")
 @click.option("--words", type=click.IntRange(0), default=5, show_default=True, metavar="N",
-              help="show the N words of a text that mattered most; 0: none, which is faster")  # fmt: skip
-def command(run: str, what: tuple[str, ...], file: str | None, words: int) -> None:
+              help="show the N words of a text that mattered most; 0: none, which is faster")
+@click.option("--json", "as_json", is_flag=True, help="print an object of JSON in a line for each: labels and all probabilities")
+@click.option("-o", "--out", type=PLACE, metavar="FILE",
+              help="write these objects to a file: .jsonl, or .json for one list")  # fmt: skip
+def command(run: str, what: tuple[str, ...], file: str | None, words: int, as_json: bool, out: str | None, **how: Any) -> None:
     """Say which digit a PICTURE shows, or of which class a TEXT is or which number is told of it, with the model in RUN.
 
     A picture (RUN is from badak train classify) may have any size and colours; dark ink on a bright ground is turned round.
@@ -31,52 +47,128 @@ def command(run: str, what: tuple[str, ...], file: str | None, words: int) -> No
     Of several texts, of a file, and of what comes in at a pipe, there is a line each: class, probability, text, and the words that
     spoke for the class, with tabs between.
     """
+    if out is not None and not out.lower().endswith(OUT):
+        raise ArgumentError(f"{out}: written is JSON, by the end of the name", f"a name that ends with {', '.join(OUT)}")
     reader = open_reader(run)
     if isinstance(reader, TextJudge):
-        texts, one = texts_of(what, file)
-        show_texts(reader, texts, words, one)
+        records, one = records_of(what, file, reader.pairs, **how)
+        verdicts = told(reader, records, words)
+        if as_json or out is not None:
+            show_objects(object_of_all(verdicts, records, words), out)
+        else:
+            show_texts(verdicts, words, one)
         return
-    if file is not None or not what:
+    if file is not None or not what or any(how[name] for name in ("text_column", "pair_column", "pair")):
         raise ArgumentError(f"{run} is a run of badak train classify: it reads pictures", f"badak predict {run} PICTURE.png")
-    for picture in what:
-        ranking = rank_classes(reader.model, read_picture(picture))
+    ranked = ((name, [(str(digit), chance) for digit, chance in rank_classes(reader.model, read_picture(name))]) for name in what)
+    if as_json or out is not None:
+        show_objects(({"file": name, **answer(ranking)} for name, ranking in ranked), out)
+        return
+    for picture, ranking in ranked:
         click.echo(f"{picture}: {ranking[0][0]}\n")
-        show_ranking([(str(digit), chance) for digit, chance in ranking])
+        show_ranking(ranking)
 
 
-def texts_of(what: tuple[str, ...], file: str | None) -> tuple[list[str], bool]:
-    """The texts to judge, and whether it is one, from the command line."""
+def records_of(
+    what: tuple[str, ...], file: str | None, pairs: bool | None, text_column: str, pair_column: str, header: Any, quotes: bool,
+    pair: str | None,
+) -> tuple[Records, bool]:  # fmt: skip
+    """The texts to judge, and whether it is one, from the command line. pairs: whether the model reads pairs, None: it may."""
     if what and file is not None:
         raise ArgumentError("texts and --file too", "one of them")
-    if what:
-        return list(what), len(what) == 1
+    if what or pair is not None:
+        if pair is not None and len(what) != 1:
+            raise ArgumentError(f"--pair is the second text of one text; got {len(what)}", "badak predict RUN TEXT --pair TEXT")
+        texts: list[Any] = list(what) if pair is None else [(what[0], pair)]
+        return Records(texts, list(range(1, len(texts) + 1)), 0), len(texts) == 1
     if file is None and sys.stdin.isatty():
         raise ArgumentError("no text", 'badak predict RUN "a text", --file FILE, or a pipe into it')
-    where = "-" if file is None else file
-    lines = (read_input() if where == "-" else read_text(where)).splitlines()
-    texts = [line for line in lines if line.strip()]
-    if not texts:
-        raise FileError(f"{'standard input' if where == '-' else where}: no line has a text", "a text in each line")
-    if len(texts) < len(lines):
-        echo(f"{len(lines) - len(texts):,} empty lines left out", err=True)
-    return texts, False
+    if file in (None, "-"):
+        if text_column or pair_column:
+            raise ArgumentError("standard input is read line by line, it has no columns", "--file FILE.csv, or FILE.jsonl")
+        records = lines_of("standard input", read_input(), bool(pairs))
+    else:
+        assert file is not None
+        records = read_records(file, text_column, pair_column, header, quotes)
+        if pairs and isinstance(records.texts[0], str):
+            records = pairs_of_lines(file, records)
+    if records.empty:
+        echo(f"{records.empty:,} empty lines left out", err=True)
+    return records, False
+
+
+def pairs_of_lines(file: str, records: Records) -> Records:
+    """The lines of a text file as pairs; a file with columns has to name the second one."""
+    broken = next((line for line, text in zip(records.lines, records.texts) if str(text).count("\t") != 1), None)
+    if broken is not None:
+        raise FileError(f"{file}: line {broken}: the model reads pairs of texts", "--pair-column NAME, or lines with a tab between")
+    texts: list[Any] = [tuple(str(text).split("\t")) for text in records.texts]
+    return Records(texts, records.lines, records.empty)
 
 
 def read_input() -> str:
     """What comes in at standard input."""
     data = sys.stdin.buffer.read()
     try:
-        return data.decode("utf-8-sig")
+        return io.IncrementalNewlineDecoder(None, translate=True).decode(data.decode("utf-8-sig"), final=True)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(f"standard input: line {line}: not UTF-8 text", "iconv -f CP949 -t UTF-8, or where it comes from") from None
 
 
-def show_texts(judge: TextJudge, texts: list[str], words: int, one: bool) -> None:
-    """Print what is said of each text: of one alone all that is known, of several a line each."""
-    for verdict in judge.judge(texts, words > 0):
+def told(judge: TextJudge, records: Records, words: int) -> Iterator[Verdict]:
+    """The verdicts; of a text whose end was not read that is said."""
+    for verdict in judge.judge(records.texts, words > 0):
         if verdict.cut:
             echo(f"the last {verdict.cut:,} pieces of a long text were not read: {verdict.text[:40]!r}...", err=True)
+        yield verdict
+
+
+# ---------------------------------------------------------------------- JSON
+
+
+def answer(ranking: list[tuple[str, float]]) -> dict[str, Any]:
+    """A class with its probability, and those of all classes, the likeliest first."""
+    return {"label": ranking[0][0], "probability": ranking[0][1], "probabilities": dict(ranking)}
+
+
+def object_of_all(verdicts: Iterable[Verdict], records: Records, words: int) -> Iterator[dict[str, Any]]:
+    """What is known of each text. line: where it stands in its file."""
+    for verdict, line in zip(verdicts, records.lines):
+        of = answer(verdict.ranking) if verdict.ranking else {"value": verdict.value}
+        pair = {"pair": verdict.second} if verdict.second else {}
+        mattered = [{"word": word.text, "at": word.at, "without": word.without} for word in verdict.words[:words]]
+        yield {"line": line, "text": verdict.text, **pair, **of, **({"words": mattered} if words else {}), "cut": verdict.cut}
+
+
+def show_objects(objects: Iterable[dict[str, Any]], out: str | None) -> None:
+    """Print objects, one in a line, or write them: lines, or one list where the name ends with .json."""
+    if out is None:
+        for one in objects:
+            click.echo(dump(one))
+        return
+    count = 0
+
+    def fill(file: Any) -> None:
+        nonlocal count
+        whole = out.lower().endswith(".json")
+        for one in objects:
+            start = ("[\n" if not count else ",\n") if whole else ""
+            file.write((start + dump(one) + ("" if whole else "\n")).encode())
+            count += 1
+        if whole:
+            file.write(b"\n]\n" if count else b"[]\n")
+
+    write_file(Path(out), fill)
+    echo(f"{count:,} answers in {out}", err=True)
+
+
+# ---------------------------------------------------------------------- to read
+
+
+def show_texts(verdicts: Iterable[Verdict], words: int, one: bool) -> None:
+    """Print what is said of each text: of one alone all that is known, of several a line each."""
+    for verdict in verdicts:
         if one:
             show_verdict(verdict, words)
         else:
@@ -86,14 +178,15 @@ def show_texts(judge: TextJudge, texts: list[str], words: int, one: bool) -> Non
 def line_of(verdict: Verdict, words: int) -> list[str]:
     """The columns of one of several texts."""
     spoke = [word.text for word in verdict.words[:words] if word.without < verdict.value or not verdict.label]
-    answer = [verdict.label, f"{verdict.value:.4f}"] if verdict.label else [f"{verdict.value:.4g}"]
-    return [*answer, " ".join(verdict.text.split()), *([", ".join(spoke)] if words else [])]
+    said = [verdict.label, f"{verdict.value:.4f}"] if verdict.label else [f"{verdict.value:.4g}"]
+    texts = [" ".join(text.split()) for text in (verdict.text, verdict.second) if text]
+    return [*said, *texts, *([", ".join(spoke)] if words else [])]
 
 
 def show_verdict(verdict: Verdict, words: int) -> None:
     """Print a verdict with its ranking, and what the answer would be without each of the words that mattered most."""
-    text = f"{verdict.text}: {verdict.label or format(verdict.value, '.4g')}"
-    click.echo(text)
+    text = " | ".join(filter(None, (verdict.text, verdict.second)))
+    click.echo(f"{text}: {verdict.label or format(verdict.value, '.4g')}")
     if verdict.ranking:
         click.echo()
         show_ranking(verdict.ranking[:10])

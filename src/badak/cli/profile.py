@@ -1,9 +1,11 @@
 """badak profile SCRIPT|RUN"""
 
+from pathlib import Path
+
 import click
 
 from badak import kernels
-from badak.cli.options import PLACE
+from badak.cli.options import PLACE, no_arguments
 from badak.cli.output import echo
 from badak.errors import ArgumentError
 from badak.measure.profiled import profile_of
@@ -22,6 +24,8 @@ def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_t
     SCRIPT is a Python file that trains something with badak (ARGUMENTS are its own), RUN a folder of badak train, which
     is not changed.
     """
+    if Path(target).is_dir():
+        no_arguments("profile", target, arguments)
     if as_torch:
         import badak.as_torch  # noqa: F401
     profile = profile_of(target, list(arguments), steps, skip, echo)

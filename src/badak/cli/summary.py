@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from badak.cli.options import PLACE
+from badak.cli.options import PLACE, no_arguments
 from badak.errors import FileError
 from badak.insight.summary import Summary, summary
 
@@ -33,6 +33,7 @@ def found(target: str, arguments: list[str], module: bool) -> Summary:
         return summary(call.model, *call.args, **call.kwargs)
     if not path.is_dir():
         raise FileError(f"{target}: no such file or folder", "badak summary RUN, or badak summary train.py")
+    no_arguments("summary", target, arguments)
     from badak.train.run import CONFIG, Run
 
     try:

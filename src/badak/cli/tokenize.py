@@ -10,7 +10,7 @@ from tqdm import tqdm
 from badak.cli.options import PLACE
 from badak.cli.output import echo
 from badak.data.files import read_pieces, text_files
-from badak.data.tokenizer import Tokenizer
+from badak.data.tokenizer import LARGEST, Tokenizer
 from badak.data.tokens import documents, write_tokens
 from badak.errors import ArgumentError
 
@@ -22,7 +22,7 @@ SAMPLE = 200_000_000  # characters that a new tokenizer is made from, at most
 @click.option("-o", "--out", type=PLACE, required=True, metavar="FOLDER", help="where the tokens go")
 @click.option("--tokenizer", type=PLACE, metavar="PATH", help="tokenizer.json, vocab.json, vocab.txt, or the folder of one")
 @click.option("--train", type=click.Choice(["bpe", "wordpiece"]), help="make a tokenizer of these texts instead")
-@click.option("--size", type=click.IntRange(1), default=10_000, show_default=True, help="tokens of a new tokenizer")
+@click.option("--size", type=click.IntRange(1, LARGEST), default=10_000, show_default=True, help="tokens of a new tokenizer")
 @click.option("--lines", is_flag=True, help="each line is a document of its own, not each file")
 def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str | None, size: int, lines: bool) -> None:
     """Turn TEXTS (UTF-8 files, also gzipped, and folders of them) into tokens: a folder that training reads where it lies.

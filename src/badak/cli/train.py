@@ -13,9 +13,9 @@ from badak.cli.options import NAMES, PLACE, Section, SectionedCommand, given, op
 from badak.cli.output import echo
 from badak.errors import ArgumentError, BadakError
 from badak.errors import command as command_line
-from badak.face.distributed.engine import place
+from badak.face.distributed.places import place, refuse_one_of_many
 from badak.train.experiment import Experiment
-from badak.train.loop import train
+from badak.train.loop import INTERRUPTED, train
 from badak.train.ranks import Ranks
 from badak.train.run import CHANGING, CONFIG, Run
 from badak.train.session import resume as resume_run
@@ -28,12 +28,14 @@ ABOUT = {
     "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",
     "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
     "bert": "Train a BERT to guess hidden words: in thirty proverbs, or in --data FILE, a sentence in each line.",
-    "text": "Train a text classifier: on short opinions, or on the texts and labels, or numbers, of --data PLACE.",
+    "text": "Train a text classifier: on short opinions, or on the texts and labels, or numbers, of --data PLACE; from the seed, "
+    "or from the model of --from FOLDER.",
     "translate": "Train a Transformer to translate: fifty Korean phrases, or what is in --data DIR, from --src to --tgt.",
 }
 WITH_DATA = {  # the preset where --data is given and no other is named
     "gpt": "characters", "text": "reviews", "translate": "captions",
 }  # fmt: skip
+WITH_FOLDER = {"text": "finetune"}  # and where --from is given
 ASK = {  # the command that asks the trained model
     "classify": "predict", "gpt": "generate", "bert": "fill-mask", "text": "predict", "translate": "translate",
 }  # fmt: skip
@@ -41,29 +43,42 @@ ASK = {  # the command that asks the trained model
 
 def run_training(
     kind: str, preset: str | None, run: str | None, resume: str | None, ranks_: int | None = None, **values: Any
-) -> int | None:
-    """Start or resume a run, train it, draw its curves and say what can be done with it; with --ranks on that many."""
+) -> int:
+    """Start or resume a run, train it, draw its curves and say what can be done with it; with --ranks on that many.
+
+    The exit code: 130 where Ctrl-C ended it (saved), 143 where SIGTERM did: what stands behind && is not begun.
+    """
     if ranks_ is not None:
         return launched(kind, ranks_)
     ranks = Ranks()
+    if ranks.group is None:
+        refuse_one_of_many(f"badak train {kind}")
     if run and (Path(run) / CONFIG).exists() and os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0":
         preset, run, resume, values = None, None, run, dict.fromkeys(values)  # `badak launch` starts again: go on
     run = run if resume else ranks.told(run or str(free_folder(kind)))
     opened, experiment = open_run(kind, preset, run, resume, values)
     if not ranks.leads:
-        train(experiment, opened.setup.train, opened)
-        return None
+        return train(experiment, opened.setup.train, opened).code
     echo(f"run folder {opened.folder}")
     with Bar(opened.setup, show=echo) as bar:
-        finished = train(experiment, opened.setup.train, opened, bar.show)
-    if not finished:
+        outcome = train(experiment, opened.setup.train, opened, bar.show)
+    if outcome.ended == INTERRUPTED:
         echo(f"stopped and saved; go on with: {opened.resuming()}")
+    elif outcome.ended and outcome.best is not None:
+        best, patience = outcome.best, opened.setup.train.patience
+        echo(
+            f"early stopping at step {outcome.step:,}: no evaluation was better than {best.figure} {best.value:.4g} at step "
+            f"{best.step:,} for {best.since} evaluations (--patience {patience})"
+        )
     opened.draw(log=echo)
-    if finished:
+    if outcome.ended != INTERRUPTED:
+        if outcome.best is not None and outcome.best.weights:
+            best = outcome.best
+            echo(f"kept: the weights of the best evaluation, {best.figure} {best.value:.4g} at step {best.step:,}")
         for line in closing_words(experiment):
             click.echo(line)
         echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")
-    return None
+    return outcome.code
 
 
 def launched(kind: str, ranks: int) -> int:
@@ -92,7 +107,7 @@ def open_run(
 ) -> tuple[Run, Experiment]:
     """The run to go on with, or a new one made of a preset and the options given."""
     if resume is None:
-        setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]))]
+        setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]), bool(values.get("folder")))]
         return start(run or free_folder(kind), shared(choose_setup(setup, values), values), log=echo)
     changing = [name for names in CHANGING.values() for name in names]
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
@@ -113,18 +128,24 @@ def flag(name: str) -> str:
     return "--" + NAMES.get(name, name).replace("_", "-")
 
 
-def default_preset(kind: str, has_data: bool) -> str:
-    """The first one; for the user's own data the one that is made for that."""
+def default_preset(kind: str, has_data: bool, has_folder: bool = False) -> str:
+    """The first one; for the user's own data, or a model that has learned something, the one that is made for that."""
     first = next(iter(PRESETS[kind]))
-    return WITH_DATA.get(kind, first) if has_data else first
+    chosen = WITH_DATA.get(kind, first) if has_data else first
+    return WITH_FOLDER.get(kind, chosen) if has_folder else chosen
 
 
 def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
     """A preset with the options given in place of its values."""
     if values.get("folder"):
-        sizes = [field.name for field in dataclasses.fields(setup.model) if field.name != "dropout" and values.get(field.name)]
+        free, fixed = setup.fixed  # type: ignore[union-attr]
+        sizes = [one.name for one in dataclasses.fields(setup.model) if one.name not in free and values.get(one.name) is not None]
         if sizes:
-            raise ArgumentError(f"--from says how large the model is; got {flag(sizes[0])} too", "leave it out; --window is free")
+            room = "--context" if "context" in free else "--window"
+            raise ArgumentError(f"--from says how large the model is; got {flag(sizes[0])} too", f"leave it out; {room} is free")
+        own = [name for name in sorted(fixed) if values.get(name) is not None]
+        if own:
+            raise ArgumentError(f"the folder of --from has its own tokenizer; got {flag(own[0])} too", "leave it out")
     for section in sections_of(setup):
         setup = change(setup, section, given(getattr(setup, section), values))
     return setup
@@ -166,7 +187,8 @@ def make_command(kind: str) -> click.Command:
     options: list[click.Parameter] = [
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
                 help=f"settings to start from; options below change them  [default {first}"
-                + (f"; with --data {WITH_DATA[kind]}]" if kind in WITH_DATA else "]")),
+                + (f"; with --data {WITH_DATA[kind]}" if kind in WITH_DATA else "")
+                + (f"; with --from {WITH_FOLDER[kind]}]" if kind in WITH_FOLDER else "]")),
         Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="go on with this run where it stopped; with --epochs or --steps beyond its end, at the rate of a longer run"),

@@ -1,6 +1,7 @@
 """badak translate RUN TEXT..."""
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from badak.errors import ArgumentError
 from badak.generate.translate import TranslateConfig, bleu, translate
 from badak.train.opening import open_translator
 from badak.train.ranks import Ranks
-from badak.train.session import PRECISIONS
+from badak.train.session import PRECISIONS, quiet
+from badak.train.translating import too_long
 
 DEFAULTS = TranslateConfig()
 
@@ -23,7 +25,8 @@ def run_translate(
     run: str, texts: tuple[str, ...], file: str | None, reference: str | None, show: str | None, precision: str, **values: Any
 ) -> None:
     """Print the translation of each sentence in a line; with a reference, the BLEU of them all."""
-    sentences, config = sentences_of(texts, file), TranslateConfig(**given(DEFAULTS, values))
+    sentences, asked = sentences_of(texts, file), given(DEFAULTS, values)
+    TranslateConfig(**asked)  # refused before a model is read
     references = None if reference is None else read_lines(Path(reference))
     if references is not None and len(references) != len(sentences):
         raise ArgumentError(
@@ -32,7 +35,7 @@ def run_translate(
     if show is not None and len(sentences) != 1:
         raise ArgumentError(f"--show draws one sentence; got {len(sentences):,}", "badak translate RUN 'a sentence' --show")
     translator = open_translator(run, precision)
-    model, vocabulary = translator.model, translator.vocabulary
+    model, vocabulary, config = translator.model, translator.vocabulary, replace(translator.config, **asked)
     if show is not None:
         from badak.generate.attention_picture import draw_translation
 
@@ -40,7 +43,8 @@ def run_translate(
         echo(f"attention in {show}", err=True)
         return
     ranks = Ranks()
-    made = translate(model, vocabulary, sentences, config, each=ranks.each)
+    cut = too_long(partial(echo, err=True) if ranks.leads else quiet, model.config.context)
+    made = translate(model, vocabulary, sentences, config, each=ranks.each, cut=cut)
     if not ranks.leads:
         return
     for line in made:

@@ -1,5 +1,6 @@
 """What a model is asked with: a prompt and settings. What is neither is refused before anything is read."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from badak.generate.filters import SampleConfig
 from badak.nn import Module
 from badak.tensor import Tensor, tensor
 
+Ends = int | Sequence[int] | None  # tokens that end a text
 ONE_ROW = "one text alone is ids[None]; an empty text can start with a newline or the start mark"
 
 
@@ -18,8 +20,8 @@ def expect_settings(model: Any, config: Any, eos: Any, never: Any) -> None:
     expect_model("generate", model)
     if not isinstance(config, SampleConfig):
         raise KindError(f"generate: expected a SampleConfig; got {type(config).__name__}", "SampleConfig(new_tokens=100)")
-    if eos is not None:
-        whole("generate", "eos", eos, least=0)
+    for one in ends_of(eos):
+        whole("generate", "eos", one, least=0)
     for token in several("generate", never, "the tokens that are never written", "never=[0]"):
         whole("generate", "a token of never", token, least=0)
 
@@ -43,11 +45,17 @@ def expect_prompt(ids: Any) -> None:
     _expect_whole(ids)
 
 
-def expect_known(eos: int | None, tokens: int) -> None:
+def ends_of(eos: Ends) -> tuple[int, ...]:
+    """The tokens that end a text: none, one or several."""
+    return () if eos is None else tuple(eos) if isinstance(eos, list | tuple) else (eos,)  # type: ignore[return-value]
+
+
+def expect_known(ends: tuple[int, ...], tokens: int) -> None:
     """Refuse an end mark that the model cannot write."""
-    if eos is not None and eos >= tokens:
+    beyond = next((eos for eos in ends if eos >= tokens), None)
+    if beyond is not None:
         raise RangeError(
-            f"generate: eos={eos} is outside of the model's {tokens} tokens", "the tokenizer that the model was trained with"
+            f"generate: eos={beyond} is outside of the model's {tokens} tokens", "the tokenizer that the model was trained with"
         )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from badak.data.marian import SPACE, MarianTokens
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, MissingError
+from badak.errors import ArgumentError
+from badak.generate.figures import figures
 from badak.generate.translate import TranslateConfig, cross_attention, framed, translations
-from badak.interrupt import uninterrupted
 from badak.io.atomic import write_file
 from badak.io.errors import line
 from badak.models.seq2seq import Seq2Seq
@@ -38,7 +38,6 @@ def draw_translation(
     The weights are the mean over all layers and heads; those of the pieces of a source word are added, those of the pieces of
     a translated word are averaged. Where no font of this machine has all characters, `log` is told which are missing.
     """
-    figure_class = _matplotlib()
     if Path(path).suffix not in ENDINGS:
         raise ArgumentError(f"--show {path}: expected a name that ends with {', '.join(ENDINGS)}", "--show=attention.png")
     rows = framed(tokenizer, [sentence])
@@ -52,7 +51,8 @@ def draw_translation(
     weights = np.add.reduceat(weights, [begin for begin, _ in across], axis=1)
     counts = np.diff([*(begin for begin, _ in down), len(target)])
     weights = np.add.reduceat(weights, [begin for begin, _ in down], axis=0) / counts[:, None]
-    _draw(figure_class, weights, [word for _, word in across], [word for _, word in down], Path(path), log)
+    with figures() as figure_class:
+        _draw(figure_class, weights, [word for _, word in across], [word for _, word in down], Path(path), log)
     return tokenizer.decode(target, skip_special=True).strip()
 
 
@@ -81,8 +81,8 @@ def _draw(figure_class: Any, weights: np.ndarray, across: Sequence[str], down: S
     figure = figure_class(figsize=(2 + width + 0.45 * len(across), 1 + height + 0.38 * len(down)), layout="constrained")
     axes = figure.subplots()
     image = axes.imshow(weights, cmap="Blues", vmin=0, vmax=max(float(weights.max()), 1e-6), aspect="auto")
-    axes.set_xticks(range(len(across)), across, rotation=45, ha="left", rotation_mode="anchor")
-    axes.set_yticks(range(len(down)), down)
+    axes.set_xticks(range(len(across)), across, rotation=45, ha="left", rotation_mode="anchor", parse_math=False)
+    axes.set_yticks(range(len(down)), down, parse_math=False)
     axes.xaxis.tick_top()
     axes.set_xticks(np.arange(len(across) - 1) + 0.5, minor=True)
     axes.set_yticks(np.arange(len(down) - 1) + 0.5, minor=True)
@@ -128,13 +128,3 @@ def _packed_fonts() -> list[str]:
     found = importlib.util.find_spec("koreanize_matplotlib")
     places = found.submodule_search_locations or [] if found is not None else []
     return sorted(str(path) for place in places for path in Path(place).rglob("*.ttf"))
-
-
-def _matplotlib() -> Any:
-    try:
-        with uninterrupted():  # an import that is cut in two turns Ctrl-C into other errors
-            from matplotlib.backends import backend_agg  # noqa: F401
-            from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingError("matplotlib, which draws the picture, is not installed", 'pip install "badak[plot]"') from None
-    return Figure

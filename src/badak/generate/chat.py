@@ -61,10 +61,9 @@ class Chat:
     def _answer(self, asked: list[Turn], ids: np.ndarray) -> Iterator[str]:
         writer, said = self.writer, []
         never = [token for token in writer.vocabulary.special if token not in writer.ends]
-        eos = writer.ends[0] if len(writer.ends) == 1 else None
         config = replace(self.config, seed=self.config.seed + self.answers)
         self.answers += 1
-        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], config, eos, never, reader=self.reader))
+        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], config, writer.ends, never, reader=self.reader))
         pieces = pieces_of(writer.vocabulary, noted(tokens, writer.ends))
         if writer.template is None:
             pieces = until(_begun(pieces), ["\n"])
@@ -83,13 +82,14 @@ class Chat:
         """The tokens of as many of the last turns as leave room for an answer; the older ones are dropped."""
         context = getattr(getattr(self.writer.model, "config", None), "context", None)
         vocabulary: TextVocabulary = self.writer.vocabulary
-        ids = prompt_ids(vocabulary, self._text(turns[-1:] if self.writer.alone else turns))
+        marks = None if self.writer.template is None else False  # a template writes its own
+        ids = prompt_ids(vocabulary, self._text(turns[-1:] if self.writer.alone else turns), marks)
         if context is None:
             return ids
         room = context - min(self.config.new_tokens, context // 2)
         while len(ids) > room and len(turns) > 1:
             del turns[:2]
-            ids = prompt_ids(vocabulary, self._text(turns))
+            ids = prompt_ids(vocabulary, self._text(turns), marks)
             self._say(context)
         if len(ids) > room:
             self._say(context)

@@ -1,13 +1,14 @@
 """Texts as vectors: near in meaning, near in space."""
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from badak.data.given import whole
+from badak.data.given import several, whole
 from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, KindError, ShapeError
@@ -17,6 +18,9 @@ from badak.models.bert import SentenceEncoder
 from badak.models.pretrained import found
 from badak.naming import guard_names as _guard_names
 from badak.naming import guard_types as _guard_types
+from badak.nn.fingerprint import hash_of
+
+TOGETHER = 1_024  # texts that are cut into tokens at once
 
 
 class TextEncoder:
@@ -47,15 +51,36 @@ class TextEncoder:
         tokenizer = Tokenizer.load(place)
         return cls(SentenceEncoder.from_pretrained(place), tokenizer, length if type(length) is int and length > 2 else None)
 
-    def encode(self, texts: Sequence[str], batch: int = 32) -> np.ndarray:
-        """Vectors (N, C) float32 of N texts. Those of like length go through the model together, `batch` at a time."""
+    def encode(
+        self, texts: Sequence[str], batch: int = 32, cut: Callable[[int, int], None] | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> np.ndarray:  # fmt: skip
+        """Vectors (N, C) float32 of N texts. Those of like length go through the model together, `batch` at a time.
+
+        cut(i, tokens) is told which text has more tokens than `length`, done(n) how many more texts are through.
+        """
         whole("encode", "batch", batch)
-        rows = [self._cut(ids) for ids in self.tokenizer.encode_all(texts, marks=True)]
-        made = np.empty((len(rows), self.model.config.d_model), np.float32)
+        texts = [*several("encode", texts, "a list of texts", "encode(['a text'])")]
+        made = np.empty((len(texts), self.model.config.d_model), np.float32)
         with answering(self.model):
-            for chosen in BucketBatchSampler([len(row) for row in rows], batch, shuffle=False) if rows else ():
-                made[chosen] = self.model(pad([rows[i] for i in chosen], self.model.config.pad_id)).numpy()
+            for first in range(0, len(texts), TOGETHER):
+                rows = []
+                for i, ids in enumerate(self.tokenizer.encode_all(texts[first : first + TOGETHER], marks=True), first):
+                    if cut is not None and len(ids) > self.length:
+                        cut(i, len(ids))
+                    rows.append(self._cut(ids))
+                for chosen in BucketBatchSampler([len(row) for row in rows], batch, shuffle=False):
+                    at = [first + i for i in chosen]
+                    made[at] = self.model(pad([rows[i] for i in chosen], self.model.config.pad_id)).numpy()
+                    if done is not None:
+                        done(len(at))
         return made
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all that decides about a vector: weights, tokenizer, how much of a text is read, how it becomes one vector."""
+        config = self.model.config
+        about = f"{hash_of(self.model)} {self.length} {config.readout} {config.normalize} {config.norm_eps} {config.heads}"
+        return hashlib.sha256(about.encode() + self.tokenizer.to_bytes()).hexdigest()
 
     def _cut(self, ids: np.ndarray) -> np.ndarray:
         """The first `length` tokens; the last mark stays the last."""
@@ -87,14 +112,22 @@ def _kind(x: Any) -> str:
 
 
 def passages(path: Path, text: str) -> list[tuple[str, str]]:
-    """(where, paragraph) of a text, cut at empty lines."""
-    pieces, line = [], 1
-    for part in text.split("\n\n"):
-        begins = line + len(part) - len(part.lstrip("\n"))
-        if part.strip():
-            pieces.append((f"{path}:{begins}", " ".join(part.split())))
-        line += part.count("\n") + 2
+    """(where, paragraph) of a text, cut at empty lines, and at lines of white space."""
+    pieces: list[tuple[str, str]] = []
+    begins, words = 0, list[str]()
+    for number, row in enumerate([*text.split("\n"), ""], 1):
+        if row.strip():
+            begins = begins if words else number
+            words += row.split()
+        elif words:
+            pieces.append((f"{path}:{begins}", " ".join(words)))
+            words = []
     return pieces
+
+
+def lines(path: Path, text: str) -> list[tuple[str, str]]:
+    """(where, line) of a text, without the lines of white space."""
+    return [(f"{path}:{number}", row.strip()) for number, row in enumerate(text.split("\n"), 1) if row.strip()]
 
 
 _guard_names(globals(), __name__)

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.data.given import whole
 from badak.errors import ArgumentError, KindError
-from badak.generate.asked import ONE_ROW, expect_prompt, expect_settings
+from badak.generate.asked import ONE_ROW, Ends, ends_of, expect_prompt, expect_settings
 from badak.generate.filters import FILTERS, SampleConfig
 from badak.generate.sampling import Reader, answering, drawn, next_logits
 from badak.graph import effects
@@ -69,7 +69,7 @@ def explain(
     model: Module,
     ids: Tensor,
     config: SampleConfig,
-    eos: int | None = None,
+    eos: Ends = None,
     never: Sequence[int] = (),
     top: int = 3,
 ) -> Iterator[Step]:
@@ -79,11 +79,11 @@ def explain(
     whole("explain", "top", top, least=0)
     if ids.shape[0] != 1:
         raise ArgumentError(f"explain: expected one prompt ids (1, T); got {tuple(ids.shape)}", ONE_ROW)
-    return _explained(model, ids, config, eos, never, top)
+    return _explained(model, ids, config, ends_of(eos), never, top)
 
 
 def _explained(
-    model: Module, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int], top: int
+    model: Module, ids: Tensor, config: SampleConfig, ends: tuple[int, ...], never: Sequence[int], top: int
 ) -> Iterator[Step]:
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
     for _ in range(config.new_tokens):
@@ -91,7 +91,7 @@ def _explained(
         with answering(model):
             effects.watch(watched)
             try:
-                logits = next_logits(reader, ids, eos, never)
+                logits = next_logits(reader, ids, ends, never)
             finally:
                 effects.watch(watched, False)
             token, step = _chosen(logits, ids, config, generator, top)
@@ -101,7 +101,7 @@ def _explained(
         step["sources"] = [(int(place) + ids.shape[1] - seen, float(shares[place])) for place in places]
         yield Step(**step)
         ids = cat([ids, token], dim=1)
-        if step["token"] == eos:
+        if step["token"] in ends:
             return
 
 

@@ -4,11 +4,9 @@
     "".join(write_on(writer.model, writer.vocabulary, "Once", SampleConfig(), writer.ends))
 """
 
-import datetime
-import json
+import importlib.util
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +14,18 @@ from typing import Any
 from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, BadakError, FileError, MissingError
+from badak.generate import renderer
+from badak.generate.filters import SampleConfig
+from badak.generate.settings import sample_config, suppressed
 from badak.io.atomic import as_path
 from badak.io.config import read_json
-from badak.io.errors import line
-from badak.models.pretrained import CONFIG, found, from_pretrained, is_hub_name
+from badak.io.limited import limited
+from badak.models.folder import CONFIG
+from badak.models.hints import GENERATION, OWN, TEMPLATE, Hints, read_table
+from badak.models.pretrained import found, from_pretrained, is_hub_name
 from badak.nn import Module
 
-TEMPLATE, ABOUT_TOKENS = "chat_template.jinja", "tokenizer_config.json"
+ABOUT_TOKENS = "tokenizer_config.json"
 Turn = dict[str, str]  # {"role": "user", "content": "Hello"}
 
 
@@ -35,6 +38,7 @@ class Writer:
     ends: tuple[int, ...] = ()
     template: Callable[[Sequence[Turn]], str] | None = None
     alone: bool = False  # each text stands alone: the model never saw one line after another
+    config: SampleConfig = SampleConfig()  # how it writes unless told otherwise
 
 
 def place_of(name: str | os.PathLike) -> Path:
@@ -66,29 +70,48 @@ def open_folder(folder: str | os.PathLike, dtype: Any = None) -> Writer:
             f"{folder}: a tokenizer of {len(tokenizer)} tokens, a model of {model.config.vocab_size}",
             "the tokenizer that the model was trained with",
         )
-    return Writer(model, tokenizer, _ends(place, tokenizer), read_template(place))
+    hints = model.hints
+    writing, own = hints.generation or {}, own_words(hints.settings)
+    size = model.config.vocab_size  # a table that was rounded up has rows without a text
+    tokenizer.special = (*tokenizer.special, *suppressed(writing, size), *range(len(tokenizer), size))
+    mark_prompts(tokenizer, read_table(place / ABOUT_TOKENS))
+    config = sample_config(writing, place / GENERATION)
+    return Writer(model, tokenizer, _ends(hints, tokenizer), read_template(place), own.get("lines") is True, config)
 
 
-def _ends(place: Path, tokenizer: Tokenizer) -> tuple[int, ...]:
+def _ends(hints: Hints, tokenizer: Tokenizer) -> tuple[int, ...]:
     """The tokens that end a text: as generation_config.json says, else config.json, else the tokenizer's own."""
-    for name in ("generation_config.json", CONFIG):
-        said = _table(place / name).get("eos_token_id")
+    writing = hints.generation or {}
+    if writing.get("eos_token_id", 0) is None:
+        return ()
+    for table in (writing, hints.settings):
+        said = table.get("eos_token_id")
         ends = said if isinstance(said, list) else [said]
         if all(type(one) is int and 0 <= one < len(tokenizer) for one in ends):
             return tuple(ends)
     return () if tokenizer.eos is None else (tokenizer.eos,)
 
 
-def _table(path: Path) -> dict[str, Any]:
-    said = read_json(path) if path.is_file() else {}
-    if not isinstance(said, dict):
-        raise FileError(f"{path}: expected a table; got {type(said).__name__}", "restore the file from a copy")
-    return said
+def own_words(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What badak writes into config.json that transformers has no word for."""
+    said = settings.get(OWN)
+    return said if isinstance(said, dict) else {}
+
+
+def mark_prompts(tokenizer: Tokenizer, about: Mapping[str, Any]) -> None:
+    """Let prompts have the marks that transformers gives them: the tokenizer's own, or what tokenizer_config.json asks for."""
+    tokenizer.prompt_marks = True
+    if not {"add_bos_token", "add_eos_token"} & set(about):
+        return
+    marks = [about.get(f"{name}_token") if about.get(f"add_{name}_token") else None for name in ("bos", "eos")]
+    named = [one.get("content") if isinstance(one, dict) else one for one in marks]
+    before, behind = (one if isinstance(one, str) and one in tokenizer.ids else None for one in named)
+    tokenizer.surround(before, behind)
 
 
 def read_labels(place: Path) -> tuple[str, ...]:
     """What the classes of a text classifier are called, by number; () for one that tells a number."""
-    said = _table(place / CONFIG).get("id2label")
+    said = read_table(place / CONFIG).get("id2label")
     names = said if isinstance(said, dict) else {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' own, where none are given
     known = [names.get(str(at)) for at in range(len(names))]
     if not all(isinstance(name, str) for name in known):
@@ -98,7 +121,7 @@ def read_labels(place: Path) -> tuple[str, ...]:
 
 def read_template(place: Path) -> Callable[[Sequence[Turn]], str] | None:
     """How the folder writes a conversation, None where it does not say."""
-    said = _table(place / ABOUT_TOKENS)
+    said = read_table(place / ABOUT_TOKENS)
     text, where = said.get("chat_template"), place / ABOUT_TOKENS
     if (place / TEMPLATE).is_file():
         text, where = read_text(place / TEMPLATE), place / TEMPLATE
@@ -113,38 +136,20 @@ def read_template(place: Path) -> Callable[[Sequence[Turn]], str] | None:
 
 
 class Template:
-    """Turns as one text, by a template in the language of Jinja: an extra, in a sandbox, for the file need not be trusted."""
+    """Turns as one text, by a template in the language of Jinja: an extra, in a sandbox and with limits."""
 
     def __init__(self, text: str, marks: dict[str, Any], where: Any):
-        try:
-            from jinja2.sandbox import ImmutableSandboxedEnvironment
-        except ImportError:
+        if importlib.util.find_spec("jinja2") is None:
             raise MissingError(
                 f"{where}: a chat template, and jinja2 is not installed", 'pip install "badak[chat]", or --plain: turns as lines'
-            ) from None
-        self.marks, self.where = marks, where
-        room = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
-        room.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
-        room.globals |= {"raise_exception": _refuse, "strftime_now": lambda form: datetime.datetime.now().strftime(form)}
-        with _refused(self.where):
-            self.made = room.from_string(text)
+            )
+        self.text, self.marks, self.where = text, marks, where
+        self._render(None)
 
     def __call__(self, turns: Sequence[Turn]) -> str:
         """The text of the turns, and the beginning of an answer."""
-        with _refused(self.where):
-            return self.made.render(messages=[dict(turn) for turn in turns], add_generation_prompt=True, **self.marks)
+        return self._render([dict(turn) for turn in turns])
 
-
-@contextmanager
-def _refused(where: Any) -> Iterator[None]:
-    """Whatever Jinja and the template's own code raise, in two lines."""
-    try:
-        yield
-    except Exception as error:
-        raise FileError(
-            f"{where}: the chat template fails ({line(str(error), 200)})", "mend it, or --plain: turns as lines"
-        ) from None
-
-
-def _refuse(said: str) -> None:
-    raise ValueError(said)
+    def _render(self, turns: list[Turn] | None) -> str:
+        question = {"template": self.text, "marks": self.marks, "turns": turns}
+        return limited(renderer.__file__, question, self.where, "the chat template", "mend it, or --plain: turns as lines")

@@ -11,6 +11,8 @@ from badak.autograd import no_grad
 from badak.data.padding import pad
 from badak.errors import ArgumentError
 from badak.generate.asked import (
+    Ends,
+    ends_of,
     expect_answers,
     expect_known,
     expect_prompt,
@@ -71,7 +73,7 @@ def stream(
     model: Module,
     ids: Tensor,
     config: SampleConfig,
-    eos: int | None = None,
+    eos: Ends = None,
     never: Sequence[int] = (),
     starts: Tensor | None = None,
     reader: "Reader | None" = None,
@@ -80,9 +82,9 @@ def stream(
 
     model: any module that gives logits (B, T, V) for ids (B, T). ids (B, T) is the prompt, T at least 1; starts (B,): where the
     text of each row begins, 0 unless told. The model sees the last `model.config.context` tokens, all of them where it has no
-    such limit. A row ends with `eos` and is filled up with it while others go on. The tokens `never` are not written. The same
-    seed gives the same text. reader: one that has read another text for this model, such as the turns of a conversation so far:
-    what both texts begin with is not read again.
+    such limit. A row ends with `eos`, or one of several, and is filled up with the first of them while others go on. The tokens
+    `never` are not written. The same seed gives the same text. reader: one that has read another text for this model,
+    such as the turns of a conversation so far: what both texts begin with is not read again.
 
     Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
@@ -96,13 +98,13 @@ def stream(
         expect_starts(starts, len(ids))
     room = ids.shape[1] + config.new_tokens - 1
     if reader is None:
-        return _stream(closing(Reader(model, room, starts)), ids, config, eos, never)
+        return _stream(closing(Reader(model, room, starts)), ids, config, ends_of(eos), never)
     reader.go_on(ids, room)
-    return _stream(nullcontext(reader), ids, config, eos, never)
+    return _stream(nullcontext(reader), ids, config, ends_of(eos), never)
 
 
 def _stream(
-    opened: AbstractContextManager["Reader"], ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int]
+    opened: AbstractContextManager["Reader"], ids: Tensor, config: SampleConfig, ends: tuple[int, ...], never: Sequence[int]
 ) -> Iterator[Tensor]:
     generator = Generator().manual_seed(config.seed)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
@@ -112,21 +114,22 @@ def _stream(
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
             with answering(model) if trained else no_grad():
-                logits = next_logits(reader, ids, eos, never)
+                logits = next_logits(reader, ids, ends, never)
                 token = drawn(filter_rows(logits, ids, starts, config), config, generator)
-            if eos is not None:
-                token = where(ended, full_like(token, eos), token)
+            if ends:
+                token = where(ended, full_like(token, ends[0]), token)
+            for eos in ends:
                 ended = ended | (token == eos)
             yield token
             ids = cat([ids, token], dim=1)
-            if eos is not None and bool(ended.all()):
+            if ends and bool(ended.all()):
                 return
 
 
-def next_logits(reader: "Reader", ids: Tensor, eos: int | None, never: Sequence[int]) -> Tensor:
+def next_logits(reader: "Reader", ids: Tensor, ends: tuple[int, ...], never: Sequence[int]) -> Tensor:
     """The logits (B, V) of what may come after ids: of 32 bits at least, without the tokens `never`."""
     logits = widened(reader.read(ids))
-    expect_known(eos, logits.shape[-1])
+    expect_known(ends, logits.shape[-1])
     expect_answers(reader.model, logits)
     return forbid(logits, never)
 
@@ -241,7 +244,7 @@ def cache_for(model: Module, room: int, context: int | None) -> KeyValueCache:
 Prompts = Tensor | Sequence[Sequence[int] | Tensor]
 
 
-def generate(model: Module, ids: Prompts, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()) -> Any:
+def generate(model: Module, ids: Prompts, config: SampleConfig, eos: Ends = None, never: Sequence[int] = ()) -> Any:
     """What the model writes after prompts, with them before it.
 
     ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
@@ -263,7 +266,7 @@ def generate(model: Module, ids: Prompts, config: SampleConfig, eos: int | None 
     return [_ended(generate(model, one[None], config, eos, never)[0], len(one), eos) for one in prompts]
 
 
-def _together(model: Module, prompts: list, config: SampleConfig, eos: int | None, never: Sequence[int], alike: bool) -> list:
+def _together(model: Module, prompts: list, config: SampleConfig, eos: Ends, never: Sequence[int], alike: bool) -> list:
     """All prompts at once, ending at one place; before the shorter ones stands what nobody sees."""
     ids = pad(prompts, 0, left=True)
     gaps = [ids.shape[1] - len(one) for one in prompts]
@@ -274,16 +277,15 @@ def _together(model: Module, prompts: list, config: SampleConfig, eos: int | Non
     return [_ended(row[gap:], len(one), eos) for row, gap, one in zip(made, gaps, prompts)]
 
 
-def _ended(text: Tensor, prompt: int, eos: int | None) -> Tensor:
+def _ended(text: Tensor, prompt: int, eos: Ends) -> Tensor:
     """The text up to the first `eos` behind the prompt, which is kept."""
-    if eos is None:
-        return text
-    places = (text[prompt:] == eos).nonzero()
-    return text if not len(places) else text[: prompt + int(places[0]) + 1]
+    ends = ends_of(eos)
+    place = next((at for at, token in enumerate(text[prompt:].tolist()) if token in ends), None)
+    return text if place is None else text[: prompt + place + 1]
 
 
 def beam_search(
-    model: Module, ids: Tensor, config: SampleConfig, eos: int | None = None, never: Sequence[int] = ()
+    model: Module, ids: Tensor, config: SampleConfig, eos: Ends = None, never: Sequence[int] = ()
 ) -> Tensor:
     """For each prompt of ids (B, T) the likeliest of the texts that `config.beams` beams find, (B, T + new), filled up with `eos`.
 
@@ -299,15 +301,15 @@ def beam_search(
     expect_prompt(ids)
     made = search(Reader(model, ids.shape[1] + config.new_tokens - 1), ids, config, eos, never)
     longest = max(map(len, made))
-    filled = [cat([one, one.new_full((longest - len(one),), eos or 0)]) for one in made]
+    filled = [cat([one, one.new_full((longest - len(one),), (*ends_of(eos), 0)[0])]) for one in made]
     return stack(filled)
 
 
 class _Search:
     """The beams of one prompt: the texts that are written, and those that have ended, the best first."""
 
-    def __init__(self, config: SampleConfig, eos: int | None, first: int):
-        self.config, self.eos = config, eos
+    def __init__(self, config: SampleConfig, ends: tuple[int, ...], first: int):
+        self.config, self.ends = config, ends
         self.rows, self.scores = [first], [0.0]  # of the texts that are written: where they stand, and their log-probabilities
         self.ended: list[tuple[float, Tensor]] = []
 
@@ -319,8 +321,8 @@ class _Search:
             key=lambda one: -one[0],
         )
         going: list[tuple[float, int, int]] = []
-        for rank, (score, row, token) in enumerate(found[: 2 * k]):
-            if token != self.eos:
+        for rank, (score, row, token) in enumerate(found[: max(2, 1 + len(self.ends)) * k]):
+            if token not in self.ends:
                 going += [(score, row, token)] if len(going) < k else []
             elif rank < k:
                 self.ended.append((score / length, cat([texts[row], tensor([token])])))
@@ -333,21 +335,22 @@ class _Search:
         return max(self.ended, key=lambda one: one[0])[1] if self.ended else nothing
 
 
-def search(reader: Any, ids: Tensor, config: SampleConfig, eos: int | None, never: Sequence[int] = ()) -> list[Tensor]:
+def search(reader: Any, ids: Tensor, config: SampleConfig, eos: Ends, never: Sequence[int] = ()) -> list[Tensor]:
     """The best text (T + new,) of each prompt of ids (B, T), see `beam_search`; all beams of all prompts are read at once.
 
     reader: `read(texts)` gives the logits (R, V) after R texts of one length, `take(rows)` lets it go on with these of them, and
     `model` is what is asked.
     """
     config = replace(config, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
-    searches = [_Search(config, eos, row) for row in range(len(ids))]
+    ends = ends_of(eos)
+    searches, most = [_Search(config, ends, row) for row in range(len(ids))], max(2, 1 + len(ends)) * config.beams
     texts, running = ids, searches  # (R, length), those whose texts they are
     with answering(reader.model):
         for step in range(1, config.new_tokens + 1):
             scores = tensor([score for one in running for score in one.scores])
-            chances = next_logits(reader, texts, eos, never).log_softmax(dim=-1)
+            chances = forbid(next_logits(reader, texts, ends, ()).log_softmax(dim=-1), never)  # what is left keeps its chance
             chances = filter_logits(chances, texts, config) + scores[:, None]  # (R, V)
-            best, tokens = (x.tolist() for x in chances.topk(min(2 * config.beams, chances.shape[1]), dim=-1))  # each (R, 2 k)
+            best, tokens = (x.tolist() for x in chances.topk(min(most, chances.shape[1]), dim=-1))  # each (R, 2 k)
             kept: list[tuple[float, int, int]] = []
             for one in running:
                 going = one.choose(best, tokens, texts, step)

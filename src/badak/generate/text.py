@@ -11,6 +11,7 @@ from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, BadakWarning
+from badak.generate.asked import Ends, ends_of
 from badak.generate.explain import loop_in
 from badak.generate.fill_mask import fill_mask
 from badak.generate.filters import SampleConfig
@@ -27,31 +28,36 @@ def write_on(
     vocabulary: TextVocabulary,
     prompt: str,
     config: SampleConfig,
-    eos: int | Sequence[int] | None = None,
+    eos: Ends = None,
     stop: Sequence[str] = (),
     written: list[int] | None = None,
 ) -> Iterator[str]:
     """The prompt, then what the model writes after it, as it comes; ends before the token `eos`, or one of several, and before
     the texts `stop`.
 
-    No other special token is written. An empty prompt is a new line. Raises ArgumentError for a prompt of words or characters
-    that the model has never seen. written: a list that is given the new tokens.
+    No other special token is written. An empty prompt is a new line, or the marks that a Tokenizer puts around a prompt.
+    Raises ArgumentError for a prompt of words or characters that the model has never seen. written: a list that is given the
+    new tokens.
     """
     ids = prompt_ids(vocabulary, prompt)
     stop = stops(stop)
-    ends = tuple(eos) if isinstance(eos, Sequence) else () if eos is None else (eos,)
+    ends = ends_of(eos)
     never = [token for token in vocabulary.special if token not in ends]
     yield prompt
     if config.beams > 1:
-        made = generate(model, from_numpy(ids)[None], config, ends[0] if ends else None, never)[0, len(ids) :].tolist()
-        tokens = iter(made)
+        tokens = iter(generate(model, from_numpy(ids)[None], config, ends, never)[0, len(ids) :].tolist())
     else:
-        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends[0] if len(ends) == 1 else None, never))
-    yield from until(pieces_of(vocabulary, noted(tokens, ends, written)), stop)
+        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends, never))
+    yield from until(pieces_of(vocabulary, noted(tokens, ends, written), ids), stop)
 
 
-def prompt_ids(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
-    """The tokens of a prompt (T,), at least one."""
+def prompt_ids(vocabulary: TextVocabulary, prompt: str, marks: bool | None = None) -> np.ndarray:
+    """The tokens of a prompt (T,), at least one. marks: whether a Tokenizer's own stand around it; as `prompt_marks` says."""
+    if isinstance(vocabulary, Tokenizer) and (vocabulary.prompt_marks if marks is None else marks):
+        known(vocabulary, text("prompt_ids", prompt))
+        ids = vocabulary.encode(prompt, marks=True)
+        if ids.size:
+            return ids
     ids = known(vocabulary, text("prompt_ids", prompt) or "\n")
     if ids.size == 0:
         raise ArgumentError("generate: the prompt has no word", f'--prompt "{vocabulary.tokens[len(vocabulary) // 2]}"')
@@ -68,10 +74,10 @@ def noted(tokens: Iterator[int], ends: Sequence[int], written: list[int] | None 
         yield token
 
 
-def pieces_of(vocabulary: TextVocabulary, tokens: Iterator[int]) -> Iterator[str]:
-    """The text of tokens as they come."""
+def pieces_of(vocabulary: TextVocabulary, tokens: Iterator[int], after: Sequence[int] | np.ndarray = ()) -> Iterator[str]:
+    """The text of tokens as they come, behind the text of others."""
     if isinstance(vocabulary, Tokenizer):
-        return vocabulary.pieces(tokens)
+        return vocabulary.pieces(tokens, after=[int(token) for token in after])
     gap = " " if isinstance(vocabulary, WordVocabulary) else ""
     return (gap + vocabulary.decode([token]) for token in tokens)
 
@@ -114,11 +120,15 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
 
 
 def fill_sentence(
-    model: Module, vocabulary: WordVocabulary, sentence: str, top: int = 5
+    model: Module, vocabulary: WordVocabulary | Tokenizer, sentence: str, top: int = 5
 ) -> tuple[str, list[list[tuple[str, float]]]]:
     """The sentence with the likeliest word in each [MASK], and for each of them the `top` words with their probabilities."""
-    ids = np.array([vocabulary.sos, *known(vocabulary, sentence), vocabulary.eos], np.int64)
-    rankings = fill_mask(model, from_numpy(ids), vocabulary.mask, top, vocabulary.special)
+    if isinstance(vocabulary, Tokenizer):
+        known(vocabulary, sentence)
+        ids = vocabulary.encode(sentence, marks=True)
+    else:
+        ids = np.array([vocabulary.sos, *known(vocabulary, sentence), vocabulary.eos], np.int64)
+    rankings = fill_mask(model, from_numpy(ids), vocabulary.mask, top, vocabulary.special)  # type: ignore[arg-type]
     ids[ids == vocabulary.mask] = [ranking[0][0] for ranking in rankings]
     words = [[(vocabulary.tokens[token], chance) for token, chance in ranking] for ranking in rankings]
     return vocabulary.decode(ids, skip_special=True), words
@@ -127,8 +137,10 @@ def fill_sentence(
 def known(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
     """The tokens of `prompt`; a word that the model has never seen is refused with the nearest known ones."""
     ids = vocabulary.encode(prompt)
-    if isinstance(vocabulary, WordVocabulary) and (ids == vocabulary.unk).any():
-        word = prompt.split()[int(np.flatnonzero(ids == vocabulary.unk)[0])]
+    by_words = isinstance(vocabulary, WordVocabulary) or isinstance(vocabulary, Tokenizer) and vocabulary.by_words
+    unknown: Any = getattr(vocabulary, "unk", None) if by_words else None
+    if unknown is not None and (ids == unknown).any():
+        word = next(word for word in prompt.split() if unknown in vocabulary.encode(word))
         near = [token for token in vocabulary.tokens if token.strip(",.;").lower() == word.strip(",.;").lower()]
         hint = (
             f"the model knows {' and '.join(near)}"

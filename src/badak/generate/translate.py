@@ -60,14 +60,21 @@ def framed(tokenizer: Tokenizer | MarianTokens, sentences: Iterable[str]) -> lis
 
 def translate(
     model: Seq2Seq, tokenizer: Tokenizer | MarianTokens, sentences: Sequence[str], config: TranslateConfig | None = None,
-    each: Each = one_by_one,
+    each: Each = one_by_one, cut: Callable[[int, int], None] | None = None,
 ) -> list[str]:  # fmt: skip
-    """The translation of each sentence, "" for one that is empty. ArgumentError for one that is longer than the model reads.
+    """The translation of each sentence, "" for one that is empty.
 
     each(lots, work) -> what work gives for each lot of sentences, in their order: several ranks may share them.
+    cut(i, tokens) is told which sentence is longer than the model reads: its beginning is translated. Without it that is an
+    ArgumentError.
     """
     made: list[str] = [""] * len(sentences)
-    for i, ids in translations(model, framed(tokenizer, sentences), config or TranslateConfig(), each).items():
+    rows, context = framed(tokenizer, sentences), model.config.context
+    for i, row in enumerate(rows):
+        if cut is not None and len(row) > context:
+            cut(i, len(row))
+            rows[i] = np.append(row[: context - 1], row[-1])
+    for i, ids in translations(model, rows, config or TranslateConfig(), each).items():
         made[i] = tokenizer.decode(ids, skip_special=True).strip()
     return made
 

@@ -71,6 +71,8 @@ class BERTEncoder(Pretrained):
     mask: a badak.Mask of what else may be seen; padding never is.
     """
 
+    marks, writes = ("sos", "eos"), False
+
     def __init__(self, config: BERTConfig):
         super().__init__()
         self.config, C = config, config.d_model

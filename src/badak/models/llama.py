@@ -8,7 +8,8 @@
 The norm divides by the root mean square and subtracts no mean; there are no biases. G heads of keys and values serve H heads of
 queries, H / G each ("grouped"), so that a cache holds H / G times less.
 
-Qwen2 adds biases to queries, keys and values; Qwen3 a norm to each query and key; Mistral is Llama.
+Qwen2 adds biases to queries, keys and values; Qwen3 a norm to each query and key; Mistral, and some layers of Qwen, a sliding
+window: a query sees the last `sliding_window` keys, its own included. What stands before reaches it through the layers between.
 
 Sources: Touvron et al. 2023, "LLaMA"; Su et al. 2021, "RoFormer"; Shazeer 2020, "GLU Variants Improve Transformer"; Zhang and
 Sennrich 2019, "Root Mean Square Layer Normalization"; Ainslie et al. 2023, "GQA".
@@ -28,6 +29,8 @@ from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
 from badak.nn.mask import AnyMask, Mask
 from badak.tensor import Tensor, cat
+
+WIDEST = 1 << 16  # channels of a head
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,26 @@ class LlamaConfig:
     tied: bool = option(True, "the output reuses the token table")
     qkv_bias: bool = option(False, "biases for queries, keys and values (Qwen2)")
     qk_norm: bool = option(False, "a norm for each query and key (Qwen3)")
+    sliding_window: int = option(0, "keys that a query sees, its own included; 0: all", unit="tokens", at_least=0)
+    layer_types: tuple[Literal["full_attention", "sliding_attention"], ...] = ()  # of each layer; (): the window is in all
 
     def __post_init__(self):
         check(self)
+        if self.layer_types and len(self.layer_types) != self.layers:
+            raise ArgumentError(
+                f"LlamaConfig: {len(self.layer_types)} layer_types for {self.layers} layers", "one for each layer, or ()"
+            )
+        if "sliding_attention" in self.layer_types and not self.sliding_window:
+            raise ArgumentError("LlamaConfig: sliding_attention in layer_types, and sliding_window=0", "sliding_window=4096")
         if not self.head_dim:
             check_heads(type(self).__name__, self.d_model, self.heads)
         if self.heads % self.key_heads:
             raise ArgumentError(
                 f"LlamaConfig: heads={self.heads} is not a multiple of key_heads={self.key_heads}",
-                f"key_heads in {{{', '.join(str(g) for g in range(1, self.heads + 1) if self.heads % g == 0)}}}",
+                f"key_heads in {{{', '.join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0)}}}",
             )
+        if self.width > WIDEST:
+            raise ArgumentError(f"LlamaConfig: a head has {self.width:,} channels, {WIDEST:,} at most", "a smaller head_dim")
         if self.width % 2:
             raise ArgumentError(
                 f"LlamaConfig: a head has {self.width} channels, and rotary positions turn pairs of them", "an even head_dim"
@@ -84,6 +97,16 @@ class LlamaConfig:
     def width(self) -> int:
         """Channels D of a head."""
         return self.head_dim or self.d_model // self.heads
+
+    @property
+    def computed(self) -> int:
+        """Numbers in the tables of angles, which are worked out and not learned."""
+        return self.context * self.width
+
+    def windows(self) -> list[int]:
+        """How many keys a query of each layer sees, (L,); 0: all."""
+        kinds = self.layer_types or ("sliding_attention",) * self.layers
+        return [self.sliding_window if kind == "sliding_attention" else 0 for kind in kinds]
 
     def frequencies(self) -> list[float]:
         """Radians that each pair of channels turns from one position to the next, (D / 2,)."""
@@ -102,11 +125,12 @@ def _stretched(frequency: float, by: RotaryScaling) -> float:
 
 
 class Attention(nn.Module):
-    """Causal self-attention with rotary positions; query head h reads key head h // (H / G)."""
+    """Causal self-attention with rotary positions; query head h reads key head h // (H / G). window: keys that a query sees."""
 
-    def __init__(self, config: LlamaConfig):
+    def __init__(self, config: LlamaConfig, window: int = 0):
         super().__init__()
         H, G, D = config.heads, config.key_heads, config.width
+        self.window = window
         self.heads, self.key_heads, self.dropout = H, G, config.dropout
         self.qkv = nn.Linear(config.d_model, (H + 2 * G) * D, bias=config.qkv_bias)
         self.out = nn.Linear(H * D, config.d_model, bias=False)
@@ -123,10 +147,19 @@ class Attention(nn.Module):
         q, k = turned[:, :H], turned[:, H:]
         p = self.dropout if self.training else 0.0
         if cache is None:
+            keep = within(keep, self.window, T)
             y = F.scaled_dot_product_attention(q, k, v, keep, p, is_causal=keep is None, enable_gqa=True)  # (B, H, T, D)
         else:
-            y = cache.attend(layer, q, k, v, p, keep)  # the same, with the keys and values of what was read before
+            y = cache.attend(layer, q, k, v, p, keep, self.window)  # the same, with the keys and values of what was read before
         return self.drop(self.out(y.transpose(1, 2).flatten(2)))
+
+
+def within(keep: AnyMask | None, window: int, T: int) -> AnyMask | None:
+    """What T queries see of `keep` (None: causal order) where each sees `window` keys at most, its own included; 0: all."""
+    if not window or T <= window:
+        return keep
+    near = Mask.window(window)
+    return keep & near.keep(T) if isinstance(keep, Tensor) else (Mask.causal() if keep is None else keep) & near
 
 
 class FeedForward(nn.Module):
@@ -146,9 +179,9 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """One layer: first look back, then think it over."""
 
-    def __init__(self, config: LlamaConfig):
+    def __init__(self, config: LlamaConfig, window: int = 0):
         super().__init__()
-        self.norm1, self.attention = nn.RMSNorm(config.d_model, config.norm_eps), Attention(config)
+        self.norm1, self.attention = nn.RMSNorm(config.d_model, config.norm_eps), Attention(config, window)
         self.norm2, self.feed_forward = nn.RMSNorm(config.d_model, config.norm_eps), FeedForward(config)
 
     def forward(self, x: Tensor, rotary: nn.Module, *seen) -> Tensor:  # seen: a mask, then a cache and the number of this layer
@@ -169,7 +202,7 @@ class Llama(Pretrained):
         self.config = config
         self.token = nn.Embedding(config.vocab_size, config.d_model)
         self.rotary = nn.RotaryEmbedding(config.width, config.context, frequencies=config.frequencies())
-        self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
+        self.blocks = nn.ModuleList([Block(config, window) for window in config.windows()])
         self.norm = nn.RMSNorm(config.d_model, config.norm_eps)
         self.output = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.apply(start)

@@ -1,23 +1,30 @@
 """What the folders of Marian call the settings and tensors of a Seq2Seq: the paper's Transformer, trained on many pairs of
 languages (the "opus-mt" models).
+
+Marian has the norm behind each part, and computes its positions: all sines, then all cosines. A Seq2Seq with the norm before each
+part is written as Blenderbot, which has the same layers and keeps its positions as a table: ours is put there. Only such a table
+is read.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from badak.errors import ArgumentError
 from badak.models.pretrained import Format, Settings
-from badak.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from badak.models.seq2seq import Seq2Seq, Seq2SeqConfig, positions_of
+from badak.tensor import Tensor, arange, cat, float32, zeros
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 
 
 def _read(said: Settings) -> Seq2SeqConfig:
+    norm_first = said.get("model_type") == "blenderbot"
     for name, *known in (
         ("scale_embedding", True),
         ("static_position_embeddings", True),
-        ("normalize_before", False),
+        ("normalize_before", norm_first),
         ("normalize_embedding", False),
-        ("add_final_layernorm", False),
+        ("add_final_layernorm", norm_first),
         ("share_encoder_decoder_embeddings", True),
         ("tie_word_embeddings", True),
         ("activation_function", *ACTIVATIONS),
@@ -36,7 +43,7 @@ def _read(said: Settings) -> Seq2SeqConfig:
         decoder_layers=said.whole("decoder_layers"),
         feedforward=said.whole("encoder_ffn_dim"),
         dropout=said.number("dropout", 0.1),
-        norm_first=False,
+        norm_first=norm_first,
         activation=activation,
         positions="halves",
         output_bias=True,
@@ -46,12 +53,7 @@ def _read(said: Settings) -> Seq2SeqConfig:
     )
 
 
-def _write(config: Seq2SeqConfig) -> dict[str, Any]:
-    if config.norm_first or config.positions != "halves":
-        raise ArgumentError(
-            f"no folder of MarianMTModel can say norm_first={config.norm_first} with positions={config.positions!r}",
-            "badak.save(model.state_dict(), path), or a model with norm_first=False and positions='halves'",
-        )
+def _write(config: Seq2SeqConfig, kind: str) -> dict[str, Any]:
     both = {f"{side}_{name}": value for side in ("encoder", "decoder")
             for name, value in (("attention_heads", config.heads), ("ffn_dim", config.feedforward))}  # fmt: skip
     return {
@@ -68,9 +70,51 @@ def _write(config: Seq2SeqConfig) -> dict[str, Any]:
         "share_encoder_decoder_embeddings": True,
         "pad_token_id": config.pad_id,
         "decoder_start_token_id": config.sos_id,
+        "bos_token_id": config.sos_id,
         "eos_token_id": config.eos_id,
-        "forced_eos_token_id": config.eos_id,
+        **({"encoder_no_repeat_ngram_size": 0} if config.norm_first else {}),
     }
+
+
+_BIAS, _POSITIONS = "final_logits_bias", "embed_positions.weight"
+
+
+def _no_bias(config: Seq2SeqConfig) -> dict[str, Tensor]:
+    """transformers adds a bias to the logits in any case: zeros, where ours has none."""
+    return {} if config.output_bias else {_BIAS: zeros(1, config.vocab_size)}
+
+
+def _tables(config: Seq2SeqConfig) -> dict[str, Tensor]:
+    """The same, and the positions, which Blenderbot keeps in a table on each side."""
+    return _no_bias(config) | {f"model.{side}.{_POSITIONS}": positions_of(config).clone() for side in ("encoder", "decoder")}
+
+
+def _settle(config: Seq2SeqConfig, tensors: Mapping[str, Tensor]) -> Seq2SeqConfig:
+    """Whether there is a bias, and where the cosines of a table stand, is seen in the tensors."""
+    bias, table = (next((x for name, x in tensors.items() if name.endswith(one)), None) for one in (_BIAS, _POSITIONS))
+    if bias is not None and not bool((bias != 0).any()):
+        config = replace(config, output_bias=False)
+    pairs = replace(config, positions="pairs")
+    if not config.norm_first or table is None or table.shape != (config.context, config.d_model):
+        return config
+    return pairs if bool((table.to(float32) - positions_of(pairs)).abs().max() <= 2**-8) else config
+
+
+def _halved(model: Seq2Seq) -> dict[str, Tensor]:
+    """The tensors of a model that computes the same with all sines before all cosines: the channels in another order.
+
+    What maps from the C channels has them in its columns, what maps to them in its rows; norms have one number for each.
+    """
+    state, C = model.state_dict(), model.config.d_model
+    if model.config.positions == "halves":
+        return state
+    order = cat([arange(0, C, 2), arange(1, C, 2)])
+    turned = {}
+    for name, x in state.items():
+        reads = name.endswith(("token.weight", "in_proj_weight", "linear1.weight"))
+        writes = name.endswith(("out_proj.weight", "out_proj.bias", "linear2.weight", "linear2.bias")) or ".norm" in name
+        turned[name] = x[:, order] if reads else x[order] if writes else x
+    return turned
 
 
 def _layer(side: str, attentions: dict[str, str], norms: dict[str, str]) -> dict[str, str | tuple[str, ...]]:
@@ -84,18 +128,20 @@ def _layer(side: str, attentions: dict[str, str], norms: dict[str, str]) -> dict
     return names | {f"{layer}{ours}": f"{layer}{theirs}" for ours, theirs in norms.items()}
 
 
+_NAMES: dict[str, str | tuple[str, ...]] = {
+    "token": "shared",
+    "bias": "~final_logits_bias",
+    **_layer("encoder", {"self_attn": "self_attn"}, {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}),
+    **_layer("decoder", {"self_attn": "self_attn", "multihead_attn": "encoder_attn"},
+             {"norm1": "self_attn_layer_norm", "norm2": "encoder_attn_layer_norm", "norm3": "final_layer_norm"}),
+}  # fmt: skip
+_SINES = r"model\.(en|de)coder\.embed_positions\.weight"
+_AGAIN = r"lm_head\.weight|model\.(en|de)coder\.embed_tokens\.weight"  # the table again
+
 Seq2Seq.formats = [
-    Format(
-        "marian", "MarianMTModel", _read, _write,
-        {
-            "token": "shared",
-            "bias": "~final_logits_bias",
-            **_layer("encoder", {"self_attn": "self_attn"},
-                            {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}),
-            **_layer("decoder", {"self_attn": "self_attn", "multihead_attn": "encoder_attn"},
-                            {"norm1": "self_attn_layer_norm", "norm2": "encoder_attn_layer_norm", "norm3": "final_layer_norm"}),
-        },
-        base="model.",
-        idle=r"lm_head\.weight|model\.(en|de)coder\.embed_(tokens|positions)\.weight",  # the table again, and sines
-    )
+    Format("marian", "MarianMTModel", _read, _write, _NAMES, "model.", idle=rf"{_AGAIN}|{_SINES}",
+           fits=lambda config: not config.norm_first, settle=_settle, constants=_no_bias, state=_halved),
+    Format("blenderbot", "BlenderbotForConditionalGeneration", _read, _write,
+           {**_NAMES, "encoder.norm": "encoder.layer_norm", "decoder.norm": "decoder.layer_norm"}, "model.", idle=_AGAIN,
+           fits=lambda config: config.norm_first, settle=_settle, constants=_tables),
 ]  # fmt: skip

@@ -1,32 +1,35 @@
 """Models in folders: Hugging Face's form, config.json beside tensors in safetensors files, read and written without its library.
 
     model = GPT.from_pretrained("gpt2")            a folder, or a name of the Hugging Face Hub
-    model.save_pretrained("mine")                  what transformers reads, too
+    model.save_pretrained("mine")                  what transformers reads, too; with all that the folder said (`hints.py`)
 
 What a folder calls its settings and tensors, and what we call them, stands in `published.py`.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from badak import nn
+from badak.data.tokenizer_files import AnyVocabulary, token_ids, tokenizer_files
 from badak.errors import ArgumentError, DTypeError, FileError
-from badak.io import config, pt, safetensors
-from badak.io.atomic import as_path, write_file
+from badak.io import config
+from badak.io.atomic import as_path
 from badak.io.errors import line, shown
+from badak.io.whole import whole_folder
+from badak.models.card import card_of
+from badak.models.folder import BESIDE, CONFIG, SHARD, json_bytes, read_tensors, write_folder
+from badak.models.hints import GENERATION, MARKS, Hints, read_hints
+from badak.models.sizes import expect_sizes
 from badak.tensor import Tensor, cat, device
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.dtypes import float32
 
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-OLD_WEIGHTS, OLD_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
-BESIDE = ("*.json", "*.txt", "*.jinja", "*.spm")  # settings, tokenizers, chat templates
-SHARD = 5_000_000_000  # bytes of a file at most
+CARD = "README.md"
+LARGEST = 1 << 40  # of a whole number in config.json
 NAMED = 5  # tensors that one message names
 
 
@@ -37,13 +40,17 @@ class Format:
     kind: str  # model_type in config.json
     architecture: str  # the class that transformers has for it
     read: Callable[["Settings"], Any]  # their settings as our config
-    write: Callable[[Any], dict[str, Any]]  # and back
+    write: Callable[[Any, str], dict[str, Any]]  # and back; of a model that was read, with the model_type that it had
     names: Mapping[str, str | tuple[str, ...]]  # our module: theirs, {} for the layer's number; several are joined along the rows
     base: str = ""  # what stands before the names of the model proper, where it has a head; "~" before ours: not within
     turned: tuple[str, ...] = ()  # our modules whose weights are kept as (inputs, outputs)
     idle: str = r"(?!)"  # a pattern of names that carry nothing that we need
     also: tuple[str, ...] = ()  # other kinds that are read
     beside: Callable[[Any], dict[str, Any]] = lambda config: {}  # other files that belong to the folder, and what they say
+    fits: Callable[[Any], bool] = lambda config: True  # whether it can hold a model of this config
+    settle: Callable[[Any, Mapping[str, Tensor]], Any] = lambda config, tensors: config  # the config, once the tensors are known
+    state: Callable[[Any], Mapping[str, Tensor]] = lambda model: model.state_dict()  # what is written of a model
+    constants: Callable[[Any], dict[str, Tensor]] = lambda config: {}  # tensors by their names that our model has no need of
 
 
 class Settings(dict):
@@ -72,10 +79,20 @@ class Settings(dict):
                 "transformers reads this folder: badak run SCRIPT",
             )
 
+    def table(self, name: str) -> "Settings":
+        """A table of further settings, empty where there is none."""
+        value = self.get(name)
+        if not isinstance(value, dict | None):
+            raise FileError(f"{self.where}: {name} must be a table; got {shown(value)}", "restore the file from a copy")
+        inner = Settings(value or {})
+        inner.where = self.where
+        return inner
+
     def _of(self, kind: Any, name: str, default: Any) -> Any:
         value = self.get(name)
         value = default if value is None else value
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if not fits or type(value) is int and abs(value) > LARGEST:
             wanted = "true or false" if kind is bool else "a whole number" if kind is int else "a number"
             raise FileError(f"{self.where}: {name} must be {wanted}; got {shown(value)}", "restore the file from a copy")
         return value
@@ -85,7 +102,10 @@ class Pretrained(nn.Module):
     """A model that can be read from a folder and written to one."""
 
     config: Any
-    formats: ClassVar[list[Format]] = []  # the first one is written
+    formats: ClassVar[list[Format]] = []  # the first one that fits is written
+    writes: ClassVar[bool] = True  # whether it writes texts, token by token
+    marks: ClassVar[tuple[str, str]] = ("", "")  # what stands before and behind each text, as a Tokenizer calls it
+    hints: Hints = Hints()
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike, dtype: DType | None = None):
@@ -105,37 +125,62 @@ class Pretrained(nn.Module):
                 "badak.models.from_pretrained(folder) chooses the class",
             )
         config, tensors = _config(chosen, settings), read_tensors(place)
-        _expect_layers(config, len(tensors), settings.where)
+        expect_sizes(config, tensors, settings.where)
+        config = chosen.settle(config, tensors)
         on_meta: Any = device("meta")
         with on_meta:  # nothing is drawn: the seed's numbers stay those of the program
             model = cls(config)
         state = _ours(model, chosen, tensors, place)
         model.load_state_dict({name: x.to(dtype or float32) for name, x in state.items()}, assign=True)
         model.compute_tables()
+        model.hints = read_hints(place, settings)
         return model.eval()
 
-    def save_pretrained(self, folder: str | os.PathLike, dtype: DType | None = None, shard: int = SHARD) -> None:
-        """Write config.json and the tensors into `folder`, made if absent, as transformers does.
+    def save_pretrained(
+        self, folder: str | os.PathLike, dtype: DType | None = None, shard: int = SHARD, tokenizer: AnyVocabulary | None = None
+    ) -> None:
+        """Write config.json, generation_config.json, the tensors, the tokenizer and README.md into `folder`, for transformers, too.
 
         dtype: of the tensors on disk, theirs unless told. Above `shard` bytes they go into several files, with an index.
+        tokenizer: the one of the model; without it that of the folder which the model was read from. A folder that is not there
+        yet is made as a whole or not at all; in one that is there, files of these names are replaced, but no README.md.
         """
         _expect_dtype("save_pretrained", dtype)
         if type(shard) is not int or shard < 1:
             raise ArgumentError(f"save_pretrained: shard must be 1 or more bytes; got {shown(shard)}", f"shard={SHARD}")
-        place, chosen = as_path(folder), self.formats[0]
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"{place}: cannot be made ({error.strerror})", "choose another folder") from error
+        place, chosen = as_path(folder), _format_of(self)
         tensors = _theirs(self, chosen, dtype)
         stored = {x.dtype for x in tensors.values() if x.is_floating_point()}
-        said = {"architectures": [chosen.architecture], "model_type": chosen.kind, **chosen.write(self.config)}
+        hints = self.hints if tokenizer is None else self._hints_of(tokenizer)
+        sizes = {"architectures": [chosen.architecture], "model_type": chosen.kind, **chosen.write(self.config, hints.kind)}
         if len(stored) == 1:
-            said["dtype"] = str(stored.pop()).rpartition(".")[2]
-        for name, value in {CONFIG: said, **chosen.beside(self.config)}.items():
-            (place / name).parent.mkdir(exist_ok=True)
-            _write_json(place / name, value)
-        _write_tensors(place, tensors, shard)
+            sizes["dtype"] = str(stored.pop()).rpartition(".")[2]
+        said = hints.config(sizes)
+        tables = {CONFIG: said, **chosen.beside(self.config)}
+        if self.writes or hints.generation is not None:
+            tables[GENERATION] = hints.writing(said)
+        files = {**{name: json_bytes(value) for name, value in tables.items()}, **hints.files}
+        card = (hints.card or card_of(said["architectures"][0])).encode()
+        if place.is_dir():
+            write_folder(place, files if os.path.lexists(place / CARD) else files | {CARD: card}, tensors, shard)
+            return
+        with whole_folder(place) as stage:
+            write_folder(stage, files | {CARD: card}, tensors, shard)
+
+    def _hints_of(self, tokenizer: AnyVocabulary) -> Hints:
+        """What is known of the model, with another tokenizer."""
+        size, before = len(tokenizer), self.hints
+        if size > self.config.vocab_size:
+            raise ArgumentError(
+                f"save_pretrained: a tokenizer of {size:,} tokens, a model of {self.config.vocab_size:,}",
+                "the tokenizer that the model was trained with",
+            )
+        ids = token_ids(tokenizer)
+        generation = None if before.generation is None else {**before.generation, **{name: ids.get(name) for name in MARKS}}
+        return replace(
+            before, settings={**before.settings, **ids}, generation=generation,
+            files=tokenizer_files(tokenizer, self.marks, self.config.context),
+        )  # fmt: skip
 
     def compute_tables(self) -> None:
         """Make anew what no folder holds, for it can be computed."""
@@ -154,6 +199,17 @@ def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pr
     return _class_of(read_settings(found(folder))).from_pretrained(folder, dtype)
 
 
+def _format_of(model: Pretrained) -> Format:
+    """The one that a model is written in."""
+    return next((one for one in model.formats if one.fits(model.config)), model.formats[0])
+
+
+def architecture_of(model: Pretrained) -> str:
+    """The class of transformers that reads what `save_pretrained` writes. ArgumentError where there is none."""
+    chosen = _format_of(model)
+    return chosen.write(model.config, model.hints.kind).get("architectures", [chosen.architecture])[0]
+
+
 def config_of(folder: str | os.PathLike) -> Any:
     """The config of the model that `from_pretrained` would give, whose weights are not read."""
     settings = read_settings(found(folder))
@@ -168,7 +224,8 @@ def model_type_of(folder: str | os.PathLike) -> tuple[str, bool]:
 
 
 def _class_of(settings: Settings) -> type[Pretrained]:
-    asked = settings.get("architectures") or [None]
+    said = settings.get("architectures")
+    asked = said if isinstance(said, list) and said else [None]
     kinds = [(one, cls) for cls in _classes(Pretrained) for one in cls.formats]
     fits = [(one, cls) for one, cls in kinds if settings.get("model_type") in (one.kind, *one.also)]
     if not fits:
@@ -247,67 +304,6 @@ def read_settings(place: Path) -> Settings:
     return settings
 
 
-def read_tensors(place: Path) -> dict[str, Tensor]:
-    """All tensors of a folder, by their names there: one safetensors file, several with an index, or PyTorch's .bin."""
-    for name, index, read in ((WEIGHTS, INDEX, safetensors.load_file), (OLD_WEIGHTS, OLD_INDEX, _read_bin)):
-        if (place / name).is_file():
-            return read(place / name)
-        if (place / index).is_file():
-            tensors: dict[str, Tensor] = {}
-            for file in _shards(place / index):
-                if not (place / file).is_file():
-                    raise FileError(f"{place / file}: is missing, and {index} names it", "copy or download the whole folder again")
-                tensors.update(read(place / file))
-            return tensors
-    raise FileError(f"{place}: no {WEIGHTS} and no {OLD_WEIGHTS}", "copy or download the whole folder again")
-
-
-def _shards(index: Path) -> list[str]:
-    """The files that an index names, each of them beside it."""
-    read = config.read_json(index)
-    table = read.get("weight_map") if isinstance(read, dict) else None
-    if not isinstance(table, dict) or not all(isinstance(file, str) for file in table.values()):
-        raise FileError(f"{index}: expected weight_map, a table of tensors and files", "copy or download it again")
-    files = sorted(set(table.values()))
-    outside = next((file for file in files if Path(file).name != file or file in ("", ".", "..")), None)
-    if outside is not None:
-        raise FileError(f"{index}: names {shown(outside)}, which is no file of this folder", "copy or download it again")
-    return files
-
-
-def _read_bin(path: Path) -> dict[str, Tensor]:
-    read = pt.load(path, weights_only=True)
-    if not isinstance(read, dict) or not all(isinstance(x, Tensor) for x in read.values()):
-        raise FileError(f"{path}: expected a table of tensors; got {type(read).__name__}", "copy or download it again")
-    return dict(read)
-
-
-def _write_json(path: Path, said: Any) -> None:
-    text = json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    write_file(path, lambda file: file.write(text.encode()))
-
-
-def _write_tensors(place: Path, tensors: dict[str, Tensor], shard: int) -> None:
-    parts: list[dict[str, Tensor]] = [{}]
-    room = shard
-    for name, x in tensors.items():
-        size = x.numel() * x.element_size()
-        if parts[-1] and size > room:
-            parts.append({})
-            room = shard
-        parts[-1][name], room = x, room - size
-    single = len(parts) == 1
-    files = [WEIGHTS if single else f"model-{at:05}-of-{len(parts):05}.safetensors" for at in range(1, len(parts) + 1)]
-    for file, part in zip(files, parts):
-        safetensors.save_file(part, place / file, {"format": "pt"})
-    if not single:
-        size = sum(x.numel() * x.element_size() for x in tensors.values())
-        table = {name: file for file, part in zip(files, parts) for name in part}
-        _write_json(place / INDEX, {"metadata": {"total_size": size}, "weight_map": table})
-    for old in {WEIGHTS, INDEX} - {*files, *([] if single else [INDEX])}:  # what an earlier save left would be read first
-        (place / old).unlink(missing_ok=True)
-
-
 # Settings and names
 
 
@@ -316,13 +312,6 @@ def _config(chosen: Format, settings: Settings) -> Any:
         return chosen.read(settings)
     except ArgumentError as error:
         raise FileError(f"{settings.where}: {error.cause}", "restore the file from a copy") from None
-
-
-def _expect_layers(config: Any, tensors: int, where: Any) -> None:
-    """Refuse more layers than there are tensors, before so many are built."""
-    for name, layers in vars(config).items():
-        if name.endswith("layers") and layers > tensors:
-            raise FileError(f"{where}: {layers:,} {name}, and {tensors} tensors are there", f"the {CONFIG} that belongs to them")
 
 
 def _parts(model: Pretrained, chosen: Format) -> Iterator[tuple[str, tuple[str, ...], bool]]:
@@ -342,6 +331,7 @@ def _ours(model: Pretrained, chosen: Format, tensors: dict[str, Tensor], place: 
     parts = list(_parts(model, chosen))
     if chosen.base and not any(name.startswith(chosen.base) for name in tensors):  # of the model proper, without a head
         tensors = {chosen.base + name: x for name, x in tensors.items()}
+    needless = {name for name, x in chosen.constants(model.config).items() if name in tensors and _alike(tensors[name], x)}
     wanted = {name for _, names, _ in parts for name in names}
     absent = sorted(wanted - set(tensors))
     if absent:
@@ -349,7 +339,7 @@ def _ours(model: Pretrained, chosen: Format, tensors: dict[str, Tensor], place: 
             f"{place}: {len(absent)} of {len(wanted)} tensors are missing: {_some(absent)}",
             f"a folder of {chosen.architecture}, whole",
         )
-    left = sorted(name for name in set(tensors) - wanted if not re.fullmatch(chosen.idle, name))
+    left = sorted(name for name in set(tensors) - wanted - needless if not re.fullmatch(chosen.idle, name))
     if left:
         raise FileError(
             f"{place}: {len(left)} tensors have no place in {type(model).__name__}: {_some(left)}",
@@ -367,13 +357,19 @@ def _ours(model: Pretrained, chosen: Format, tensors: dict[str, Tensor], place: 
 
 def _theirs(model: Pretrained, chosen: Format, dtype: DType | None) -> dict[str, Tensor]:
     """The tensors of the model by the names that a folder has for them."""
-    state, tensors = model.state_dict(), {}
+    state, tensors = chosen.state(model), {}
     for name, names, turned in _parts(model, chosen):
         x = state[name].detach()
         x = x.to(dtype) if dtype is not None and x.is_floating_point() else x
         for one, piece in zip(names, x.split(model.rows_of(name, len(names)))):
             tensors[one] = (piece.T if turned else piece).contiguous()
-    return tensors
+    more = chosen.constants(model.config)
+    return tensors | {name: x if dtype is None else x.to(dtype) for name, x in more.items()}
+
+
+def _alike(x: Tensor, constant: Tensor) -> bool:
+    """Whether a tensor of a folder, which may have been rounded to 16 bits, is this one."""
+    return x.shape == constant.shape and bool((x.to(float32) - constant).abs().max() <= 2**-8)
 
 
 def _misshapen(place: Path, name: str, x: Tensor, wanted: tuple[int, ...], turned: bool) -> FileError:

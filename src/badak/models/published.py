@@ -1,5 +1,7 @@
 """What Hugging Face's folders call the settings and tensors of our models: one table for each architecture."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ from badak.models.bert import BERT, BERTConfig, BERTEncoder, SentenceConfig, Sen
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig, RotaryScaling
 from badak.models.pretrained import Format, Settings, read_settings
+from badak.models.windows import kind_of, read_windows, write_windows
+from badak.tensor import Tensor, zeros
 
 # GPT-2
 
@@ -36,7 +40,7 @@ def _read_gpt2(said: Settings) -> GPTConfig:
     )
 
 
-def _write_gpt2(config: GPTConfig) -> dict[str, Any]:
+def _write_gpt2(config: GPTConfig, kind: str) -> dict[str, Any]:
     return {
         "vocab_size": config.vocab_size,
         "n_positions": config.context,
@@ -74,18 +78,13 @@ def _read_llama(said: Settings) -> LlamaConfig:
     kind = said.get("model_type")
     said.expect("hidden_act", "silu")
     said.expect("mlp_bias", False)
-    context = said.whole("max_position_embeddings", 2048)
     if kind == "llama":
         said.expect("attention_bias", False)
-    window = said.get("sliding_window") if kind == "mistral" or said.get("use_sliding_window") else None
-    if window is not None:
-        context = min(context, said.whole("sliding_window"))  # a text within the window sees all of itself
     heads, width = said.whole("num_attention_heads"), said.whole("hidden_size")
-    rotary = Settings(said.get("rope_parameters") or {})
-    rotary.where = said.where
+    rotary = said.table("rope_parameters")
     return LlamaConfig(
         vocab_size=said.whole("vocab_size"),
-        context=context,
+        context=said.whole("max_position_embeddings", 2048),
         d_model=width,
         heads=heads,
         key_heads=said.whole("num_key_value_heads", heads),
@@ -94,15 +93,15 @@ def _read_llama(said: Settings) -> LlamaConfig:
         feedforward=said.whole("intermediate_size"),
         norm_eps=said.number("rms_norm_eps", 1e-6),
         rotary_base=rotary.number("rope_theta", said.get("rope_theta", 10_000.0)),
-        rotary_scaling=_scaling(rotary or Settings(said.get("rope_scaling") or {}), said),
+        rotary_scaling=_scaling(rotary or said.table("rope_scaling")),
         tied=said.flag("tie_word_embeddings"),
         qkv_bias=kind == "qwen2" or said.flag("attention_bias"),
         qk_norm=kind == "qwen3",
+        **read_windows(said),
     )
 
 
-def _scaling(rotary: Settings, said: Settings) -> RotaryScaling:
-    rotary.where = said.where
+def _scaling(rotary: Settings) -> RotaryScaling:
     kind = rotary.get("rope_type", rotary.get("type", "default"))
     if kind == "default":
         return RotaryScaling()
@@ -115,7 +114,7 @@ def _scaling(rotary: Settings, said: Settings) -> RotaryScaling:
     return RotaryScaling("llama3", rotary.number("factor"), low, high, original)
 
 
-def _write_llama(config: LlamaConfig) -> dict[str, Any]:
+def _write_llama(config: LlamaConfig, before: str) -> dict[str, Any]:
     scaling = config.rotary_scaling
     rotary: dict[str, Any] = {"rope_type": "default", "rope_theta": config.rotary_base}
     if scaling.kind != "none":
@@ -123,11 +122,10 @@ def _write_llama(config: LlamaConfig) -> dict[str, Any]:
     if scaling.kind == "llama3":
         rotary |= {"low_freq_factor": scaling.low, "high_freq_factor": scaling.high}
         rotary |= {"original_max_position_embeddings": scaling.original}
-    kind = "qwen3" if config.qk_norm else "qwen2" if config.qkv_bias else "llama"
-    name = {"qwen3": "Qwen3ForCausalLM", "qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}[kind]
+    kind = kind_of(config, before)
     return {
         "model_type": kind,
-        "architectures": [name],
+        "architectures": [f"{kind.capitalize()}ForCausalLM"],
         "vocab_size": config.vocab_size,
         "max_position_embeddings": config.context,
         "hidden_size": config.d_model,
@@ -141,8 +139,14 @@ def _write_llama(config: LlamaConfig) -> dict[str, Any]:
         "rope_parameters": rotary,
         "tie_word_embeddings": config.tied,
         "attention_bias": kind == "qwen3" and config.qkv_bias,
-        "sliding_window": None,
+        **write_windows(config, kind),
     }
+
+
+def _llama_constants(config: LlamaConfig) -> dict[str, Tensor]:
+    """Qwen3 with biases has one behind its heads, too."""
+    layers = range(config.layers if config.qk_norm and config.qkv_bias else 0)
+    return {f"model.layers.{layer}.self_attn.o_proj.bias": zeros(config.d_model) for layer in layers}
 
 
 Llama.formats = [
@@ -161,6 +165,7 @@ Llama.formats = [
         base="model.",
         idle=r".*\.rotary_emb\.inv_freq|lm_head\.weight",
         also=("mistral", "qwen2", "qwen3"),
+        constants=_llama_constants,
     )
 ]  # fmt: skip
 
@@ -191,7 +196,7 @@ def _read_bert(said: Settings) -> dict[str, Any]:
     }
 
 
-def _write_bert(config: BERTConfig) -> dict[str, Any]:
+def _write_bert(config: BERTConfig, kind: str) -> dict[str, Any]:
     return {
         "vocab_size": config.vocab_size,
         "max_position_embeddings": config.context,
@@ -201,7 +206,7 @@ def _write_bert(config: BERTConfig) -> dict[str, Any]:
         "intermediate_size": config.feedforward_ratio * config.d_model,
         "hidden_act": "gelu",
         "pad_token_id": config.pad_id,
-        "type_vocab_size": config.segments,
+        "type_vocab_size": config.segments or 1,  # transformers adds a vector in any case: zeros, where ours has none
         "layer_norm_eps": config.norm_eps,
         **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), config.dropout),
     }
@@ -224,6 +229,21 @@ _ENCODER: dict[str, str | tuple[str, ...]] = {
     f"{_LAYER}linear2": f"{_THEIRS}output.dense",
     f"{_LAYER}norm2": f"{_THEIRS}output.LayerNorm",
 }
+_SEGMENTS = "bert.embeddings.token_type_embeddings.weight"
+
+
+def _bert_constants(config: BERTConfig) -> dict[str, Tensor]:
+    return {} if config.segments else {_SEGMENTS: zeros(1, config.d_model)}
+
+
+def _settle_bert(config: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """One kind of sentences whose vector is zero is none."""
+    table = next((x for name, x in tensors.items() if _SEGMENTS.endswith(name)), None)
+    none = config.segments == 1 and table is not None and table.shape == (1, config.d_model) and not bool((table != 0).any())
+    return replace(config, segments=0) if none else config
+
+
+_OURS: dict[str, Any] = {"settle": _settle_bert, "constants": _bert_constants}
 _IDLE = r".*\.position_ids"
 _POOLER = r"|(bert\.)?pooler\..*"
 
@@ -238,7 +258,7 @@ def _labels(said: Settings) -> int:
     return len(labels) if isinstance(labels, dict) else said.whole("num_labels", 2)
 
 
-def _write_text(config: TextConfig) -> dict[str, Any]:
+def _write_text(config: TextConfig, kind: str) -> dict[str, Any]:
     if config.readout != "cls" or not config.pooler:
         raise ArgumentError(
             f"no folder of BertForSequenceClassification can say readout={config.readout!r} with pooler={config.pooler}",
@@ -246,8 +266,8 @@ def _write_text(config: TextConfig) -> dict[str, Any]:
         )
     names = {str(at): f"LABEL_{at}" for at in range(config.classes)}
     numbers = {name: int(at) for at, name in names.items()}
-    kind = "regression" if config.classes == 1 else "single_label_classification"
-    return {**_write_bert(config), "id2label": names, "label2id": numbers, "problem_type": kind}
+    problem = "regression" if config.classes == 1 else "single_label_classification"
+    return {**_write_bert(config, kind), "id2label": names, "label2id": numbers, "problem_type": problem}
 
 
 _POOLING = {"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}
@@ -304,7 +324,7 @@ def _beside_sentences(config: SentenceConfig) -> dict[str, Any]:
 
 BERTEncoder.formats = [
     Format("bert", "BertModel", lambda said: BERTConfig(**_read_bert(said)), _write_bert, _ENCODER, "bert.",
-           idle=rf"{_IDLE}{_POOLER}|(bert\.)?cls\..*")
+           idle=rf"{_IDLE}{_POOLER}|(bert\.)?cls\..*", **_OURS)
 ]  # fmt: skip
 BERT.formats = [
     Format(
@@ -317,21 +337,22 @@ BERT.formats = [
         },
         base="bert.",
         idle=rf"{_IDLE}{_POOLER}|cls\.predictions\.decoder\..*|cls\.seq_relationship\..*",  # the token table again; sentence pairs
+        **_OURS,
     )
 ]  # fmt: skip
 TextClassifier.formats = [
     Format("bert", "BertForSequenceClassification", _read_text, _write_text,
-           {**_ENCODER, "pooler": "pooler.dense", "head": "~classifier"}, "bert.", idle=_IDLE)
+           {**_ENCODER, "pooler": "pooler.dense", "head": "~classifier"}, "bert.", idle=_IDLE, **_OURS)
 ]  # fmt: skip
 SentenceEncoder.formats = [
     Format("bert", "BertModel", _read_sentence, _write_bert, _ENCODER, "bert.", idle=rf"{_IDLE}{_POOLER}",
-           beside=_beside_sentences)
+           beside=_beside_sentences, **_OURS)
 ]  # fmt: skip
 
 
 def _ratio(said: Settings, name: str, width: int, usual: int) -> int:
     """How many times the model's width the feed-forward part has."""
     wide = said.whole(name, usual)
-    if wide % width:
+    if width < 1 or wide % width:
         said.expect(name, usual)
-    return wide // width
+    return wide // max(width, 1)

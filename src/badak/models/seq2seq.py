@@ -51,6 +51,11 @@ class Seq2SeqConfig:
         check(self)
         check_heads(type(self).__name__, self.d_model, self.heads)
 
+    @property
+    def computed(self) -> int:
+        """Numbers in the table of positions, which is worked out and not learned."""
+        return self.context * self.d_model
+
 
 class Seq2Seq(Pretrained):
     """source (B, S), target (B, T) -> logits (B, T, V); logits[:, t] depends on the source and target[:, :t+1] only.
@@ -63,6 +68,8 @@ class Seq2Seq(Pretrained):
 
     Raises RangeError for a sentence longer than the context, ShapeError for batches that differ.
     """
+
+    marks = ("", "eos")
 
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
@@ -85,7 +92,7 @@ class Seq2Seq(Pretrained):
         """The sines and cosines of each position."""
         self.position = nn.PositionalEncoding(self.config.d_model, 0.0, self.config.context, batch_first=True)
         if self.config.positions == "halves":
-            self.position.pe = cat([self.position.pe[:, 0::2], self.position.pe[:, 1::2]], dim=1)
+            self.position.pe = positions_of(self.config)
 
     def start(self) -> None:
         """The first weights: matrices Xavier-uniform, the table normal with deviation 1 / sqrt(C), so that sqrt(C) makes it 1."""
@@ -129,6 +136,12 @@ class Seq2Seq(Pretrained):
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, self.encode(source), source)
+
+
+def positions_of(config: Seq2SeqConfig) -> Tensor:
+    """The sines and cosines of each position, (context, C), in the order that `config` names."""
+    pe = nn.PositionalEncoding(config.d_model, 0.0, config.context, batch_first=True).pe
+    return cat([pe[:, 0::2], pe[:, 1::2]], dim=1) if config.positions == "halves" else pe
 
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:

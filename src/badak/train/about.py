@@ -1,10 +1,11 @@
 """What a run folder holds, in words."""
 
 import dataclasses
-import math
 from pathlib import Path
 from typing import Any
 
+from badak.io.checkpoint import Checkpoint
+from badak.train.best import Best
 from badak.train.metrics import Row
 from badak.train.run import METRICS, Run
 
@@ -23,8 +24,16 @@ def describe(folder: str | Path) -> dict[str, str]:
     numbers = sum(x.numel() for x in state.model.values())
     rows = run.rows(state)
     settings["model"] = f"{numbers:,} numbers; {settings['model']}"
-    facts |= settings | {"steps": _progress(state.step, setup.train, rows)}
+    facts |= settings | {"steps": _progress(state.step, setup.train, rows), "weights": weights_of(state, setup)}
     return facts | {"best": _best(rows, setup.metric) if rows else f"unknown: {METRICS} has no rows"}
+
+
+def weights_of(state: Checkpoint, setup: Any) -> str:
+    """Which weights a run answers with."""
+    if setup.train.keep == "best" and state.best is not None:
+        best = Best.of(state.best, state.model)
+        return f"those of the best evaluation, {best.figure} {best.value:.4g} at step {best.step:,}"
+    return f"the last ones, of step {state.step:,}"
 
 
 def _settings(config: Any) -> str:
@@ -40,8 +49,6 @@ def _progress(step: int, train: Any, rows: list[Row]) -> str:
 
 
 def _best(rows: list[Row], metric: str) -> str:
-    """The test with the highest accuracy or R², or the lowest perplexity; the first of equals."""
-    figures = [(row.valid(metric), row) for row in rows]
-    known = [pair for pair in figures if not math.isnan(pair[0])] or figures[:1]
-    value, row = (min if metric in ("perplexity", "loss") else max)(known, key=lambda pair: pair[0])
-    return f"{metric} {value:.4g} at step {row.step:,}, test loss {row.valid_loss:.4f}"
+    """The evaluation with the highest accuracy or R², or the lowest perplexity."""
+    best = Best.among(rows, metric)
+    return f"{best}, test loss {best.loss:.4f}"

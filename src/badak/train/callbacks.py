@@ -21,11 +21,10 @@ from typing import Any
 from badak.errors import ArgumentError
 from badak.io import safetensors
 from badak.nn import Module
-from badak.train.metrics import Row
+from badak.train.metrics import HIGHER, Row, is_better
 from badak.train.score import Score
 
 MOMENTS = ("on_begin", "on_step", "on_evaluation", "on_end")
-HIGHER = ("accuracy", "r2")  # figures of which more is better
 
 
 @dataclass
@@ -113,8 +112,7 @@ def best_row(rows: Sequence[Row], figure: str, higher: bool, least: float = 0.0)
     best, place = math.nan, None
     for at, row in enumerate(rows):
         value = row.valid(figure)
-        gain = value - best if higher else best - value
-        if place is None or gain > least or (math.isnan(best) and not math.isnan(value)):
+        if place is None or is_better(value, best, higher, least):
             best, place = value, at
     return place
 

@@ -39,6 +39,12 @@ class TrainConfig:
     )
     seed: int = option(0, "seed of weights, order and dropout", at_least=0)
     eval_every: int = option(0, "steps between evaluations; 0: after each epoch", unit="steps", at_least=0)
+    keep: Literal["best", "last"] = option(
+        "best", "weights that the run answers with: those of the best evaluation by accuracy, R² or perplexity, or the last ones"
+    )
+    patience: int = option(
+        0, "stop early after this many evaluations without a better one; 0: never", unit="evaluations", at_least=0
+    )
 
     def __post_init__(self):
         check(self)

@@ -4,8 +4,10 @@ import math
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from badak.interrupt import uninterrupted
+from badak.errors import MissingError
+from badak.generate.figures import figures
 from badak.io.atomic import write_file
 from badak.train.metrics import Row
 
@@ -17,13 +19,16 @@ def draw_curves(
 ) -> bool:
     """Draw the curves of `rows` into `path`; without matplotlib say so in one line and return False."""
     try:
-        with uninterrupted():  # an import that is cut in two turns Ctrl-C into other errors
-            from matplotlib.backends import backend_agg  # noqa: F401
-            from matplotlib.figure import Figure
-    except ImportError:
-        log('no curves.png: matplotlib is not installed (pip install "badak[plot]"); the numbers are in metrics.csv')
+        with figures() as figure_class:
+            _draw(figure_class, rows, metric, path, title)
+    except MissingError as error:
+        log(f"no curves.png: {error.cause} ({error.fix}); the numbers are in metrics.csv")
         return False
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    return True
+
+
+def _draw(figure_class: Any, rows: list[Row], metric: str, path: Path, title: str) -> None:
+    figure = figure_class(figsize=(9, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     steps = [row.step for row in rows]
     left.plot(steps, [row.train_loss for row in rows], color=TRAIN, label="training")
@@ -40,7 +45,7 @@ def draw_curves(
         right.set_visible(bool(figures))
     elif metric != "perplexity":
         right.plot(steps, [getattr(row, f"train_{metric}") for row in rows], color=TRAIN, label="training")
-        right.plot(steps, [getattr(row, f"valid_{metric}") for row in rows], color=VALID, label="test")
+        right.plot(steps, [row.valid(metric) for row in rows], color=VALID, label="test")
         right.set(xlabel="step", ylabel="R²" if metric == "r2" else metric, ylim=(None, 1))
     else:
         right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="test")
@@ -54,4 +59,3 @@ def draw_curves(
         axes.legend(frameon=False)
     figure.suptitle(textwrap.fill(title, 100), fontsize="medium")
     write_file(path, lambda file: figure.savefig(file, format="png", dpi=120))
-    return True

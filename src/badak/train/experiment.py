@@ -1,14 +1,17 @@
 """What a task brings to the loop: a model, batches, a loss, and a test on data that it did not learn from."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from badak.data import DataLoader
 from badak.nn import Module
 from badak.nn import functional as F
 from badak.tensor import Tensor
+from badak.train.confusion import Confusion
 from badak.train.ranks import Ranks
 from badak.train.score import Score
 from badak.train.setups import Setup
@@ -31,6 +34,7 @@ class Experiment:
     vocabulary: Any = None  # a TextVocabulary, where there is one
     ranks: Ranks | None = None  # those that share its tests
     figures: Mapping[str, float] = {}  # what `evaluate` found besides, by name: further columns of metrics.csv
+    confusion: Confusion | None = None  # which classes `evaluate` saw taken for which, where there are classes
     remedy = "a smaller --lr, a longer --warmup-steps or --clip 1"  # for a loss that is not finite
 
     def prepare(self, batch: Any) -> tuple[tuple[Tensor, ...], Tensor]:
@@ -57,6 +61,19 @@ class Experiment:
         inputs, labels = self.prepare(batch)
         loss, right, count = self.measure(self.model(*inputs), labels, smoothing)
         return loss, score_of(loss, right, count, self.seen(inputs))
+
+    def classified(self, tests: DataLoader, names: Sequence[str]) -> Score:
+        """The score over all batches of examples of a class each; beside it `confusion`, and its F1 in `figures`."""
+
+        def work(batch: Any) -> tuple[Score, np.ndarray, np.ndarray]:
+            inputs, labels = self.prepare(batch)
+            outputs = self.model(*inputs)
+            return score_of(*self.measure(outputs, labels), self.seen(inputs)), labels.numpy(), outputs.argmax(dim=-1).numpy()
+
+        scores, true, given = zip(*self.each(tests, work))
+        self.confusion = Confusion.of(np.concatenate(true), np.concatenate(given), names)
+        self.figures = {"f1": self.confusion.macro(self.confusion.f1)}
+        return sum(scores, Score())
 
     def scored(self, tests: DataLoader) -> Score:
         """The score over all batches, added in their order: the same bits however many ranks share them."""

@@ -1,7 +1,8 @@
 """All that changes while a model learns, and therefore all that a run has to save."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from badak.tensor import Tensor, from_numpy
 from badak.tensor.dtypes import bfloat16
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.train.batches import length_of, unread
+from badak.train.best import Best
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment, Measured, score_of
+from badak.train.metrics import Row
 from badak.train.ranks import Ranks, Sum, drawn_for
 from badak.train.run import Run
 from badak.train.score import Score
@@ -55,6 +58,8 @@ class Learner:
         self._batches: Iterator[Callable[[], Any]] = iter(())
         self.weights = {name: p for name, p in experiment.model.named_parameters() if p.requires_grad}
         self.average = {name: p.detach().clone() for name, p in self.weights.items()} if config.average else {}
+        self.best: Best | None = None  # of the evaluations so far,
+        self.found: tuple[Any, Any] = ({}, None)  # and what it found: figures and confusion
 
     def identity(self) -> Iterator[bytes]:
         """What all ranks of a training must have alike."""
@@ -166,9 +171,31 @@ class Learner:
         finally:
             self._give(kept)
 
+    def judge(self, row: Row) -> None:
+        """Remember the evaluation that was just made, and its weights where they are to be kept, if no earlier one was as good."""
+        if self.best is not None and not self.best.is_beaten(row):
+            self.best = replace(self.best, since=self.best.since + 1)
+            return
+        self.best = Best.at(row, self.experiment.setup.metric)
+        self.found = (self.experiment.figures, self.experiment.confusion)
+        if self.config.keep == "best":
+            with self.averaged():
+                kept = {name: x.detach().clone() for name, x in self.experiment.kept().items()}
+            self.best = replace(self.best, weights=kept)
+
+    @property
+    def enough(self) -> str:
+        """Why the training is to end early: no better evaluation for `patience` of them; "" where it goes on."""
+        if self.best is None or not 0 < self.config.patience <= self.best.since:
+            return ""
+        return f"no evaluation was better than {self.best} for {self.best.since} evaluations (--patience {self.config.patience})"
+
     def settle(self) -> None:
-        """Leave the model with what it answers with: the average, if there is one. It learns no more."""
+        """Leave the model with what it answers with: the best weights, or the average, if there are any. It learns no more."""
         self._give(self.average)
+        if self.best is not None and self.best.weights:
+            self.experiment.take(self.best.weights)
+            self.experiment.figures, self.experiment.confusion = self.found
 
     @no_grad()
     def _give(self, values: dict[str, Tensor]) -> None:
@@ -177,16 +204,21 @@ class Learner:
 
     def save(self, run: Run) -> None:
         """Write everything that decides what comes next."""
+        if self.best is not None and self.best.weights:
+            self._save(run, self.best.weights, self.experiment.kept(), self.average)
+            return
         with self.averaged() as trained:
-            self._save(run, trained)
+            self._save(run, self.experiment.kept(), trained)
 
-    def _save(self, run: Run, trained: dict[str, Tensor]) -> None:
+    def _save(self, run: Run, model: Mapping[str, Tensor], trained: Mapping[str, Tensor], average: Any = None) -> None:
         zero = self.optimizer if isinstance(self.optimizer, ZeroRedundancyOptimizer) else None
         run.save(
             Checkpoint(
                 step=self.step,
-                model=self.experiment.kept(),
-                trained=trained or None,
+                model=model,
+                trained=dict(trained) or None,
+                average=average or None,
+                best=None if self.best is None else self.best.saved(),
                 optimizer=zero.collected_state_dict() if zero else self.optimizer.state_dict(),
                 scheduler=self.schedule.state_dict(),
                 generator=get_rng_state(),
@@ -218,8 +250,7 @@ class Learner:
 
     def _take(self, saved: Checkpoint) -> None:
         made = self._settings()
-        self.experiment.take(saved.model)
-        self._take_average(saved.trained)
+        self._take_weights(saved)
         self.optimizer.load_state_dict(saved.optimizer)
         self._check_moments(saved.step)
         if self._settings() != made:
@@ -232,15 +263,34 @@ class Learner:
             raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
         self._follow_schedule(saved.scheduler)
 
+    def _take_weights(self, saved: Checkpoint) -> None:
+        """What `save` wrote: the best weights, those that are trained, and their average, where these are three."""
+        keeps = self.config.keep == "best" and saved.best is not None
+        self.best = None if saved.best is None else Best.of(saved.best, saved.model if keeps else {})
+        self.experiment.take(saved.model)
+        if not keeps:
+            self._take_average(saved.trained)
+            return
+        if not isinstance(saved.trained, dict) or set(saved.trained) != set(saved.model):
+            raise StateError(f"the weights that are trained are {str(saved.trained)[:80]}, beside the best ones")
+        self.experiment.take(saved.trained)
+        if self.average or saved.average is not None:
+            self.average = self._expect_trained(saved.average)
+
     def _take_average(self, trained: Any) -> None:
         """The model's weights are the average, if there is one, and `trained` those that are trained."""
         if not self.average and trained is None:
             return
-        shapes = {name: value.shape for name, value in self.average.items()}
-        if not isinstance(trained, dict) or {name: getattr(x, "shape", None) for name, x in trained.items()} != shapes:
-            raise StateError(f"the weights that are trained are {str(trained)[:80]}, with average={self.config.average}")
+        self._expect_trained(trained)
         self.average = {name: p.detach().clone() for name, p in self.weights.items()}
         self._give(trained)
+
+    def _expect_trained(self, saved: Any) -> dict[str, Tensor]:
+        """A tensor of its shape for each weight that learns. Raises StateError for anything else."""
+        shapes = {name: value.shape for name, value in self.average.items()}
+        if not isinstance(saved, dict) or {name: getattr(x, "shape", None) for name, x in saved.items()} != shapes:
+            raise StateError(f"the weights that are trained are {str(saved)[:80]}, with average={self.config.average}")
+        return saved
 
     def _check_moments(self, step: int) -> None:
         """What the optimizer keeps of each parameter is there after the first step, and of the parameter's shape."""

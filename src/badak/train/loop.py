@@ -18,6 +18,7 @@ from badak.autograd import no_grad
 from badak.errors import ArgumentError
 from badak.interrupt import interruptible
 from badak.optim import Optimizer
+from badak.train.best import Best
 from badak.train.callbacks import Ending, Progress, listening
 from badak.train.config import TrainConfig
 from badak.train.experiment import Experiment
@@ -34,12 +35,15 @@ INTERRUPTED = "interrupted"
 class Outcome:
     """How a training ended: updates made, the row of each evaluation, and why it ended before its last step, "" where it did not.
 
-    True where it came to its last step.
+    True where it came to its last step. code: the exit code of a command that ends so: 130 after Ctrl-C, 143 after SIGTERM, else 0.
+    best: the best evaluation, None where there was none; where it has weights, these are what the model has now.
     """
 
     step: int
     rows: list[Row] = field(repr=False)
     ended: str = ""
+    code: int = 0
+    best: Best | None = None
 
     def __bool__(self) -> bool:
         return not self.ended
@@ -65,26 +69,31 @@ def train(
         watch = Stopwatch()
         place = Progress(learner.step, learner.last_step, learner.score, 0.0, experiment.model, None, rows, ending)
         tell("on_begin", place)
+        ending.why = ending.why or learner.enough  # of a run that had ended so
         while learner.step < learner.last_step and not learner.ranks.any(request.asked or bool(ending.why)):
             watch.add(update(learner))
             row = None
             if learner.step % learner.eval_every == 0 or learner.step == learner.last_step:
                 row = evaluate(learner, watch)
                 rows.append(row)
+                learner.judge(row)
                 if run:
                     run.write(row)
                     learner.save(run)
             place = replace(place, step=learner.step, score=learner.score, per_second=watch.per_second, row=row)
             tell("on_step", place)
             if row:
-                tell("on_evaluation", place)
+                with learner.averaged():  # what was evaluated
+                    tell("on_evaluation", place)
+                ending.why = ending.why or learner.enough
                 watch.begin_lap()
         early = learner.step < learner.last_step
         if run and early:
             learner.save(run)
         learner.settle()
         tell("on_end", place)
-        return Outcome(learner.step, rows, (ending.why or INTERRUPTED) if early else "")
+        ended = (ending.why or INTERRUPTED) if early else ""
+        return Outcome(learner.step, rows, ended, 128 + request.signal if ended == INTERRUPTED else 0, learner.best)
 
 
 def go_back(learner: Learner, run: Run | None) -> list[Row]:

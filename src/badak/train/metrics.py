@@ -4,13 +4,12 @@ import csv
 import hashlib
 import io
 import math
-import os
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from badak.errors import ArgumentError, FileError
-from badak.io.atomic import unreadable, write_file
+from badak.io.atomic import append_to, unreadable, write_file
 from badak.io.errors import reason, shown
 
 
@@ -40,14 +39,17 @@ class Row:
         return getattr(self, f"valid_{name}")
 
     @property
-    def valid_r2(self) -> float:
-        """See `Score.r2`."""
-        return 1 - self.valid_loss
-
-    @property
     def train_r2(self) -> float:
-        """The same of what was learned from."""
+        """See `Score.r2`."""
         return 1 - self.train_loss
+
+
+HIGHER = ("accuracy", "r2")  # figures of which more is better
+
+
+def is_better(value: float, best: float, higher: bool, least: float = 0.0) -> bool:
+    """Whether `value` is better than `best` by more than `least`; any number is better than NaN."""
+    return (value - best if higher else best - value) > least or (math.isnan(best) and not math.isnan(value))
 
 
 COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
@@ -65,15 +67,7 @@ def write_row(path: Path, row: Row) -> None:
     elif before.decode(errors="replace").strip().split(",") != list(values):
         raise ArgumentError(f"{path}: its columns are not {', '.join(values)}", "the metrics that this run began with")
     writer.writerow(values)
-    try:
-        with path.open("ab") as file:
-            file.write(text.getvalue().encode())
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise FileError(
-            f"{path}: cannot be written ({error.strerror})", "check the folder, its rights and the free space"
-        ) from None
+    append_to(path, text.getvalue().encode())
 
 
 def measure(path: Path) -> dict[str, Any]:
@@ -134,8 +128,9 @@ def _row(record: dict[str, str]) -> Row:
 
 
 def row_line(row: Row, metric: str = "", counted: str = "examples") -> str:
-    """An evaluation in one line. metric: the figure to show besides the losses; without it all that there are."""
-    shown_ = [metric] if metric else [*([] if math.isnan(row.valid_accuracy) else ["accuracy"]), *row.figures]
+    """An evaluation in one line, with all figures that there are. metric: the first of them to show besides the losses."""
+    first = [metric] if metric else [] if math.isnan(row.valid_accuracy) else ["accuracy"]
+    shown_ = dict.fromkeys([*first, *row.figures])
     test = "" if math.isnan(row.valid_loss) else f"test {row.valid_loss:7.4f}   "
     figures = "".join(f"{name} {row.valid(name):7.4g}   " for name in shown_)
     return (

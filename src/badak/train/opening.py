@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from badak.data.marian import MarianTokens
+from badak.data.marian import SOURCE, VOCABULARY, MarianTokens
+from badak.data.tokenizer import FILE as TOKENIZER
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError
 from badak.generate.classify import TextJudge
-from badak.generate.folder import Writer, is_published, open_folder, place_of, read_labels
-from badak.models.bert import TextClassifier
+from badak.generate.folder import Writer, is_published, open_folder, own_words, place_of, read_labels
+from badak.generate.settings import sample_config
+from badak.generate.translate import MARKS, TranslateConfig
+from badak.models.bert import BERT, TextClassifier
+from badak.models.hints import GENERATION
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
 from badak.nn.answering import quantize
@@ -57,6 +61,7 @@ class Translator:
     model: Seq2Seq
     vocabulary: Any
     lowercase: bool = False
+    config: TranslateConfig = TranslateConfig()  # how it searches unless told otherwise
 
 
 def open_translator(folder: str | Path, precision: str = "float32") -> Translator:
@@ -65,11 +70,39 @@ def open_translator(folder: str | Path, precision: str = "float32") -> Translato
     if not is_published(place):
         trained = open_model(place, "translate", precision)
         return Translator(cast(Seq2Seq, trained.model), trained.vocabulary, cast(TranslateSetup, trained.setup).data.lowercase)
-    model, tokens = Seq2Seq.from_pretrained(place, _whole(precision)), MarianTokens.load(place)
+    model = Seq2Seq.from_pretrained(place, _whole(precision))
+    tokens = Tokenizer.load(place) if (place / TOKENIZER).is_file() and not (place / SOURCE).is_file() else MarianTokens.load(place)
     if len(tokens) > model.config.vocab_size:
         raise ArgumentError(
-            f"{folder}: {len(tokens)} tokens in vocab.json, a model of {model.config.vocab_size}",
+            f"{folder}: {len(tokens)} tokens in {TOKENIZER if isinstance(tokens, Tokenizer) else VOCABULARY}, "
+            f"a model of {model.config.vocab_size}",
             "the files that belong to the model",
         )
+    if isinstance(tokens, Tokenizer) and MARKS[2] not in tokens.ids:
+        raise ArgumentError(f"{place / TOKENIZER}: has no {MARKS[2]}, which ends a sentence", "the files that belong to the model")
     _narrow(model, precision)
-    return Translator(model, tokens)
+    return Translator(model, tokens, own_words(model.hints.settings).get("lowercase") is True, _search(model, place))
+
+
+def _search(model: Seq2Seq, place: Path) -> TranslateConfig:
+    """How the folder of a model says that it searches."""
+    said = model.hints.generation or {}
+    usual = sample_config(said, place / GENERATION)
+    known = {"beams": "num_beams", "length_penalty": "length_penalty"}
+    return TranslateConfig(**{ours: getattr(usual, ours) for ours, theirs in known.items() if said.get(theirs) is not None})
+
+
+def open_filler(folder: str | Path) -> Trained:
+    """What fills holes in: the model of a run of badak train bert, or of a folder of Hugging Face."""
+    place = place_of(folder)
+    if not is_published(place):
+        return open_model(place, "bert")
+    model, tokens = BERT.from_pretrained(place), Tokenizer.load(place)
+    if tokens.mask is None:
+        raise ArgumentError(f"{folder}: its tokenizer has no mask", "the tokenizer that the model was trained with")
+    if len(tokens) > model.config.vocab_size:
+        raise ArgumentError(
+            f"{folder}: a tokenizer of {len(tokens)} tokens, a model of {model.config.vocab_size}",
+            "the tokenizer that the model was trained with",
+        )
+    return Trained(None, model, tokens)

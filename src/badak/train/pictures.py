@@ -48,7 +48,7 @@ class Pictures(Experiment):
         return ["PICTURE.png"]
 
     def evaluate(self) -> Score:
-        return self.scored(self.tests)
+        return self.classified(self.tests, [str(digit) for digit in range(self.setup.model.classes)])
 
 
 def shifted(pictures: Tensor, largest: int) -> Tensor:

@@ -20,8 +20,8 @@ from badak.face import distributed
 from badak.face.distributed import board
 from badak.face.distributed.buckets import Bucket, cut
 from badak.face.distributed.collectives import begin
-from badak.face.distributed.engine import place
 from badak.face.distributed.group import chosen
+from badak.face.distributed.places import place
 from badak.face.distributed.sums import ReduceOp
 from badak.face.distributed.totals import total
 from badak.tensor import Tensor

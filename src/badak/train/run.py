@@ -25,7 +25,7 @@ from typing import Any
 from badak.errors import ArgumentError, FileError, StateError, command
 from badak.generate.text import TextVocabulary
 from badak.io import checkpoint
-from badak.io.atomic import as_path, remove_leftovers, write_file
+from badak.io.atomic import as_path, make_folder, remove_leftovers, write_file
 from badak.io.config import from_dict, to_dict
 from badak.io.errors import line
 from badak.io.lock import locked
@@ -40,7 +40,7 @@ from badak.train.vocabulary import write as write_vocabulary
 
 CONFIG, METRICS, CURVES, LOCK = "config.json", "metrics.csv", "curves.png", ".lock"
 RESTORE = "restore it from a copy, or train anew"
-CHANGING = {"train": ("epochs", "steps"), "data": ("path",)}  # how long a run is, and where its data lies
+CHANGING = {"train": ("epochs", "steps", "patience"), "data": ("path",)}  # how long a run is, and where its data lies
 _NONE_YET = {"bytes": 0, "sha256": hashlib.sha256().hexdigest()}  # of metrics.csv before its first row
 
 
@@ -56,12 +56,7 @@ class Run:
         """A new run; a folder that holds one already is refused."""
         run = cls(folder, setup)
         run.refuse_another()  # before anything is made
-        try:
-            run.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(
-                f"{run.folder}: cannot be made ({error.strerror})", "choose another folder with --run"
-            ) from None
+        make_folder(run.folder)
         with run.locked():
             run.refuse_another()
             write_vocabulary(run.folder, vocabulary)

@@ -4,7 +4,18 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from badak.errors import ArgumentError
+
+
+def r2(error: np.ndarray, true: np.ndarray) -> float:
+    """1 - sum(error^2) / sum((true - mean(true))^2): the share of the variance of these N numbers that is explained.
+
+    0 for telling their mean each time, below 0 for worse; NaN where all are equal.
+    """
+    spread = float(((true - true.mean()) ** 2).sum())
+    return 1 - float((error**2).sum()) / spread if spread else math.nan
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,7 @@ class Score:
 
     @property
     def r2(self) -> float:
-        """1 - loss, where the loss is a squared error in units of the variance: the share of it that the model explains."""
+        """`r2` of the examples learned from, whose numbers have the variance 1 and the loss that is a mean squared error."""
         return 1 - self.loss
 
     @property

@@ -132,7 +132,7 @@ def lengthen(run: Run, setup: Setup, batches: int, step: int, log: Callable[[str
 class Trained:
     """What a run has learned, ready to answer."""
 
-    setup: Setup
+    setup: Any  # a Setup; None of a folder that is no run
     model: Module
     vocabulary: Any = None  # a TextVocabulary; pictures have none
     eos: int | None = None  # where the text of one answer ends
@@ -168,7 +168,8 @@ def open_judge(folder: str | Path) -> TextJudge:
     """The model of a run of `badak train text`, with what its classes are called, or its numbers measured in."""
     trained = open_model(folder, "text")
     setup = cast(TextSetup, trained.setup)
-    return TextJudge(cast(TextClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation)
+    pairs = bool(setup.data.pair_column)
+    return TextJudge(cast(TextClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation, pairs)
 
 
 def open_vocabulary(run: Run) -> TextVocabulary | None:

@@ -88,10 +88,13 @@ class LabelledData:
     test: str = option("", "file to test with; without it that of the folder, or a part that is held out")
     task: Literal["classes", "numbers"] = option("classes", "what is told of a text: its class, or a number")
     text_column: str = option("", "name of the column of texts, or its place from 1 on; without it the likeliest")
+    pair_column: str = option("", "name of the column of second texts, or its place: what is told is told of a pair of texts")
     label_column: str = option("", "name of the column of labels or numbers, or its place; without it the likeliest")
     header: Literal["auto", "yes", "no"] = option("auto", "whether the first line names the columns; auto: look")
     quotes: bool = option(True, "a field may stand in quotes; without, a quote is a character like any other")
-    tokens: Literal["wordpiece", "bpe"] = option("wordpiece", "how words are cut into pieces, learned from the texts to learn from")
+    tokens: Literal["wordpiece", "bpe", "tokenizer"] = option(
+        "wordpiece", "how words are cut into pieces, learned from the texts to learn from; tokenizer is that of --from"
+    )
     pieces: int = option(8_000, "pieces of words at most", unit="pieces", at_least=300)
     lowercase: bool = option(True, "WordPiece: read capitals as small letters, and Hangul by its letters")
     examples: int = option(0, "texts to learn from, the first ones; 0: all", unit="texts", at_least=0)
@@ -139,23 +142,39 @@ class ClassifySetup:
     data: PictureData = PictureData()
 
 
+FREEZE = "lowest layers that do not learn, nor the tables of tokens and positions"
+
+
 @dataclass(frozen=True)
-class Start:
+class TextStart:
     """What a training begins with, instead of first weights from the seed."""
 
     folder: str = option(
-        "", "Hugging Face folder (GPT-2, Llama, Qwen, Mistral): its weights, sizes and tokenizer; --window says how much is read"
-    )
-    freeze: int = option(0, "lowest layers that do not learn, nor the tables of tokens and positions", unit="layers", at_least=0)
-    lora: int = option(0, "rank of the LoRA adapters, which alone learn and are kept; 0: all weights learn", at_least=0)
-    lora_alpha: float = option(16.0, "weight of the adapters, in units of 1 / rank", above=0)
+        "", "Hugging Face folder (BERT, MiniLM, a text classifier), or its name on the Hub: its weights, sizes and tokenizer; "
+        "--context says how much of a text is read"
+    )  # fmt: skip
+    freeze: int = option(0, FREEZE, unit="layers", at_least=0)
     sha256: str = ""  # of the folder's weights
 
     def __post_init__(self):
         check(self)
         for name in ("freeze", "lora"):
-            if getattr(self, name) and not self.folder:
+            if getattr(self, name, 0) and not self.folder:
                 raise ArgumentError(f"--{name} is for a model that has learned something: there is no --from", "--from FOLDER")
+
+
+@dataclass(frozen=True)
+class Start(TextStart):
+    """The same for a model that writes."""
+
+    folder: str = option(
+        "", "Hugging Face folder (GPT-2, Llama, Qwen, Mistral): its weights, sizes and tokenizer; --window says how much is read"
+    )
+    lora: int = option(0, "rank of the LoRA adapters, which alone learn and are kept; 0: all weights learn", at_least=0)
+    lora_alpha: float = option(16.0, "weight of the adapters, in units of 1 / rank", above=0)
+
+    def __post_init__(self):
+        super().__post_init__()
         if self.freeze and self.lora:
             raise ArgumentError("--freeze and --lora: with LoRA nothing else learns anyway", "one of the two")
 
@@ -166,6 +185,7 @@ class GPTSetup:
 
     metric: ClassVar = "perplexity"
     counted: ClassVar = "tokens"
+    fixed: ClassVar[tuple[set[str], set[str]]] = ({"dropout"}, set())  # with --from: free sizes, data settings that are not
 
     experiment: Literal["gpt"] = "gpt"
     model: GPTConfig | LlamaConfig = GPTConfig()
@@ -195,11 +215,13 @@ class TextSetup:
     """Texts in, their classes or numbers out."""
 
     counted: ClassVar = "texts"
+    fixed: ClassVar[tuple[set[str], set[str]]] = ({"dropout", "context"}, {"tokens", "pieces", "lowercase"})
 
     experiment: Literal["text"] = "text"
     model: TextConfig = TextConfig()
     train: TrainConfig = TrainConfig()
     data: LabelledData = LabelledData()
+    start: TextStart = TextStart()
     vocabulary: tuple[str, ...] = ()
     tokenizer: str = ""  # SHA-256 of tokenizer.json
     labels: tuple[str, ...] = ()  # the classes in order; none where numbers are told
@@ -305,6 +327,11 @@ PRESETS: dict[str, dict[str, Setup]] = {
         "reviews": TextSetup(  # what --data begins with
             model=TextConfig(context=128, heads=4, dropout=0.2),
             train=TrainConfig(epochs=3, warmup_steps=200, final_lr=0.0, weight_decay=0.1, clip=1.0),
+        ),
+        "finetune": TextSetup(  # what --from begins with
+            model=TextConfig(context=128),
+            train=TrainConfig(epochs=3, batch_size=32, lr=1e-4, warmup_steps=10, schedule="linear", final_lr=0.0, weight_decay=0.01,
+                              clip=1.0),
         ),
     },
     "translate": {

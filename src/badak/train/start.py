@@ -1,19 +1,21 @@
-"""What a GPT begins with: first weights, or those of a folder that somebody trained, some of them frozen or beside adapters."""
+"""What a model begins with: first weights, or those of a folder that somebody trained, some of them frozen or beside adapters."""
 
-import hashlib
-from dataclasses import replace
-
-import numpy as np
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 from badak.errors import ArgumentError, StateError
+from badak.generate.folder import read_labels
+from badak.models.bert import BERTConfig, BERTEncoder, SentenceEncoder, TextClassifier, TextConfig
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
-from badak.models.pretrained import config_of, from_pretrained
-from badak.nn import Module
+from badak.models.pretrained import config_of, found, from_pretrained, read_tensors
+from badak.nn.fingerprint import hash_of
 from badak.nn.lora import add_lora
-from badak.train.setups import GPTSetup
+from badak.tensor import Tensor
+from badak.train.setups import GPTSetup, TextSetup
 
 WRITERS = "a folder of GPT-2, Llama, Qwen or Mistral"
+READERS = "a folder of BERT, of a text classifier on it, or of sentence-transformers, such as MiniLM"
 
 
 def make_writer(config: GPTConfig | LlamaConfig) -> GPT | Llama:
@@ -56,19 +58,67 @@ def first_model(setup: GPTSetup) -> tuple[GPT | Llama, GPTSetup]:
 ENDS = ("attention.qkv", "attention.out", "feed_forward.up", "feed_forward.gate_up", "feed_forward.down")
 
 
-def freeze(model: GPT | Llama, layers: int) -> None:
+def freeze(model: GPT | Llama | TextClassifier, layers: int) -> None:
     """Let the tables and the lowest layers learn no more."""
-    if layers > len(model.blocks):
-        raise ArgumentError(f"--freeze {layers}: the model has {len(model.blocks)} layers", f"--freeze {len(model.blocks)}")
-    still: list[Module] = [model.token, *([model.position] if isinstance(model, GPT) else []), *model.blocks[:layers]]
+    blocks = model.encoder.layers if isinstance(model, TextClassifier) else model.blocks
+    if layers > len(blocks):
+        raise ArgumentError(f"--freeze {layers}: the model has {len(blocks)} layers", f"--freeze {len(blocks)}")
+    tables = ("token", "position", "segment", *(["norm"] if isinstance(model, TextClassifier) else []))  # a GPT's norm is its last
+    still = [*filter(None, (getattr(model, name, None) for name in tables)), *blocks[:layers]]
     for part in still if layers else ():
         part.requires_grad_(False)
 
 
-def hash_of(model: Module) -> str:
-    """SHA-256 of all weights, by name."""
-    found = hashlib.sha256()
-    for name, x in model.state_dict().items():
-        found.update(name.encode())
-        found.update(np.ascontiguousarray(x.detach().numpy()).data)
-    return found.hexdigest()
+@dataclass(frozen=True)
+class Learned:
+    """What an encoder of a folder has learned, for a text classifier to begin with."""
+
+    folder: str
+    config: TextConfig
+    weights: dict[str, Tensor]  # by the names of a TextClassifier, its head included where the folder's is one
+    sha256: str
+    labels: tuple[str, ...] | None = None  # the classes of that head, () for a number
+
+
+def read_learned(setup: TextSetup) -> Learned | None:
+    """The folder that `setup` begins with; None where there is none, and for a run that goes on, which has its own weights."""
+    if not setup.start.folder or setup.start.sha256:
+        return None
+    place, labels = found(setup.start.folder), None
+    sentences = (place / "modules.json").is_file()  # a folder of sentence-transformers
+    model = SentenceEncoder.from_pretrained(place) if sentences else from_pretrained(place)
+    if not isinstance(model, BERTEncoder):
+        raise ArgumentError(f"{setup.start.folder}: its model does not read a whole text at once", READERS)
+    weights = {name: x for name, x in model.state_dict().items() if not name.startswith("head.")}
+    if isinstance(model, TextClassifier):
+        weights, labels = dict(model.state_dict()), read_labels(place)
+    elif not sentences:
+        weights |= pooler_of(place, model.config.d_model)
+    sizes = {one.name: getattr(model.config, one.name) for one in fields(BERTConfig)}
+    config = TextConfig(**sizes, readout=getattr(model.config, "readout", "cls"), pooler=not sentences)
+    return Learned(setup.start.folder, config, weights, hash_of(model), labels)
+
+
+def pooler_of(place: Path, width: int) -> dict[str, Tensor]:
+    """The linear map that a folder has behind its first token; {} where it has none."""
+    tensors = read_tensors(place)
+    for base in ("bert.", ""):
+        pooler = {part: tensors.get(f"{base}pooler.dense.{part}") for part in ("weight", "bias")}
+        if [getattr(x, "shape", None) for x in pooler.values()] == [(width, width), (width,)]:
+            return {f"pooler.{part}": x.float() for part, x in pooler.items() if x is not None}
+    return {}
+
+
+def first_reader(setup: TextSetup, learned: Learned | None) -> tuple[TextClassifier, TextSetup, list[str]]:
+    """The model that the training of `setup` begins with, `setup` with the SHA-256 of what was learned, and which parts are new."""
+    model, new = TextClassifier(setup.model), list[str]()
+    if learned is not None:
+        state, weights = model.state_dict(), dict(learned.weights)
+        weights["position.weight"] = weights["position.weight"][: setup.model.context]
+        same = learned.labels is not None and learned.labels == setup.labels and bool(setup.labels)
+        taken = {name: x for name, x in weights.items() if name in state and (same or not name.startswith("head."))}
+        model.load_state_dict({**state, **taken})
+        new = sorted({name.partition(".")[0] for name in set(state) - set(taken)})
+        setup = replace(setup, start=replace(setup.start, sha256=learned.sha256))
+    freeze(model, setup.start.freeze)
+    return model, setup, new

@@ -1,45 +1,58 @@
 """A run's model, tested again: on what was held out, or on other data. Several ranks share the batches, and find the same bits."""
 
-import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from badak.autograd import no_grad
 from badak.data.tokenizer import Tokenizer
 from badak.errors import ArgumentError, FileError, StateError
 from badak.generate.translate import bleu, translate
+from badak.train.about import weights_of
+from badak.train.confusion import Confusion
 from badak.train.experiment import Experiment
 from badak.train.learner import computing
 from badak.train.ranks import Ranks
-from badak.train.reading import ReadingNumbers
 from badak.train.run import Run
 from badak.train.session import TASKS, build, quiet
 from badak.train.setups import Setup, change
-from badak.train.translating import Translating
+from badak.train.translating import Translating, too_long
 
 COUNTED = {"gpt": "tokens", "bert": "hidden words", "text": "texts", "classify": "pictures", "translate": "tokens"}
 
 
-def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = quiet) -> dict[str, str]:
-    """What a test finds, by name; the same on all ranks. data: a file or folder in place of what the run held out."""
+@dataclass(frozen=True)
+class Tested:
+    """What a test finds, by name, to read; and which classes are taken for which, where there are classes."""
+
+    facts: dict[str, str]
+    confusion: Confusion | None = None
+
+
+FIGURES = {"r2": ("R²", ".4f"), "mae": ("mean absolute error", ".4g"), "rmse": ("root of the mean square", ".4g"),
+           "f1": ("macro F1", ".4f")}  # fmt: skip
+
+
+def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = quiet) -> Tested:
+    """What a test finds; the same on all ranks. data: a file or folder in place of what the run held out."""
     run, ranks = Run.open(folder), Ranks()
     experiment = opened(run, data, log if ranks.leads else quiet)
     experiment.ranks = ranks
     experiment.model.eval()
     with no_grad(), computing(run.setup.train):
         score = experiment.evaluate()
-        more = further(experiment)
-    step = run.load().step  # type: ignore[union-attr]
-    facts = {"run": str(run.folder), "task": run.setup.experiment, "steps": f"{step:,}", "data": data or held_out(run.setup)}
+        more = further(experiment, log if ranks.leads else quiet)
+    state: Any = run.load()
+    facts = {"run": str(run.folder), "task": run.setup.experiment, "steps": f"{state.step:,}"}
+    facts |= {"weights": weights_of(state, run.setup), "data": data or held_out(run.setup)}
     facts |= {"judged": f"{score.count:,} {COUNTED[run.setup.experiment]}", "loss": f"{score.loss:.6g}"}
     if score.right is not None:
         facts["accuracy"] = f"{score.accuracy:.4%}"
     if run.setup.metric == "perplexity":
         facts["perplexity"] = f"{score.perplexity:.6g}"
-    return facts | more
+    facts |= {FIGURES[name][0]: format(value, FIGURES[name][1]) for name, value in experiment.figures.items()}
+    return Tested(facts | more, experiment.confusion)
 
 
 def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
@@ -93,16 +106,13 @@ def held_out(setup: Setup) -> str:
     return f"{where} (what was held out)"
 
 
-def further(experiment: Experiment) -> dict[str, str]:
-    """What only some tasks can be asked: BLEU of translations, errors of numbers."""
+def further(experiment: Experiment, log: Callable[[str], None] = quiet) -> dict[str, str]:
+    """What only some tasks can be asked, and only in the end: BLEU of translations."""
     if isinstance(experiment, Translating):
+        model = experiment.model.config
         pairs = next(iter(experiment.corpus.tests.values()), experiment.corpus.valid)
         sources, references = zip(*pairs)
-        made = translate(experiment.model, experiment.vocabulary, sources, each=experiment.each)
+        made = translate(experiment.model, experiment.vocabulary, sources, each=experiment.each, cut=too_long(log, model.context))
         score, signature = bleu(made, references, experiment.setup.data.lowercase)
         return {"BLEU": f"{score:.2f}   {signature}"}
-    if isinstance(experiment, ReadingNumbers) and experiment.error is not None and experiment.true is not None:
-        spread, squares = ((experiment.true - experiment.true.mean()) ** 2).sum(), (experiment.error**2).sum()
-        r2 = 1 - squares / spread if spread else math.nan
-        return {"R²": f"{r2:.4f}", "mean absolute error": f"{experiment.setup.deviation * np.abs(experiment.error).mean():.4g}"}
     return {}

@@ -111,12 +111,19 @@ class Translating(Experiment):
         said: list[str] = []
         for name, pairs in (self.corpus.tests or {"": self.corpus.valid[:5]}).items():
             sources, references = zip(*pairs)
-            made = translate(self.model, self.vocabulary, sources)
+            made = translate(self.model, self.vocabulary, sources, cut=too_long(said.append, self.setup.model.context))
             said += [f"  {source}\n    {line}" for source, line in list(zip(sources, made))[:5]]
             if name:
                 score, signature = bleu(made, references, self.setup.data.lowercase)
                 said.append(f"{name}: BLEU {score:.2f}   {signature}")
         return said
+
+
+def too_long(log: Callable[[str], None], context: int) -> Callable[[int, int], None]:
+    """Says of a sentence, counted from 0, that it has more tokens than the model reads."""
+    return lambda i, tokens: log(
+        f"sentence {i + 1:,} has {tokens:,} tokens, the model reads {context:,}: what stands behind them is not translated"
+    )
 
 
 def read_pairs(data: TranslateData) -> Corpus:

@@ -15,7 +15,7 @@ from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import FILE, Tokenizer
 from badak.errors import ArgumentError, BadakError, FileError
 from badak.generate.text import TextVocabulary
-from badak.io.atomic import unreadable, write_file
+from badak.io.atomic import read_small, write_file
 from badak.io.config import parse_json
 
 VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
@@ -39,7 +39,7 @@ def write(folder: Path, vocabulary: TextVocabulary | None) -> None:
     if not isinstance(vocabulary, Tokenizer):
         return
     data, path = vocabulary.to_bytes(), folder / FILE
-    if path.exists() and _bytes_of(path) != data:
+    if path.exists() and read_small(path) != data:
         raise ArgumentError(f"{path}: another tokenizer is in this folder already", "--run names another folder")
     write_file(path, lambda file: file.write(data) and None)
 
@@ -69,14 +69,10 @@ def read(folder: Path, setup: Any, config: Path) -> TextVocabulary | None:
 
 
 def _tokenizer(path: Path, sha256: str, config: Path) -> Tokenizer:
-    data = _bytes_of(path)
+    data = read_small(path)
     if hashlib.sha256(data).hexdigest() != sha256:
         raise FileError(f"{path}: damaged or exchanged: its SHA-256 is not the one that {config.name} has", RESTORE)
     return Tokenizer.from_dict(parse_json(data, path), path)
 
 
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+
