@@ -80,6 +80,10 @@ another number of threads parts from itself in the same way.
   catches it.
 - **A query with nothing to attend to gives zeros**, with zero gradients, in every path; in PyTorch's
   MultiheadAttention it is NaN.
+- **A batch without a label gives a loss of 0**, with zero gradients and a warning: every label is ignored, or the batch is
+  empty. In PyTorch the mean of cross_entropy and nll_loss is NaN there, and so is every weight after the next step.
+- **`is_causal=True` alone is a causal mask**, in MultiheadAttention and the layers of Transformers, too; PyTorch demands an
+  attn_mask beside it.
 - **The same bits on any number of threads**, always.
 - **One numeric path**: training with p=0, `eval()` and a cache (`nn.KeyValueCache`) give the same numbers; there is no
   other path for inference.

@@ -8,6 +8,14 @@ graph, ops, tensor, autograd, io, nn, optim, data, models, generate, train, face
 `nn/attention.py`, `models/gpt.py` and `train/loop.py` first.
 """
 
+# ruff: noqa: E402  (what is imported below must not come from the current folder)
+
+import sys as _sys
+
+if _sys.argv[:1] == ["-m"] and not _sys.flags.safe_path:
+    if _sys.orig_argv[-len(_sys.argv)].removeprefix("-m").split(".")[0] == "badak":  # `python -m badak`
+        _sys.path[0] = __file__.rpartition("badak")[0]  # instead of the current folder
+
 from badak import autograd as autograd
 from badak import distributions as distributions
 from badak import errors as errors

@@ -4,16 +4,30 @@ Every class also derives from the class that PyTorch raises in that place, so th
 working. Nothing in badak raises a bare built-in exception for a mistake of the caller.
 """
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from badak.language import say
 
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # all but a line's end and a tab; order of letters
+_PACKAGE = os.path.dirname(__file__) + os.sep
 _OWN_NAME = re.compile(r"\bbadak\.(?=[A-Za-z_])")
+
+
+def visible(text: str) -> str:
+    r"""The text with control characters as they are written in JSON, an escape as \u001b: what others wrote commands no terminal.
+
+    Lines and tabs stay. So do letters of all scripts, but not what turns the order of the letters around it (U+202A to U+2069).
+    """
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def package() -> str:
@@ -21,7 +35,22 @@ def package() -> str:
     return "torch" if "torch" in sys.modules and sys.modules["torch"] is sys.modules.get("badak") else "badak"
 
 
-class BadakError(Exception):
+class Shown:
+    """What notebooks show of an exception: the person's own lines that led to it, and the message; nothing of what lies below."""
+
+    def _render_traceback_(self, *ignored: object) -> list[str]:
+        """IPython's protocol: the lines of the traceback."""
+        frames = traceback.extract_tb(self.__traceback__)  # type: ignore[attr-defined]
+        own = [frame for frame in frames if not frame.filename.startswith(_PACKAGE) and not _of_ipython(frame.filename)]
+        shown = "".join(traceback.format_list(own) + traceback.format_exception_only(self))  # type: ignore[call-overload]
+        return shown.rstrip().split("\n")
+
+
+def _of_ipython(path: str) -> bool:
+    return f"{os.sep}IPython{os.sep}" in path or f"{os.sep}ipykernel{os.sep}" in path
+
+
+class BadakError(Shown, Exception):
     """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one).
 
     Shown, it speaks the person's language (BADAK_LANG=ko|en, else the locale); `cause`, `fix` and `args` are English.
@@ -29,21 +58,21 @@ class BadakError(Exception):
     """
 
     def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None):
-        cause, fix = in_brief(cause), fix and in_brief(fix)
+        cause, fix = visible(in_brief(cause)), fix and visible(in_brief(fix))
         if package() == "torch":  # the names that the program uses
             cause, fix = _OWN_NAME.sub("torch.", cause), fix and _OWN_NAME.sub("torch.", fix)
         self.cause, self.fix = cause, fix
-        super().__init__(cause if fix is None else f"{cause}\nfix: {fix}")
+        Exception.__init__(self, cause if fix is None else f"{cause}\nfix: {fix}")
         self.code = None if code is None else name_of(code)
         if code is not None:
             self.add_note(f"badak explain {self.code}")  # what a traceback shows below the message
 
     def __str__(self) -> str:
-        return say(super().__str__())
+        return say(Exception.__str__(self))  # not that of a KeyError, where it is one, too
 
     def mend(self, fix: str) -> None:
         """Give it a fix, as somebody further up knows one."""
-        self.fix = fix
+        self.fix = fix = visible(fix)
         self.args = (f"{self.cause}\nfix: {fix}",)
 
 
@@ -99,7 +128,7 @@ class BadakWarning(UserWarning):
     """Something that runs, and probably not as meant. `code`: as in BadakError."""
 
     def __init__(self, text: str = "", code: int | None = None):
-        super().__init__(text)
+        super().__init__(visible(text))
         self.code = None if code is None else name_of(code)
 
     def __str__(self) -> str:
@@ -148,9 +177,20 @@ def warn_once(key: object, cause: str, fix: str | None = None, code: int | None 
         _warned.add(key)
         text = in_brief(cause if fix is None else f"{cause}\nfix: {fix}")
         if code is None:
-            warnings.warn(text, BadakWarning, stacklevel=_outside())
+            warnings.warn(visible(text), BadakWarning, stacklevel=_outside())
         else:
             warnings.warn(BadakWarning(text, code), stacklevel=_outside())
+
+
+@contextmanager
+def heard_anew() -> Iterator[None]:
+    """Within the block every `warn_once` speaks again; behind it, those that have spoken before or in it are silent."""
+    before = set(_warned)
+    _warned.clear()
+    try:
+        yield
+    finally:
+        _warned.update(before)
 
 
 def forget_warnings() -> None:

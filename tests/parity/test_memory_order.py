@@ -17,7 +17,6 @@ import badak
 from tests.test_order import order
 
 COLUMNS = "PyTorch leaves what LAPACK made column by column"
-IMAGES = "windows are read in rows; PyTorch keeps images channels-last where they come so"
 SORTED = "values are sorted row by row, in row-major copies"
 BY_ROWS = {
     "stft": "of signals that are no rows PyTorch leaves the axis along which frames were cut where it lay",
@@ -31,14 +30,6 @@ BY_ROWS = {
     "triangular_solve": COLUMNS,
     "qr": COLUMNS,
     "svd": COLUMNS,
-    "nn.functional.conv*": IMAGES,
-    "nn.functional.avg_pool*": IMAGES,
-    "nn.functional.max_pool*": IMAGES,
-    "nn.functional.adaptive_*": IMAGES,
-    "nn.functional.max_unpool*": IMAGES,
-    "nn.functional.batch_norm": IMAGES,
-    "nn.functional.interpolate": IMAGES,
-    "nn.functional.pixel_*": IMAGES,
     "nn.functional.pad": "mirrored and repeated edges are gathered axis by axis, each time into rows",
     "sort": SORTED,
     "argsort": SORTED,
@@ -117,3 +108,26 @@ def test_public_functions_leave_results_as_pytorch_does(op):
                 rows = order(b.shape, [step // 8 for step in np.empty(tuple(b.shape)).strides])
                 place = f"{tuple(b.shape)} from {[t.stride() for t in tensors_in([x, *args], torch.Tensor)]}, {sample.kwargs}"
                 assert mine == theirs or ((kept or hint) and mine == rows), place
+
+
+LINES = {  # of (N, C, L) whose channels lie side by side: what a dropout behind it draws depends on where its result lies
+    "avg_pool1d": lambda t, x: t.nn.functional.avg_pool1d(x, 2),
+    "max_pool1d": lambda t, x: t.nn.functional.max_pool1d(x, 2),
+    "max_pool1d with indices": lambda t, x: t.nn.functional.max_pool1d(x, 2, return_indices=True)[1].float(),
+    "adaptive_avg_pool1d": lambda t, x: t.nn.functional.adaptive_avg_pool1d(x, 3),
+    "adaptive_max_pool1d": lambda t, x: t.nn.functional.adaptive_max_pool1d(x, 3),
+    "conv1d": lambda t, x: t.nn.functional.conv1d(x, t.ones(4, 3, 2)),
+    "conv1d of turned weights": lambda t, x: t.nn.functional.conv1d(x, t.ones(4, 2, 3).transpose(1, 2)),
+    "lp_pool1d": lambda t, x: t.nn.functional.lp_pool1d(x, 2.0, 2),
+}
+
+
+@pytest.mark.parametrize("wanted", [False, True], ids=["no gradient", "gradient"])
+@pytest.mark.parametrize("name", LINES)
+def test_a_dropout_behind_turned_lines_draws_as_in_pytorch(name, wanted):
+    found = []
+    for t in (torch, badak):
+        t.manual_seed(3)
+        x = (t.arange(48.0).reshape(2, 8, 3) + 1).transpose(1, 2).detach().requires_grad_(wanted)
+        found.append(t.nn.functional.dropout(LINES[name](t, x), 0.5).detach().flatten().tolist())
+    assert found[0] == pytest.approx(found[1], rel=1e-6)

@@ -242,6 +242,9 @@ def wrong_calls(function: Callable, args: list, kwargs: dict[str, Any]) -> Itera
         yield f"draw {several}", [draw.choice(ALSO) if draw.random() < 0.5 else one for one in args], kwargs
 
 
+LOOKS_UP = {"Subset", "SubsetRandomSampler"}  # what a container of the program's own raises passes through, as in PyTorch
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_wrong_input_is_answered_in_two_lines(room, place):
     problems = []
@@ -249,7 +252,7 @@ def test_wrong_input_is_answered_in_two_lines(room, place):
         for how, wrong, named in wrong_calls(function, args, kwargs):
             with contextlib.suppress(SystemExit):
                 said = complaint(function, wrong, named)
-            if said:
+            if said and not (name in LOOKS_UP and said.startswith(("KeyError", "IndexError"))):
                 problems.append(f"{name}, {how}: {said}")
     assert problems == []
 

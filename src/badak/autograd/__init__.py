@@ -21,6 +21,7 @@ from badak.autograd.gradcheck import GradcheckError as GradcheckError
 from badak.autograd.gradcheck import gradcheck as gradcheck
 from badak.autograd.gradcheck import gradgradcheck as gradgradcheck
 from badak.autograd.variable import Variable as Variable
+from badak.autograd.variable import variable as variable
 from badak.naming import door as _door
 
 __getattr__ = _door(__name__)

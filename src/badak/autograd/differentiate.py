@@ -35,6 +35,8 @@ def grad(
     An input that no output depends on raises, or gives None with allow_unused=True, or zeros with materialize_grads=True.
     """
     outputs, inputs = _as_list(outputs), _as_list(inputs)
+    if not inputs:
+        raise GraphError("`inputs` argument to `grad()` cannot be empty.", "grad(loss, list(model.parameters()))")
     gradients = _as_list(grad_outputs) or [None] * len(outputs)
     if is_grads_batched:
         raise GraphError("grad(is_grads_batched=True) is not supported", "call grad once for each row of grad_outputs")

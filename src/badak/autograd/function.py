@@ -120,9 +120,7 @@ class _UserOp:
                 f"function {self.name}Backward returned an incorrect number of gradients (expected {expected}, got {len(made)})",
                 "backward returns one gradient, or None, for each argument of forward",
             )
-        for i, grad in enumerate(made[:expected]):
-            self._check(grad, i)
-        return made[:expected]
+        return tuple(self._fitted(grad, i) for i, grad in enumerate(made[:expected]))
 
     def _given(self, dy, i, ctx):
         if dy is None and ctx._materialize:
@@ -132,14 +130,19 @@ class _UserOp:
             return Tensor._of(zeros)
         return dy
 
-    def _check(self, grad, i):
+    def _fitted(self, grad, i):
+        """The gradient in its input's shape: summed where backward gave that of the input as it was stretched."""
         shape = self.shapes[1][i]
-        if grad is not None and shape is not None and grad._array.shape != shape:
+        if grad is None or shape is None or grad._array.shape == shape:
+            return grad
+        try:
+            return grad.sum_to_size(shape)
+        except ShapeError:
             raise ShapeError(
                 f"Function {self.name}Backward returned an invalid gradient at index {i} - got {list(grad.shape)} but "
                 f"expected shape compatible with {list(shape)}",
-                None,
-            )
+                "backward returns a gradient of its input's shape, or of one that the input is stretched to",
+            ) from None
 
 
 def _record(function, ctx, args, edges, outputs):

@@ -3,6 +3,7 @@
 import functools
 import inspect
 
+from badak.errors import KindError
 from badak.graph import effects
 from badak.graph.modes import modes
 
@@ -96,13 +97,17 @@ class enable_grad(_Switch):  # noqa: N801
 class set_grad_enabled(_Switch):  # noqa: N801
     """set_grad_enabled(mode): takes effect at once; as a context manager it is undone at the end of the block."""
 
-    def __new__(cls, mode: bool = True):
+    def __new__(cls, mode: bool):
         return object.__new__(cls)
 
-    def __init__(self, mode: bool = True):
+    def __init__(self, mode: bool):
+        if type(mode) is not bool:
+            raise KindError(
+                f"set_grad_enabled(): argument 'enabled' must be bool, not {type(mode).__name__}", "set_grad_enabled(True)"
+            )
         self._before = [{"grad": modes.grad}]
-        self._values = {"grad": bool(mode)}
-        modes.grad = bool(mode)
+        self._values = {"grad": mode}
+        modes.grad = mode
 
     def __enter__(self) -> None:
         if not self._before:
@@ -125,6 +130,8 @@ class inference_mode(_Switch):  # noqa: N801
         return made
 
     def __init__(self, mode: bool = True):
+        if type(mode) is not bool:
+            raise KindError(f"inference_mode(): argument 'mode' must be bool, not {type(mode).__name__}", "inference_mode(True)")
         self._before = []
         self._values = {"grad": False, "inference": True} if mode else {"inference": False}
 

@@ -1,5 +1,6 @@
 """Variable: what a tensor with a gradient was called before tensors had one themselves."""
 
+from badak.errors import ArgumentError
 from badak.tensor import Tensor
 
 
@@ -13,3 +14,8 @@ class Variable(metaclass=_AnyTensor):
 
     def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False):
         return data.detach().requires_grad_() if requires_grad else data
+
+
+def variable(*args, **kwargs):
+    """PyTorch's oldest name of `tensor`, which raises there, too."""
+    raise ArgumentError("autograd.variable(...) is deprecated", "badak.tensor(data)")

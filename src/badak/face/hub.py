@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -54,7 +53,7 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
             raise FileError(
                 f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")', "fetch the file again"
             )
-        shutil.move(part.name, place)
+        os.replace(part.name, place)
     except HTTPError:
         raise
     except (URLError, ValueError) as error:

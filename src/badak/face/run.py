@@ -50,12 +50,20 @@ def prepared(program: str, arguments: list[str], is_module: bool = False) -> Cal
     ranks.announce()
     _tell_children()
     sys.argv = [program, *arguments]
-    sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(program))
+    _begin_path(os.getcwd() if is_module else os.path.dirname(os.path.abspath(program)))
     if is_module:
         return lambda: runpy.run_module(program, run_name="__main__", alter_sys=True)
     if os.path.isdir(program):
         return lambda: runpy.run_path(program, run_name="__main__")
     return lambda: _run_source(source, program)
+
+
+def _begin_path(folder: str) -> None:
+    """Let imports look into `folder` first, in the place of what Python itself put there; under -P it puts nothing."""
+    if sys.flags.safe_path:
+        sys.path.insert(0, folder)
+    else:
+        sys.path[0] = folder
 
 
 def _tell_children() -> None:

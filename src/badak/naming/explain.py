@@ -2,21 +2,27 @@
 
 A check knows best what is wrong, and says it. But a wrong kind, size or dtype can also surface deep inside, as an exception of
 Python or NumPy. `guarded` turns those into the two lines of every other mistake: the call with what it was given, and how it is
-called. An exception from code of the caller (a hook, a function that was handed in) is not ours and passes as it is.
+called. An exception from code of the caller (a hook, a function that was handed in) is not ours and passes as it is, and so does
+one by which Python itself is answered: the IndexError that ends a `for`, the KeyError of a mapping, the AttributeError of getattr.
+Whatever is said, what caught the exception before catches it still: its class derives from the first one's.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, Signature, isgeneratorfunction, signature, unwrap
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 from badak.errors import ArgumentError, BadakError, KindError, NoDataError, RangeError, ShapeError, SizeError, package
+from badak.naming.kinds import SPACES, kinds_of, wrong_one
+from badak.naming.missing import meant
 
 FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, MemoryError, RuntimeError)
 _LIBRARIES = {"badak", "numpy", "numba", "llvmlite", "ml_dtypes", *sys.stdlib_module_names} - {"__main__", "this"}
+_STDLIB = os.path.dirname(os.__file__)
 BROADCAST = "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one"
 _KINDS: dict[object, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool, int), str: (str,)}
 _TENSORS = frozenset(
@@ -34,15 +40,23 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
 
     if isgeneratorfunction(function):
         return _guarded_iterator(function, space, name or function.__name__)
+    kinds = kinds_of(function) if space in SPACES and name != "__init__" else ()
+    first = min((place for place, _, _ in kinds), default=0)
 
     @wraps(function)
     def public(*args, **kwargs):
+        if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
+            argument, wanted, found = wrong
+            raise KindError(
+                f"{name or function.__name__}(): argument '{argument}' must be {wanted}, not {found}",
+                _usage(function, name or function.__name__, space),
+            )
         try:
             return function(*args, **kwargs)
         except FOREIGN as error:
-            theirs = kwargs and type(error) is TypeError and numpy_words(function, args, kwargs)
+            theirs = kwargs and type(error) is TypeError and other_words(function, args, kwargs)
             if theirs:
-                return public(*args, **theirs)
+                return public(*theirs[0], **theirs[1])
             return answered(error, function, name or function.__name__, args, kwargs, space)
 
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
@@ -71,22 +85,37 @@ def answered(error: BaseException, function: Callable, name: str, args: tuple, k
     raise error
 
 
-_NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+# NumPy's words, and those of PyTorch's older or other overloads: what the argument may be called here
+_OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    "axis": ("dim",), "keepdims": ("keepdim",), "x": ("input",), "a": ("input",), "x1": ("input",), "x2": ("other",),
+    "axis0": ("dim0",), "axis1": ("dim1",), "split_size": ("split_size_or_sections",), "size": ("shape",),
+    **dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), ("indices_or_sections",)),
+    "values": ("other",), "other": ("tensor", "src", "B"), "b": ("B",), "input2": ("L", "tau"), "input3": ("other",),
+    "element": ("elements",), "test_element": ("test_elements",), "from": ("from_",),
+}  # fmt: skip
 
 
-def numpy_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """kwargs with PyTorch's words for NumPy's, where the call could not begin because of these; else None."""
+def other_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+    """The arguments under the words that the function has, where the call could not begin because of other ones; else None.
+
+    A list of sizes by name stands for sizes one by one: x.expand(size=(2, 3)).
+    """
     called = signature(function)
     known = called.parameters
-    words = {name: _NUMPY_WORDS.get(name, name) for name in kwargs if name not in known}
-    theirs = {words.get(name, name): value for name, value in kwargs.items()}
-    if theirs.keys() == kwargs.keys() or len(theirs) < len(kwargs):
+    words = {
+        name: next((word for word in (name, *_OTHER_WORDS.get(name, ())) if word in known), name) for name in kwargs
+    }
+    theirs = {words[name]: value for name, value in kwargs.items()}
+    spread = next((name for name, each in known.items() if each.kind is Parameter.VAR_POSITIONAL and name in theirs), None)
+    if len(theirs) < len(kwargs) or (theirs.keys() == kwargs.keys() and spread is None):
         return None
+    if spread is not None:
+        args = (*args, theirs.pop(spread))
     try:
         called.bind(*args, **theirs)
     except TypeError:
         return None
-    return theirs
+    return args, theirs
 
 
 def guarded_operator(function: Callable, space: str, name: str) -> Callable:
@@ -155,23 +184,66 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
             error.mend(_usage(function, name, space))
         return
     assert error.__traceback__ is not None
-    if "\nfix: " in str(error) or not _is_ours(error.__traceback__.tb_next):
+    if "\nfix: " in str(error) or not _is_ours(error.__traceback__.tb_next) or _answers_python(error, function, args):
         return
     try:
         given = signature(function).bind(*args, **kwargs)
     except TypeError as wrong:  # a missing or an unknown argument
-        raise KindError(f"{name}(): {wrong}", _usage(function, name, space)) from None
-    wrong_kind = _wrong_kind(given.arguments, given.signature) or _no_tensor(error, given.arguments)
+        raise kept(KindError, error)(f"{name}(): {wrong}", _meant(kwargs, function) + _usage(function, name, space)) from None
+    asked = {argument: value for argument, value in given.arguments.items() if not _is_owner(argument, value, function)}
+    wrong_kind = _wrong_kind(asked, given.signature) or _no_tensor(error, asked)
     if wrong_kind:
         argument, wanted = wrong_kind
         value = given.arguments[argument]
         fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
-        raise KindError(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
+        raise kept(KindError, error)(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
     shown = {argument: value for argument, value in given.arguments.items() if argument not in ("self", "cls")}
     called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
-    raise _class_of(error)(
+    raise kept(_class_of(error), error)(
         f"{name}({called}): {_reason(error)}", _fix_of(error) or _usage(function, name, space)
     ) from None
+
+
+def _meant(kwargs: dict, function: Callable) -> str:
+    """ "did you mean 'weight'? " of an argument whose name is nearly that of one."""
+    known = signature(function).parameters
+    wrong = next((name for name in kwargs if name not in known), "")
+    near = meant(wrong, [name for name in known if name not in kwargs and name != "self"]) if wrong else ""
+    return f"did you mean {near}? " if near else ""
+
+
+def _answers_python(error: BaseException, function: Callable, args: tuple) -> bool:
+    """Whether it is part of a protocol of Python: a lookup, in a container that is no tensor, that found nothing."""
+    name = function.__name__
+    if isinstance(error.__cause__, StopIteration):  # raised by the program in the middle of a generator
+        return True
+    asked = name[:2] == "__" == name[-2:] and name not in ("__init__", "__call__")
+    return asked and isinstance(error, LookupError | AttributeError) and not (args and hasattr(args[0], "_array"))
+
+
+def kept(wanted: type[BadakError], error: BaseException) -> type[BadakError]:
+    """`wanted`, made to derive from each of Python's own classes that the exception has, too."""
+    theirs = tuple(each for each in type(error).__mro__ if each.__module__ == "builtins")
+    return wanted if issubclass(wanted, theirs[:1]) else _both(wanted, theirs[0])
+
+
+_classes: dict[tuple[type, type], type[BadakError]] = {}
+
+
+def _both(wanted: type[BadakError], theirs: type[BaseException]) -> type[BadakError]:
+    if (wanted, theirs) in _classes:
+        return _classes[wanted, theirs]
+
+    def reduced(self):
+        return _made_again, (wanted, theirs, self.cause, self.fix)
+
+    made = type(wanted.__name__, (wanted, theirs), {"__module__": wanted.__module__, "__reduce__": reduced})
+    return _classes.setdefault((wanted, theirs), made)
+
+
+def _made_again(wanted: type[BadakError], theirs: type[BaseException], cause: str, fix: str | None) -> BadakError:
+    """What pickle calls: an exception comes back from a worker process as it was."""
+    return _both(wanted, theirs)(cause, fix)
 
 
 def described(value: Any, depth: int = 0) -> str:
@@ -194,11 +266,30 @@ def described(value: Any, depth: int = 0) -> str:
 def _is_ours(trace) -> bool:
     """Whether only badak and the libraries that it calls were running."""
     while trace is not None:
-        root = trace.tb_frame.f_globals.get("__name__", "").partition(".")[0]
-        if root not in _LIBRARIES:
+        if not _is_of_a_library(trace.tb_frame):
             return False
         trace = trace.tb_next
     return True
+
+
+def _is_of_a_library(frame: FrameType) -> bool:
+    """Whether a frame is of badak or what it calls, by its file: a program may have a `test.py` of its own, as Python has.
+
+    Lines that were made as text ("<string>": the constructor of a dataclass) have no file: there the name of the module counts.
+    """
+    module = frame.f_globals.get("__spec__")
+    file = getattr(module, "origin", None) or frame.f_globals.get("__file__") or ""
+    root = frame.f_globals.get("__name__", "").partition(".")[0]
+    if root not in _LIBRARIES:
+        return False
+    if root not in sys.stdlib_module_names or file in ("frozen", "built-in", ""):
+        return True
+    return file.startswith(_STDLIB) and "site-packages" not in file
+
+
+def _is_owner(argument: str, value: Any, function: Callable) -> bool:
+    """Whether it is the object whose method was called, which Python has chosen."""
+    return argument == "self" and unwrap(getattr(type(value), function.__name__, len)) is unwrap(function)
 
 
 def _wrong_kind(arguments: dict, called: Signature) -> tuple[str, str] | None:

@@ -143,6 +143,15 @@ def _tries(filename: str) -> list[tuple[int, int]]:
     ]
 
 
+def _load(dotted: str) -> None:
+    """Import torch.<dotted>; where PyTorch has a function of that name in its place, as autograd.gradcheck, that stays."""
+    parent, _, last = f"torch.{dotted}".rpartition(".")
+    before = vars(importlib.import_module(parent)).get(last)
+    importlib.import_module(f"torch.{dotted}")
+    if before is not None:
+        setattr(sys.modules[parent], last, before)
+
+
 def stand_in_for_torch() -> None:
     """From now on `import torch` gives badak. Raises StateError where the real one is imported already."""
     if package() == "torch":
@@ -156,5 +165,5 @@ def stand_in_for_torch() -> None:
     for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
         dotted = name.removeprefix("badak.")
         if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):
-            importlib.import_module(f"torch.{dotted}")
+            _load(dotted)
     show_as_torch()

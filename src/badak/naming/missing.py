@@ -1,8 +1,10 @@
 """What badak does not have: an error at the place of use, and a stand-in for a name that is only imported."""
 
+import difflib
+from collections.abc import Iterable
 from types import ModuleType
 
-from badak.errors import MissingError, package
+from badak.errors import MissingError, Shown, package
 from badak.naming.table import ASK, instead, is_pytorch, names_of
 
 
@@ -13,22 +15,47 @@ class MissingName(MissingError, AttributeError):
 def absent(space: str, name: str, owner: object = None) -> AttributeError:
     """The error for badak.<space>.<name>: with advice for a name of PyTorch, and Python's own words for any other."""
     dotted = f"{space}.{name}".lstrip(".")
-    if is_pytorch(dotted):
+    listed = names_of(space)  # where it is in no list, and like a name that is there, it is that name misspelt
+    misspelt = listed and name not in listed and "." in space and meant(name, dir(owner))
+    if is_pytorch(dotted) and not misspelt:
         return missing(dotted)
     where = f"{package()}.{space}".rstrip(".")
-    return AttributeError(f"module '{where}' has no attribute '{name}'", name=name, obj=owner)
+    return AbsentName(f"module '{where}' has no attribute '{name}'", name, owner)
 
 
 def absent_attribute(space: str, name: str, owner: object) -> AttributeError:
     """The error for an attribute that objects of torch.<space> have in PyTorch and not here, or nowhere."""
     if name in names_of(space):
         return missing(f"{space}.{name}")
-    return AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'", name=name, obj=owner)
+    return AbsentName(f"'{type(owner).__name__}' object has no attribute '{name}'", name, owner)
 
 
 def missing(dotted: str) -> MissingName:
     """The error for torch.<dotted>, which badak does not have."""
     return MissingName(f"torch.{dotted}: badak does not have it", instead(dotted) or ASK)
+
+
+class AbsentName(Shown, AttributeError):
+    """A name that nobody has. Its message looks for the one that was meant when it is shown, for hasattr() asks often."""
+
+    def __init__(self, text: str, name: str = "", owner: object = None):
+        super().__init__(text)
+        self.name, self._owner = name, owner  # Python looks for what was meant by itself, where it has `obj`
+
+    def __str__(self) -> str:
+        text, near = super().__str__(), meant(self.name or "", dir(self._owner))
+        return f"{text}\nfix: did you mean {near}?" if near else text
+
+    def __reduce__(self):
+        return AttributeError, (str(self),)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """ "'softmax'", "'relu' or 'relu6'": the names that are like one that is not there; "" where none is."""
+    names = {each for each in known if name[:1] == "_" or each[:1] != "_"}
+    same = [each for each in sorted(names) if each.lower().replace("_", "") == name.lower().replace("_", "")]
+    near = same[:1] or difflib.get_close_matches(name, sorted(names), n=3, cutoff=0.7)  # sorted: AdamW before adamw
+    return " or ".join(map(repr, near))
 
 
 class Missing(ModuleType):

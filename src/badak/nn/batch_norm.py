@@ -62,7 +62,7 @@ class _NormBase(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def _check_dims(self, input: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in self.dims:
             wanted = " or ".join(f"{n}D" for n in self.dims)
             raise ShapeError(f"expected {wanted} input (got {input.dim()}D input)", "(N, C, ...)")
@@ -86,7 +86,7 @@ class _NormBase(Module):
 
 class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
-        self._check_dims(input)
+        self._check_input_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -150,7 +150,7 @@ class SyncBatchNorm(_BatchNorm):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
-    def _check_dims(self, input: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ShapeError(f"expected at least 2D input (got {input.dim()}D input)", "(N, C, ...)")
 
@@ -158,7 +158,7 @@ class SyncBatchNorm(_BatchNorm):
         total = over_ranks(self.process_group) if self.training else None
         if total is None:
             return super().forward(input)
-        self._check_dims(input)
+        self._check_input_dim(input)
         dims = (0, *range(2, input.dim()))
         shape = (1, -1, *(1 for _ in input.shape[2:]))
         x = input.float() if input.dtype.itemsize < 4 else input
@@ -215,7 +215,7 @@ class _InstanceNorm(_NormBase):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        self._check_dims(input)
+        self._check_input_dim(input)
         lone = input.dim() == self.dims[0]
         x = input.unsqueeze(0) if lone else input
         by_input = self.training or not self.track_running_stats

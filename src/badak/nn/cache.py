@@ -74,13 +74,14 @@ class KeyValueCache:
         return self._length
 
     def attend(
-        self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: AnyMask | None = None
+        self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: AnyMask | None = None, window: int = 0
     ) -> Tensor:
         """Keep k, v and let query i see the keys 0..length + i: the attention of T new tokens, (B, H, T, E).
 
         q (B, H, T, D), k (B, G, T, D), v (B, G, T, E), query head h reads key head h // (H / G); p: dropout of the weights;
         keep: of those keys only the ones where this bool mask, which broadcasts to (B, H, T, length + T), is true; a Mask instead
-        says all by itself, in causal order only where it says so.
+        says all by itself, in causal order only where it says so. window: above 0 query i sees only the last so many of its keys,
+        its own included.
         """
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise _no_history()
@@ -91,28 +92,35 @@ class KeyValueCache:
             (store if watched else _store)(mine, new, self)
         self._reach(layer, k.shape[2])
         if not watched:
-            return self._look(layer, q, keep, p)
+            return self._look(layer, q, keep, p, window)
         if isinstance(keep, StartsMask) and p == 0:
-            return self._look_again(layer, q, None, keep.starts)
+            return self._look_again(layer, q, None, keep.starts, window)
         if isinstance(keep, Mask) or p > 0:  # tensors within it, and draws, are recorded one by one
             effects.decides(self, "_length")
-            return self._look(layer, q, keep, p)
-        return self._look_again(layer, q, keep, None)
+            return self._look(layer, q, keep, p, window)
+        return self._look_again(layer, q, keep, None, window)
 
-    def _look(self, layer: int, q: Tensor, keep: AnyMask | None, p: float) -> Tensor:
+    def _look(self, layer: int, q: Tensor, keep: AnyMask | None, p: float, window: int) -> Tensor:
         """The attention of q to what a layer has kept, q's own keys included."""
         T, S = q.shape[2], self._length + q.shape[2]
-        keys, values = (Tensor._of(mine._array[:, :, :S]) for mine in self._kept[layer])
+        first = max(S - T + 1 - window, 0) if window else 0  # the first key that any query sees
+        keys, values = (Tensor._of(mine._array[:, :, first:S]) for mine in self._kept[layer])
         # one query sees everything: no mask is needed, and the kernels have a shorter way without
         causal = self._length if T != 1 else None
         if isinstance(keep, Mask):
             keep, causal = keep.resolve(T, S, q.shape[0])
-        return attend(q, keys, values, Visible(keep, None, causal, (T, S)), p, False)[0]
+        if first:
+            keep = keep if keep is None or keep.shape[-1] == 1 else keep[..., first:]
+            causal = None if causal is None else causal - first
+        if window and T > 1 and S > window:  # else each query sees all of these keys, up to itself
+            near = Mask.window(window).keep(T, S - first)
+            keep = near if keep is None else keep & near
+        return attend(q, keys, values, Visible(keep, None, causal, (T, S - first)), p, False)[0]
 
     @effects.state(alone=True)
-    def _look_again(self, layer: int, q: Tensor, keep: Tensor | None, starts: Tensor | None) -> Tensor:
+    def _look_again(self, layer: int, q: Tensor, keep: Tensor | None, starts: Tensor | None, window: int) -> Tensor:
         """The same as one effect, which finds the length that there is then."""
-        return self._look(layer, q, keep if starts is None else StartsMask(starts), 0.0)
+        return self._look(layer, q, keep if starts is None else StartsMask(starts), 0.0, window)
 
     def rows(self, table: Tensor, tokens: int) -> Tensor:
         """The rows of a table of positions (S, ...) for the next `tokens`. RangeError where it has none for them."""

@@ -18,6 +18,7 @@ from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.naming.explain import FOREIGN, explain
 from badak.naming.homes import home
+from badak.naming.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
@@ -100,7 +101,7 @@ class Module(Moving, State, Hooks):
                 return held[name]
             if name in (held := own["_buffers"]):
                 return held[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        raise AbsentName(f"'{type(self).__name__}' object has no attribute '{name}'", name, self)
 
     def _held(self, one: str, other: str) -> tuple:
         """Two parameters, sooner than as attributes one by one: 0.1 us against 0.9."""

@@ -10,7 +10,7 @@ from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
 from badak.tensor import device as device_type
 from badak.tensor import dtype as dtype_type
-from badak.tensor.dtypes import check_device
+from badak.tensor.dtypes import check_device, to_dtype
 from badak.tensor.layouts import channels_last, channels_last_3d
 
 
@@ -102,7 +102,7 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
     for value in args[:2]:
         if isinstance(value, Tensor):
             tensor = value
-        elif isinstance(value, dtype_type):
+        elif isinstance(value, dtype_type) or value in (float, complex, int, bool):
             dtype = value
         elif isinstance(value, (str, int, device_type)) and not isinstance(value, bool):
             device = value
@@ -112,4 +112,4 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
         device, dtype = tensor.device, tensor.dtype
     if not _is_meta(device):
         check_device(device)
-    return device, dtype
+    return device, dtype if dtype is None else to_dtype(dtype)

@@ -96,13 +96,14 @@ class UninitializedTensorMixin:
 
     @property
     def data(self):
-        """The tensor itself, which has no values yet."""
-        return self
+        """An empty tensor, as in PyTorch: filling it does nothing, the values come with the shape."""
+        return empty(0, dtype=self._dtype, device=self._device)
 
     @data.setter
     def data(self, value) -> None:
-        if value is not self:
+        if value is not self and value.numel():
             raise ArgumentError("Attempted to give data to an uninitialized parameter or buffer", "materialize(shape), then copy_")
+        self._dtype = value.dtype
 
     @property
     def dtype(self):

@@ -38,7 +38,7 @@ def within(ids, n: int) -> bool:
 
 def position(where) -> str:
     """ "[0, 1]" for the first True of a boolean array."""
-    index = [int(axis[0]) for axis in where.nonzero()]
+    index = [int(axis[0]) for axis in where.nonzero()] if where.ndim else []
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 

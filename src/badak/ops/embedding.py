@@ -42,6 +42,12 @@ def check(w, ids) -> None:
         raise _out_of_range(ids, w.shape[0])
 
 
+def _count_up(ids) -> bool:
+    """Whether every row of ids is one number after the other, and all rows are the same: positions, not words."""
+    row = ids.reshape(-1, ids.shape[-1])[0] if ids.ndim else ids
+    return row.size > 2 and bool((row[1:] - row[:-1] == 1).all()) and bool((ids == row).all())
+
+
 def _out_of_range(ids, rows: int) -> RangeError:
     wrong = (ids < 0) | (ids >= rows)
     first, largest, smallest = int(ids[wrong].flat[0]), int(ids.max()), int(ids.min())
@@ -50,6 +56,12 @@ def _out_of_range(ids, rows: int) -> RangeError:
         f"embedding: input_ids{position(wrong)} = {first} but Embedding has {rows} rows (0..{rows - 1}). "
         f"{extreme}; index out of range for {int(wrong.sum())} of {ids.size} ids"
     )
+    if largest >= rows and smallest >= 0 and _count_up(ids):
+        cause = (
+            f"embedding: ids count up {smallest}..{largest}, as positions do, but Embedding has {rows} rows (0..{rows - 1}); "
+            f"index out of range for {int(wrong.sum())} of {ids.size} ids"
+        )
+        return RangeError(cause, f"a table of {largest + 1} positions, or texts of at most {rows} tokens", code=13)
     if largest >= rows:
         return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training", code=12)
     return RangeError(

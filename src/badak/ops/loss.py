@@ -55,8 +55,8 @@ def unrounded_cross_entropy(
     save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
     save.ignore_index, save.smoothing, save.count = ignore_index, smoothing, None
     if weight is None and reduction in ("mean", "sum"):
-        if not all_seen and reduction == "mean":
-            _look_for_labels("cross_entropy", target != ignore_index, ignore_index)
+        if reduction == "mean" and not (all_seen and target.size):
+            _look_for_labels("cross_entropy", target != ignore_index, ignore_index, not target.size)
         total, save.count = kernel.total_loss(loss, target, ignore_index, reduction == "mean")
         return total
     save.spread = _class_spread("cross_entropy", target, weight, ignore_index, reduction, all_seen)
@@ -200,19 +200,20 @@ def _class_spread(where: str, target, weight, ignore_index: int, reduction: str,
     if reduction != "mean" or (all_seen and weight is None and target.size):
         return _plain_spread(where, target.size, reduction)
     seen = target[target != ignore_index]
-    if not _look_for_labels(where, seen, ignore_index):
+    if not _look_for_labels(where, seen, ignore_index, not target.size):
         return True, 1
     return True, seen.size if weight is None else float(weight[seen].sum())
 
 
-def _look_for_labels(where: str, seen, ignore_index: int) -> bool:
+def _look_for_labels(where: str, seen, ignore_index: int, empty: bool = False) -> bool:
     """Whether there is any label, True somewhere in `seen` or an entry of it; warn, once, where there is none."""
     if seen.dtype == np.bool_ and seen.any() or seen.dtype != np.bool_ and seen.size:
         return True
+    why = "it is empty" if empty else f"all == ignore_index={ignore_index}"
     warn_once(
-        (where, "no label"),
-        f"{where}: no label to learn from in this batch (all == ignore_index={ignore_index}); the loss is 0",
-        "check truncation/masking",
+        (where, "no label", empty),
+        f"{where}: no label to learn from in this batch ({why}); the loss is 0",
+        "batches with at least one example" if empty else "check truncation/masking",
         code=15,
     )
     return False

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak import kernels
-from badak.errors import GraphError, ShapeError
+from badak.errors import DTypeError, GraphError, ShapeError
 from badak.graph import Op
 from badak.kernels.half import BFLOAT16
 
@@ -22,8 +22,7 @@ class LinearInt8(Op):
 
     @staticmethod
     def forward(save, x, w, scale, b):
-        if not x.ndim or x.shape[-1] != w.shape[1]:
-            raise _mismatch(x, w)
+        _check(x, w)
         if x.dtype is _FLOAT32:
             return kernels.of(x).linear_int8(x, w, scale, b)
         x32, scale, b = (None if a is None else a.astype(_FLOAT32) for a in (x, scale, b))
@@ -45,8 +44,7 @@ class LinearBFloat16(Op):
 
     @staticmethod
     def forward(save, x, w, b):
-        if not x.ndim or x.shape[-1] != w.shape[1]:
-            raise _mismatch(x, w)
+        _check(x, w)
         kind = x.dtype
         if kind.itemsize == 8:  # for which there is no product of bfloat16
             x, w, b = (None if a is None else a.astype(kind) for a in (x.astype(BFLOAT16), w.astype(BFLOAT16), b))
@@ -59,6 +57,13 @@ class LinearBFloat16(Op):
     @staticmethod
     def backward(saved, dy):
         raise _no_gradient()
+
+
+def _check(x, w) -> None:
+    if x.dtype.kind not in "fV":
+        raise DTypeError(f"linear: expected an input of floats; got {x.dtype}", "x.float()")
+    if not x.ndim or x.shape[-1] != w.shape[1]:
+        raise _mismatch(x, w)
 
 
 def _mismatch(x, w) -> ShapeError:

@@ -1,5 +1,6 @@
 """vars(tensor): what a program has set on a tensor, without the state that makes it one."""
 
+import threading
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -8,9 +9,21 @@ from badak.tensor.interface import Methods
 _everything = vars(Methods)["__dict__"].__get__
 
 
+def is_a(thing: Any, kinds: Any) -> bool:
+    """isinstance, in which the object itself has no say: it may show another class, or run code when it is asked."""
+    return issubclass(type(thing), kinds)
+
+
 def held_by(thing: Any) -> Any:
-    """The very dict of an object's attributes, of a tensor with its state; None where there is none."""
-    return _everything(thing) if isinstance(thing, Methods) else getattr(thing, "__dict__", None)
+    """The very dict of an object's attributes, of a tensor with its state; None where there is none. Runs no code of the object."""
+    if is_a(thing, Methods):
+        return _everything(thing)
+    if is_a(thing, type | threading.local):
+        return thing.__dict__
+    try:
+        return object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return None
 
 
 class Attributes(dict):

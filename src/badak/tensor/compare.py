@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, MissingError
+from badak.errors import ArgumentError, DTypeError, KindError, MissingError
 from badak.graph import effects
 from badak.kernels.order import laid
 from badak.ops._broadcast import elementwise, stretched
 from badak.tensor.arithmetic import tensors
+from badak.tensor.data import as_array
 from badak.tensor.promote import into, number, operand, same
 from badak.tensor.tensor import Tensor
 
@@ -172,7 +173,9 @@ def equal(input, other) -> bool:
 @effects.pure
 def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Which of `elements` occur in `test_elements`; either may be a number."""
-    a, b = (x._array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise KindError("isin: expected a Tensor as elements or test_elements; got two numbers", "badak.tensor(elements)")
+    a, b = (x._array if isinstance(x, Tensor) else as_array(operand(x, "isin")) for x in (elements, test_elements))
     if 0 < b.size <= 4:  # a few ends of a text, asked for at each token: NumPy's own way takes ten times as long
         found = a == b.flat[0]
         for one in b.flat[1:]:

@@ -59,6 +59,8 @@ def to(x: Tensor, *args, **options) -> Tensor:
     other = options.pop("other", None)
     if other is not None:
         kind = other.dtype
+    if unknown := options.keys() - {"non_blocking", "memory_format"}:
+        raise KindError(f"to(): got an unexpected keyword argument '{min(unknown)}'", "x.to(device, dtype, copy=False)")
     dtypes.check_device(where)
     if x._meta is not None:
         raise dtypes.on_meta()
@@ -134,9 +136,12 @@ def _ordered(x: Tensor, memory_format) -> Tensor:
     return x if order is None or lies_so(x._array, order) else apply(Clone, x, order=order)
 
 
-def as_images(y: Tensor, *like: Tensor) -> Tensor:
-    """y (N, C, ...) with the channels of a pixel side by side in memory where those of one of `like` are, as in PyTorch."""
+def as_images(y: Tensor, *like: Tensor, lines: builtins.bool = False) -> Tensor:
+    """y (N, C, ...) with the channels of a pixel side by side in memory where those of one of `like` are, as in PyTorch.
+
+    lines: (N, C, L), too.
+    """
     for x in like:
-        if channels_last(x._array):
-            return y if channels_last(y._array) else apply(Clone, y, order="channels")
+        if channels_last(x._array, lines):
+            return y if channels_last(y._array, lines) else apply(Clone, y, order="channels")
     return y

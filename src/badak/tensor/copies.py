@@ -34,6 +34,14 @@ def _slice(input, dim: int = 0, start=None, end=None, step: int = 1) -> Tensor:
     return input[(slice(None),) * (dim % input.dim()) + (slice(start, end, step),)]
 
 
+def _split(input, split_size, dim: int = 0):
+    return shape.split(input, split_size, dim)
+
+
+def _view(input, size=None, *, dtype=None) -> Tensor:
+    return shape.view(input, dtype if size is None else size)
+
+
 alias_copy = _copying(lambda input: input, "alias_copy")
 as_strided_copy = _copying(as_strided, "as_strided_copy")
 detach_copy = _copying(lambda input: input.detach(), "detach_copy")
@@ -43,7 +51,7 @@ narrow_copy = _copying(narrow, "narrow_copy")
 permute_copy = _copying(shape.permute, "permute_copy")
 select_copy = _copying(select, "select_copy")
 slice_copy = _copying(_slice, "slice_copy")
-split_copy = _copying(shape.split, "split_copy")
+split_copy = _copying(_split, "split_copy")
 split_with_sizes_copy = _copying(shape.split_with_sizes, "split_with_sizes_copy")
 squeeze_copy = _copying(shape.squeeze, "squeeze_copy")
 t_copy = _copying(shape.t, "t_copy")
@@ -53,7 +61,7 @@ unfold_copy = _copying(shape.unfold, "unfold_copy")
 unsqueeze_copy = _copying(shape.unsqueeze, "unsqueeze_copy")
 view_as_complex_copy = _copying(view_as_complex, "view_as_complex_copy")
 view_as_real_copy = _copying(view_as_real, "view_as_real_copy")
-view_copy = _copying(shape.view, "view_copy")
+view_copy = _copying(_view, "view_copy")
 
 
 def unsafe_chunk(input, chunks: int, dim: int = 0):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, ShapeError, warn_once
+from badak.errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
 from badak.graph import effects
 from badak.kernels.order import channels_innermost, laid
 from badak.tensor import dtypes
@@ -160,10 +160,10 @@ def full(size, fill_value, **options) -> Tensor:
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     if options.get("dtype") is None:
         options["dtype"] = (
-            dtypes.to_dtype(type(value))
-            if type(value) in (bool, int, float)
+            default_dtype() if type(value) is float
+            else to_dtype(type(value)) if type(value) in (bool, int)
             else dtypes.of_numpy(as_array(value).dtype)
-        )
+        )  # fmt: skip
     return _new(np.full, (size,), options, fit(value, to_dtype(options["dtype"]).numpy, "full"))
 
 
@@ -244,7 +244,7 @@ def _number(x):
 
 
 def arange(
-    start, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
+    start=None, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
 ) -> Tensor:
     """start, start + step, ... below end (above it for a negative step).
 
@@ -253,8 +253,10 @@ def arange(
     if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
         return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     start, end, step = _number(start), _number(end), _number(step)
-    if end is None:
-        start, end = 0, start
+    if start is None and end is None:
+        raise KindError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
+    if start is None or end is None:
+        start, end = 0, start if end is None else end
     if dtype is not None and to_dtype(dtype).kind in ("int", "uint"):
         start, end, step = int(start), int(end), int(step)  # first, as in PyTorch
     if step == 0:
@@ -319,13 +321,20 @@ def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad:
     return _finish(array, dict(device=device, requires_grad=requires_grad, **accepted))
 
 
+def _of_places(name: str, dtype) -> np.dtype:
+    kind = to_dtype(dtype)
+    if kind not in (dtypes.int32, dtypes.int64):
+        raise DTypeError(f"{name}: expected dtype int32 or int64; got {kind}", "dtype=badak.int64")
+    return kind.numpy
+
+
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
     """(2, K): rows and columns of the entries on and below the diagonal `offset`."""
-    array = np.stack(np.tril_indices(row, offset, col)).astype(to_dtype(dtype).numpy)
+    array = np.stack(np.tril_indices(row, offset, col)).astype(_of_places("tril_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
     """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
-    array = np.stack(np.triu_indices(row, offset, col)).astype(to_dtype(dtype).numpy)
+    array = np.stack(np.triu_indices(row, offset, col)).astype(_of_places("triu_indices", dtype))
     return _finish(array, dict(device=device, **accepted))

@@ -37,11 +37,19 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         ) from problem
     if array.dtype.kind in "US":
         raise KindError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
+    if array.dtype.kind == "f" and array.size and not _has_float(data):
+        array = np.array(data, dtype=object)  # ints, one of which is beyond int64
     if array.dtype.kind in "Ou":  # ints beyond int64, or what is no number
         array = _of_objects(array.astype(object), kind)
     wanted = _inferred(array) if kind is None else kind
     _check_values(array, wanted)
     return converted(array, wanted)
+
+
+def _has_float(data) -> bool:
+    """Whether a number of the data is no int."""
+    found = _leaf_types(data) - {list, tuple} if isinstance(data, list | tuple) else {type(data)}
+    return not all(issubclass(leaf, int) for leaf in found)
 
 
 def _inferred(array: np.ndarray) -> np.dtype:

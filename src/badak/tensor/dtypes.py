@@ -97,7 +97,7 @@ ALL = (
 _names = {one.name: one for one in ALL}
 _of_numpy = {one.numpy: one for one in ALL}
 _LARGEST = {one.numpy: float(ml_dtypes.finfo(one.numpy).max) for one in ALL if one.is_floating_point}
-_of_python = {bool: bool_, int: int64, float: float32, complex: complex64}
+_of_python = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def _by_name(name: str) -> dtype:
@@ -121,7 +121,7 @@ def to_dtype(wanted) -> dtype:
     if type(wanted) is dtype:
         return wanted
     if isinstance(wanted, type) and wanted in _of_python:
-        return default_dtype() if wanted is float else _of_python[wanted]
+        return _of_python[wanted]
     if isinstance(wanted, np.dtype) or (isinstance(wanted, type) and issubclass(wanted, np.generic)):
         return of_numpy(np.dtype(wanted))
     raise KindError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", "dtype=badak.float32")
@@ -133,8 +133,10 @@ _together: dict[tuple[dtype, dtype], dtype] = {}
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both convert to: badak.promote_types(int64, float16) is float16, as in PyTorch."""
-    if type1 is type2:
+    if type1 is type2 and type(type1) is dtype:
         return type1
+    if type(type1) is not dtype or type(type2) is not dtype:
+        return promote_types(to_dtype(type1), to_dtype(type2))
     if type1.itemsize == 1 or type2.itemsize == 1 or type1.kind == "uint" or type2.kind == "uint":
         _check_promotion(type1, type2)
     found = _together.get((type1, type2))
@@ -198,6 +200,11 @@ def set_default_dtype(d) -> None:
     _default = chosen
 
 
+_DEVICES = frozenset(  # those whose names PyTorch knows
+    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone".split()
+)
+
+
 class device:  # noqa: N801  (PyTorch's name)
     """Where a tensor lives. badak computes on the CPU; other devices can be named, and asking for them is an error."""
 
@@ -213,7 +220,7 @@ class device:  # noqa: N801  (PyTorch's name)
         if not isinstance(type, str):
             raise KindError(f"device: expected a string such as 'cpu'; got {type!r}", "device='cpu'")
         name, _, number = type.partition(":")
-        if name not in ("cpu", "cuda", "mps", "meta", "xpu"):
+        if name not in _DEVICES:
             raise KindError(f"device: expected 'cpu'; got {type!r}", "device='cpu'")
         self.type, self.index = name, int(number) if number else index
 

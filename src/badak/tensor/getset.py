@@ -10,7 +10,7 @@ from badak.graph import effects
 from badak.graph.modes import anywhere, modes
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
-from badak.tensor.data import as_array, fit
+from badak.tensor.data import as_array, fit, short
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.tensor import Tensor
 
@@ -189,6 +189,12 @@ def _part(part):
 
 def _slice(part: slice) -> slice:
     start, stop, step = part.start, part.stop, part.step
+    for place, each in (("start", start), ("stop", stop), ("step", step)):
+        if each is not None and not hasattr(each, "__index__"):
+            raise KindError(
+                f"slice indices must be integers or None or have an __index__ method; {place} is {short(each)}",
+                f"int({short(each)}), or //, which divides into whole numbers" if isinstance(each, float) else "x[2:5]",
+            )
     if step is not None and int(step) <= 0:
         raise ArgumentError("step must be greater than zero", "x.flip(dim) reverses")
     if (start is None or type(start) is int) and (stop is None or type(stop) is int):

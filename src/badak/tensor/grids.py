@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from badak.errors import ArgumentError
+from badak.errors import ArgumentError, DTypeError, ShapeError
 from badak.tensor.join import stack
 from badak.tensor.tensor import Tensor
 
@@ -20,6 +20,9 @@ def meshgrid(*tensors, indexing=None) -> tuple:
         raise ArgumentError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}', None)
     if not tensors:
         raise ArgumentError("meshgrid expects a non-empty TensorList", "meshgrid(x, y)")
+    _need_vectors("meshgrid", tensors, 1)
+    if len({x.dtype for x in tensors}) > 1:
+        raise DTypeError("meshgrid expects all tensors to have the same dtype", "x.to(y.dtype)")
     vectors = [x.reshape(-1) for x in tensors]
     shape = [x._array.size for x in vectors]
     n = len(vectors)
@@ -27,8 +30,18 @@ def meshgrid(*tensors, indexing=None) -> tuple:
     return tuple(g.transpose(0, 1) if indexing == "xy" and n > 1 else g for g in grids)
 
 
+def _need_vectors(name: str, tensors: tuple, or_number: int) -> None:
+    for i, x in enumerate(tensors):
+        if not 1 - or_number <= x.dim() <= 1:
+            raise ShapeError(
+                f"{name}: expected {'scalar or ' if or_number else ''}1D tensors; tensor {i} has shape {tuple(x.shape)}",
+                "x.flatten()",
+            )
+
+
 def cartesian_prod(*tensors) -> Tensor:
     """All combinations of one entry from each vector, as rows."""
+    _need_vectors("cartesian_prod", tensors, 0)
     if len(tensors) == 1:
         return tensors[0]
     return stack([g.reshape(-1) for g in meshgrid(*tensors)], dim=1)

@@ -13,6 +13,7 @@ from badak.graph.modes import anywhere, modes
 from badak.tensor.about import About
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
+from badak.tensor.grad_fn import GradFn, grad_fn
 
 if TYPE_CHECKING:
     from badak.tensor.tensor import Tensor
@@ -59,10 +60,10 @@ class History(About):
         return not self.requires_grad or self._node is None
 
     @property
-    def grad_fn(self):
-        if not self.requires_grad:
+    def grad_fn(self) -> GradFn | None:
+        if not self.requires_grad or self._node is None:
             return None
-        return self._node
+        return grad_fn(self._node, self._of)
 
     @property
     def output_nr(self) -> int:
@@ -256,11 +257,27 @@ class _TensorHook:
     """A hook of tensors, as the walk over arrays calls it, and as the walk over tensors does."""
 
     def __init__(self, hook: Callable, tensor_of: Callable):
-        self.of_tensor, self._tensor_of = hook, tensor_of
+        self.hook, self._tensor_of = hook, tensor_of
 
-    def __call__(self, array):
-        changed = self.of_tensor(self._tensor_of(array))
-        return None if changed is None else changed._array
+    def __call__(self, gradient):
+        """The tensor that comes after this hook: all hooks of a gradient see one, with what they set on it."""
+        given = gradient if isinstance(gradient, History) else self._tensor_of(gradient)
+        return self.of_tensor(given)
+
+    def of_tensor(self, given):
+        changed = self.hook(given)
+        if changed is None:
+            return given
+        if not isinstance(changed, History):
+            raise KindError(
+                f"hook: expected Tensor, but got {type(changed).__name__}", "a hook returns a gradient, or None to keep it"
+            )
+        if changed.shape != given.shape:
+            raise ShapeError(
+                f"hook has changed the size of value: {tuple(changed.shape)} for a gradient of {tuple(given.shape)}",
+                "return a gradient of the same shape",
+            )
+        return changed if changed.dtype is given.dtype else changed.to(given.dtype)
 
 
 def _hook_edge(edge, hook, owner) -> RemovableHandle:

@@ -3,6 +3,8 @@
 The result must have x's shape, and a dtype that may go into x's: not a float into an integer, for one.
 """
 
+from inspect import signature
+
 import numpy as np
 
 from badak import kernels
@@ -36,6 +38,9 @@ def twin(function, name: str):
 
     in_place.__name__ = in_place.__qualname__ = name
     in_place.__doc__ = f"{name[:-1]}, in place."
+    called = signature(function)
+    kept = [each for each in called.parameters.values() if each.name != "out"]
+    in_place.__signature__ = called.replace(parameters=kept, return_annotation=Tensor)  # type: ignore[attr-defined]
     return in_place
 
 

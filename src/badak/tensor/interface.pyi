@@ -718,7 +718,7 @@ class Methods:
         """exp(A), the sum of A^k / k!, of each matrix.   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
     def matrix_power(self, n, *, out=None) -> Tensor:
         """A multiplied with itself n times; n < 0 of its inverse, n = 0 the identity."""
-    def max(self, dim=None, keepdim=False, *, axis=None, out=None) -> Any:
+    def max(self, dim=None, keepdim=False, *, axis=None, other=None, out=None) -> Any:
         """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two."""
     def maximum(self, other, *, out=None) -> Tensor:
         """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
@@ -726,7 +726,7 @@ class Methods:
         """sum x / n, of floats.   dx = dy / n."""
     def median(self, dim=None, keepdim: _bool = False) -> Any:
         """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
-    def min(self, dim=None, keepdim=False, *, axis=None, out=None) -> Any:
+    def min(self, dim=None, keepdim=False, *, axis=None, other=None, out=None) -> Any:
         """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two."""
     def minimum(self, other, *, out=None) -> Tensor:
         """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""

@@ -11,7 +11,7 @@ def html_of(x) -> str:
     """What stands in the cell of a notebook for a tensor."""
     about = [f"{type(x).__name__} <b>{escape(str(tuple(x.shape)))}</b> {escape(str(x.dtype))}"]
     about += ["requires_grad"] if x.requires_grad else []
-    about += [f"made by {escape(x.grad_fn.name)}"] if hasattr(x.grad_fn, "name") else []
+    about += [f"made by {escape(x._node.name)}"] if x._node is not None else []
     head = f"<div style='font-family:monospace'>{', '.join(about)}"
     if x._meta is not None or not x._array.size:
         return f"{head}: no values</div>"

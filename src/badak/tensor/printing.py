@@ -12,22 +12,6 @@ import numpy as np
 from badak.tensor.dtypes import bool_, default_dtype, int64
 
 _PREFIX = "tensor("
-_SHOWN_AS = {
-    "ReLU": "Relu",
-    "GELU": "Gelu",
-    "MSE": "MseLoss",
-    "LayerNorm": "NativeLayerNorm",
-    "Scale": "Mul",
-    "Shift": "Add",
-    "SubFrom": "Rsub",
-    "Cast": "ToCopy",
-    "DivBy": "Div",
-    "DivInto": "Div",
-    "PowBy": "Pow",
-    "PowOf": "Pow",
-}  # what PyTorch calls them
-
-
 @dataclass
 class PrintOptions:
     """What set_printoptions sets."""
@@ -169,7 +153,7 @@ def format_tensor(x) -> str:
     if not plain:
         notes.append(f"dtype={x.dtype}")
     if x.grad_fn is not None:
-        notes.append(f"grad_fn=<{_backward_name(x.grad_fn)}>")
+        notes.append(f"grad_fn=<{type(x.grad_fn).__name__}>")
     elif x.requires_grad:
         notes.append("requires_grad=True")
     return _with_notes(_PREFIX + text, notes, len(_PREFIX)) + ")"
@@ -196,8 +180,3 @@ def _with_notes(text: str, notes: list[str], indent: int) -> str:
             text += ", " + note
             width += len(note) + 2
     return text
-
-
-def _backward_name(node) -> str:
-    op = getattr(node, "op", None)
-    return "AccumulateGrad" if op is None else f"{_SHOWN_AS.get(op.__name__, op.__name__)}Backward0"

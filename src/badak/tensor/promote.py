@@ -60,6 +60,8 @@ def result_type(*operands) -> DType:
 
 def can_cast(from_: DType, to: DType) -> bool:
     """Whether a value may go from one dtype to the other in an in-place operation: never to a lower category."""
+    if type(from_) is not DType or type(to) is not DType:
+        from_, to = dtypes.to_dtype(from_), dtypes.to_dtype(to)
     if from_.is_floating_point or from_.is_complex:
         return _CATEGORY[from_.kind] <= _CATEGORY[to.kind]
     return to.kind != "bool" or from_.kind == "bool"

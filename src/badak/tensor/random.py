@@ -10,9 +10,11 @@ Parity: the bits of PyTorch 2.13 on an x86 CPU, except that on Intel's PyTorch d
 log, exp or tan enter a float64 result, so does the C library's rounding.
 """
 
+from operator import index
+
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, KindError
+from badak.errors import ArgumentError, DTypeError, KindError, RangeError
 from badak.graph import modes
 from badak.ops.write import Replaced
 from badak.tensor import dtypes
@@ -134,7 +136,10 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     """Whole numbers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default."""
     dtypes.check_place(device)
     low, high, size = _range(list(args), low, high, size)
+    if isinstance(size, int):
+        raise KindError("randint(): argument 'size' must be tuple of ints, not int", f"randint({high}, ({size},))")
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_dtype(dtype).numpy
+    _check_ends(low, high, kind)
     drawn = or_default(generator).integers(low, high, _shape((size,), "randint"), kind)
     return _finish(drawn, out, requires_grad, "randint")
 
@@ -148,16 +153,43 @@ def _range(args, low, high, size, sized=True):
         low = args.pop() if args else 0
     if args or high is None or (sized and size is None):
         raise KindError("randint: expected randint(high, size) or randint(low, high, size)", "randint(10, (2, 3))")
-    return int(low), int(high), size
+    return _whole("randint", "low", low), _whole("randint", "high", high), size
+
+
+def _whole(name: str, argument: str, value) -> int:
+    """A whole number, as an int that int64 can hold."""
+    try:
+        number = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = None
+    if number is None:
+        raise KindError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}", f"{argument}=int(...)")
+    if not -(2**63) <= number < 2**63:
+        raise RangeError(f"{name}: {argument} does not fit into int64", "a smaller number")
+    return number
+
+
+def _check_ends(low: int, high: int, kind: np.dtype) -> None:
+    """Refuse numbers that the dtype cannot hold, one by one."""
+    if kind.kind == "c":
+        raise DTypeError(f"randint: expected a real dtype; got {kind}", "dtype=badak.int64")
+    least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max) if kind.kind in "iu" else (
+        -dtypes.largest(kind), dtypes.largest(kind))  # fmt: skip
+    if low < least or high - 1 > most:
+        raise RangeError(f"randint: numbers from {low} to {high - 1} do not fit into {kind} ({least}..{most})", "dtype=badak.int64")
 
 
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
              pin_memory=False) -> Tensor:  # fmt: skip
     """0 .. n-1 in random order, (n,); int64 by default."""
     dtypes.check_place(device)
+    n = _whole("randperm", "n", n)
     if n < 0:
         raise ArgumentError(f"randperm: expected n >= 0; got n={n}", "n is how many numbers to order")
-    order = or_default(generator).permutation(int(n))
+    kind = dtypes.int64 if dtype is None else dtypes.to_dtype(dtype)
+    if kind.is_complex or kind is dtypes.bool_ or (not kind.is_floating_point and n - 1 > np.iinfo(kind.numpy).max):
+        raise DTypeError(f"randperm: {kind} does not hold the numbers 0..{n - 1}", "dtype=badak.int64")
+    order = or_default(generator).permutation(n)
     return _finish(order if dtype is None else order.astype(dtypes.to_dtype(dtype).numpy), out, requires_grad, "randperm")
 
 
@@ -191,6 +223,7 @@ def randint_like(input, *args, low=None, high=None, generator=None, dtype=None, 
     """Whole numbers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
     low, high, _ = _range(list(args), low, high, None, sized=False)
     source = or_default(generator)
+    _check_ends(low, high, input.dtype.numpy if dtype is None else dtypes.to_dtype(dtype).numpy)
     return _like(lambda shape, kind, rows: source.integers(low, high, shape, kind), input, dtype, device, requires_grad)
 
 

@@ -60,9 +60,14 @@ def _counting(input, dtype) -> Tensor:
     return cast(input, dtypes.int64) if input._array.dtype.kind in "iub" else input
 
 
+def _of_bool(y: Tensor, dtype) -> Tensor:
+    """y; where the sum was asked for in bool, which counts in integers, whether it is other than 0."""
+    return y if dtype is None or dtypes.to_dtype(dtype) is not dtypes.bool_ else cast(y, dtypes.bool_)
+
+
 def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
     """sum x; integers and booleans give int64.   dx = dy for every summand."""
-    return _reduced(ops.Sum, _counting(input, dtype), dim, keepdim, axis, out)
+    return _of_bool(_reduced(ops.Sum, _counting(input, dtype), dim, keepdim, axis, out), dtype)
 
 
 def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
@@ -80,7 +85,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> 
 
 def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
     """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
-    return _reduced(ops.Prod, _counting(input, dtype), dim, keepdim, axis, out)
+    return _of_bool(_reduced(ops.Prod, _counting(input, dtype), dim, keepdim, axis, out), dtype)
 
 
 def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out) -> Tensor:
@@ -181,20 +186,22 @@ def along(input, index, dim: int, keepdim: bool = True):
     return (values, indices) if keepdim else (values.squeeze(dim), Tensor._of(indices._array.squeeze(dim)))
 
 
-def max(input, dim=None, keepdim=False, *, axis=None, out=None):
+def max(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
     """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two.
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
     """
-    return _extreme("max", input, dim, keepdim, axis, ops.Amax, _argmax, maximum, returns.max)
+    made = _extreme("max", input, dim if other is None else other, keepdim, axis, ops.Amax, _argmax, maximum, returns.max)
+    return made if out is None else into(out, made) if isinstance(made, Tensor) else returns.max(*map(into, out, made))
 
 
-def min(input, dim=None, keepdim=False, *, axis=None, out=None):
+def min(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
     """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two.
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
     """
-    return _extreme("min", input, dim, keepdim, axis, ops.Amin, _argmin, minimum, returns.min)
+    made = _extreme("min", input, dim if other is None else other, keepdim, axis, ops.Amin, _argmin, minimum, returns.min)
+    return made if out is None else into(out, made) if isinstance(made, Tensor) else returns.min(*map(into, out, made))
 
 
 def aminmax(input, *, dim=None, keepdim=False, out=None):

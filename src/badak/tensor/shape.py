@@ -289,6 +289,11 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
         parts = [min(wanted, n - k * wanted) for k in range(count)]
     else:
         parts = [as_int(s) for s in wanted]
+        if min(parts, default=0) < 0:
+            raise ArgumentError(
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={parts}",
+                f"sizes that sum to {n}",
+            )
         if sum(parts) != n:
             raise ShapeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "

@@ -59,7 +59,8 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     sqrt(n_fft). return_complex=False: real and imaginary parts along a last dim. A shorter
     window stands in the middle of n_fft. onesided=False: all n_fft frequencies.
     """
-    hop, length = hop_length or n_fft // 4, win_length or n_fft
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
     if input.dim() not in (1, 2):
         raise ShapeError(f"stft: expected a 1D or 2D tensor; got shape {tuple(input.shape)}", "x.flatten(0, -2)")
     if n_fft < 1 or hop < 1 or not 0 < length <= n_fft or (window is not None and tuple(window.shape) != (length,)):

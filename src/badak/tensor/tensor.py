@@ -119,7 +119,7 @@ class Tensor(Values):
 
     @property
     def __dict__(self):  # type: ignore[override]
-        return Attributes(held_by(self), _STATE)
+        return Attributes(held_by(self), STATE)
 
     if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 
@@ -130,7 +130,7 @@ class Tensor(Values):
             raise absent_attribute("Tensor", name, self)
 
 
-_STATE = frozenset(Tensor.__annotations__)  # by name, what vars(tensor) keeps to itself
+STATE = frozenset(Tensor.__annotations__)  # by name, what vars(tensor) keeps to itself
 
 
 def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:

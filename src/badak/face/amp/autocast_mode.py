@@ -20,6 +20,7 @@ class autocast:  # noqa: N801  (PyTorch's name)
     def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
         if not isinstance(device_type, str):
             raise ArgumentError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`", "autocast('cpu')")
+        device_type = dtypes.device(device_type).type  # which refuses what is no name of a device
         self.device = device_type
         self.fast_dtype = dtype if dtype is not None else _DEFAULTS.get(device_type, dtypes.float16)
         self._enabled, self._keep = bool(enabled) and device_type == "cpu", cache_enabled is not False

@@ -58,7 +58,13 @@ def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int
             None,
         )
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
-    return as_images(y, x, weight) if batched else y.squeeze(0)
+    y = _laid(y, x, weight)
+    return y if batched else y.squeeze(0)
+
+
+def _laid(y: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+    """y in memory as images x are or the weights; of lines (N, C, L) the weights alone decide, as in PyTorch."""
+    return as_images(y, weight, lines=True) if x.dim() == 3 else as_images(y, x, weight)
 
 
 def _named_padding(x: Tensor, padding: str, kernel, stride, dilation, where: str):
@@ -91,6 +97,5 @@ def _conv_transpose(
     y = apply(
         ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
     )
-    if not batched:
-        return y.squeeze(0)
-    return as_images(y, x, weight) if axes == 2 else y
+    y = _laid(y, x, weight) if axes < 3 else y
+    return y if batched else y.squeeze(0)

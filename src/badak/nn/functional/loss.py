@@ -35,7 +35,7 @@ def cross_entropy(
     label_smoothing e: the target becomes (1 - e) onehot + e / V. Szegedy et al. 2016.
 
     Raises RangeError for a label outside 0..V-1 that is not `ignore_index`. Warns, once, of probabilities in place of
-    logits. Parity: where every label is ignored the loss is 0 with a warning (PyTorch: NaN).
+    logits. Parity: where every label is ignored, or the batch is empty, the mean is 0 with a warning (PyTorch: NaN).
     """
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
     _look_for_probabilities(logits)
@@ -70,8 +70,10 @@ def _of_classes(where_: str, op, x: Tensor, target: Tensor, weight, reduction: s
     shape, labels = x._array.shape, target._array.shape
     if len(shape) == 2 and labels == shape[:1]:
         return apply(op, x, target, weight, reduction=reduction, **attributes)
+    if len(shape) == 1 and labels == (1,):  # PyTorch takes it as the one label
+        target, labels = target.reshape(()), ()
     if not shape or labels != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
-        raise _axes_mismatch(where_, shape, labels)
+        raise _axes_mismatch(where_, shape, target)
     rows, _ = _rows(x)
     loss = apply(op, rows, target.reshape(-1), weight, reduction=reduction, shape=labels, **attributes)
     return loss.reshape(labels) if reduction == "none" else loss
@@ -88,8 +90,15 @@ def _rows(x: Tensor):
     return x.movedim(1, -1).reshape(int(np.prod(rest)), shape[1]), rest
 
 
-def _axes_mismatch(where_: str, shape, labels) -> ShapeError:
-    expected = (shape[0], *shape[2:]) if len(shape) > 1 else ()
+def _axes_mismatch(where_: str, shape, target: Tensor) -> ShapeError:
+    expected, labels = (shape[0], *shape[2:]) if len(shape) > 1 else (), target._array.shape
+    if len(shape) > 1 and labels == shape and target._array.dtype.kind in "iub":
+        one = "one-hot rows" if bool((target._array.sum(1) == 1).all()) else "one number for each class"
+        return ShapeError(
+            f"{where_}: target {labels} holds {one} as {target.dtype}, where class ids of shape {expected} are expected",
+            "target.argmax(1) gives class ids; target.float() is taken as probabilities",
+            code=14,
+        )
     cause = (
         f"{where_}: Expected target size {list(expected)}, got {list(labels)}: logits {shape} are read as "
         f"({', '.join(_axis_names(len(shape)))}), target is {labels}"
@@ -199,19 +208,20 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"({list(x.shape)})",
             f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "one target for each probability",
         )
-    _check_probabilities(x)
+    _check_probabilities("input", x, "binary_cross_entropy_with_logits takes logits")
+    _check_probabilities("target", target, "targets of 0 and 1; class ids go into cross_entropy")
     target = target.to(x.dtype)
     loss = -(target * x.log().clamp(min=-100.0) + (1.0 - target) * (-x).log1p().clamp(min=-100.0))
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
 @effects.check
-def _check_probabilities(x: Tensor) -> None:
+def _check_probabilities(name: str, x: Tensor, fix: str) -> None:
     values = x._array
     if values.size and not (values.min() >= 0 and values.max() <= 1):
         raise ArgumentError(
-            f"binary_cross_entropy: all elements of input should be between 0 and 1; got {values.min()}..{values.max()}",
-            "binary_cross_entropy_with_logits takes logits",
+            f"binary_cross_entropy: all elements of {name} should be between 0 and 1; got {values.min()}..{values.max()}",
+            fix,
         )
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from badak.errors import ArgumentError, ShapeError
+from badak.graph.modes import modes
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops._check import not_floating
@@ -93,7 +94,8 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
         raise ShapeError(f"{where}: expected no empty dim but the batch; got {tuple(input.shape)}", "an input that is not empty")
     out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
     y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
-    y, index = (as_images(part, x) if batched else part.squeeze(0) for part in (y, index))
+    lines = return_indices or (modes.grad and x.requires_grad)  # of (N, C, L) PyTorch takes another way without these
+    y, index = (as_images(part, x, lines=lines) if batched else part.squeeze(0) for part in (y, index))
     return (y, index) if return_indices else y
 
 
@@ -189,7 +191,7 @@ def _laid(y: Tensor, x: Tensor, batched: bool) -> Tensor:
     """y in memory as the images x; of volumes only the maxima are, as in PyTorch."""
     if not batched:
         return y.squeeze(0)
-    return as_images(y, x) if x.dim() == 4 else y
+    return as_images(y, x, lines=True) if x.dim() < 5 else y
 
 
 def _wanted(x: Tensor, output_size, where: str) -> list[int]:

@@ -191,8 +191,9 @@ def check_numbers(schedule: Any, **options: Any) -> None:
 
 
 def check_count(schedule: Any, name: str, value: Any, least: int = 0) -> None:
-    """A whole number of steps."""
+    """A whole number of steps; 2.0 is one, as in PyTorch."""
     rule = f"an integer {name} >= {least}"
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    whole = isinstance(value, int | np.integer) or isinstance(value, float) and value.is_integer()
+    if isinstance(value, bool) or not whole:
         raise KindError(f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}")
     check_number(schedule, lambda: value >= least, rule, value)

@@ -118,18 +118,25 @@ class OneCycleLR(LRScheduler):
         way = (t - start) / (end - start) if end > start else 1.0  # a phase without steps is at its end (PyTorch divides by 0)
         lrs = []
         for group in self.optimizer.param_groups:
-            lrs.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], way))
+            lrs.append(self._anneal_func(group[phase["start_lr"]], group[phase["end_lr"]], way))
             if self.cycle_momentum:
                 self._set_momentum(
-                    group, self._between(group[phase["start_momentum"]], group[phase["end_momentum"]], way)
+                    group, self._anneal_func(group[phase["start_momentum"]], group[phase["end_momentum"]], way)
                 )
         return lrs
 
-    def _between(self, start: Any, end: Any, way: float) -> Any:
-        """The value after `way` (0 to 1) of the way from `start` to `end`."""
-        if self._anneal_func_type == "linear":
-            return (end - start) * way + start
-        return end + (start - end) / 2.0 * (math.cos(math.pi * way) + 1)
+    def _anneal_func(self, start: Any, end: Any, pct: float) -> Any:
+        """The value after `pct` (0 to 1) of the way from `start` to `end`. A subclass may go another way."""
+        anneal = self._annealing_linear if self._anneal_func_type == "linear" else self._annealing_cos
+        return anneal(start, end, pct)
+
+    @staticmethod
+    def _annealing_linear(start: Any, end: Any, pct: float) -> Any:
+        return (end - start) * pct + start
+
+    @staticmethod
+    def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
 
 
 def _is_count(value: Any) -> bool:

@@ -51,9 +51,13 @@ class ReduceLROnPlateau(LRScheduler):
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = values_of(optimizer, "lr")
+        self._init_is_better(mode, threshold, threshold_mode)
+        self._reset()
+
+    def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
+        """Say what is better."""
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.mode_worse = math.inf if mode == "min" else -math.inf
-        self._reset()
 
     def _reset(self) -> None:
         """Forget the metrics seen so far."""
@@ -78,11 +82,12 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce_lr()
+            self._reduce_lr(self.last_epoch)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = values_of(self.optimizer, "lr")
 
-    def _reduce_lr(self) -> None:
+    def _reduce_lr(self, epoch: int) -> None:
+        """Lower the rates. A subclass may do otherwise; epoch is the count of steps so far."""
         count = len(self.optimizer.param_groups)
         if len(self.min_lrs) != count:
             if self.default_min_lr is None:
@@ -103,13 +108,13 @@ class ReduceLROnPlateau(LRScheduler):
     def in_cooldown(self) -> bool:
         return self.cooldown_counter > 0
 
-    def _is_better(self, metric: float, best: float) -> bool:
+    def _is_better(self, a: float, best: float) -> bool:
         sign = 1.0 if self.mode == "max" else -1.0
         if self.threshold_mode == "rel":
             bar = best * (1.0 + sign * self.threshold)
         else:
             bar = best + sign * self.threshold
-        return metric > bar if self.mode == "max" else metric < bar
+        return a > bar if self.mode == "max" else a < bar
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)

@@ -66,8 +66,7 @@ def _hooked(node, gradients):
     for slot, hooks in (node.hooks or {}).items():
         for hook in list(hooks.values()):
             if gradients[slot] is not None:
-                changed = hook.of_tensor(gradients[slot])
-                gradients[slot] = gradients[slot] if changed is None else changed
+                gradients[slot] = hook.of_tensor(gradients[slot])
     return gradients
 
 

@@ -55,6 +55,8 @@ def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
         raise ShapeError(
             f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}", None
         )
+    if not p >= 0:
+        raise ArgumentError(f"cdist only supports non-negative p values; got {p}", "p=2.0")
     return reduce.norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, dim=-1)
 
 

@@ -1,0 +1,57 @@
+"""What a public function takes for a switch or a whole number: PyTorch's kinds, where Python would take anything.
+
+A switch is True or False (0 and 1 are taken, too); a whole number is what Python can index with, and int64 can hold. The text
+"a" is true to Python, and 2.5 becomes 2 where an int is made of it: neither is what the caller meant.
+"""
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Any
+
+SPACES = frozenset("badak badak.Tensor badak.nn.functional badak.linalg badak.fft badak.special".split())  # C code in PyTorch
+_ANYTHING = frozenset("inplace hard reduction".split())  # asked by PyTorch's own Python, or by a check that knows more
+
+Kind = tuple[int, str, bool]  # where it stands among the arguments, its name, whether it is a switch
+
+
+def kinds_of(function: Callable) -> tuple[Kind, ...]:
+    """The parameters of a function that are switches or whole numbers."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    found = []
+    for place, each in enumerate(parameters):
+        is_switch = each.annotation in (bool, "bool") or type(each.default) is bool
+        is_whole = each.annotation in (int, "int") and type(each.default) is not bool
+        if (is_switch or is_whole) and each.kind is not Parameter.VAR_POSITIONAL and each.name not in _ANYTHING:
+            found.append((place if each.kind is not Parameter.KEYWORD_ONLY else 1 << 30, each.name, is_switch))
+    return tuple(found)
+
+
+def wrong_one(kinds: tuple[Kind, ...], args: tuple, kwargs: dict[str, Any]) -> tuple[str, str, str] | None:
+    """(name, what it must be, what it is) of the first argument of another kind."""
+    count = len(args)
+    for place, name, is_switch in kinds:
+        if place < count:
+            value = args[place]
+        elif name in kwargs:
+            value = kwargs[name]
+        else:
+            continue
+        if value is None:
+            continue
+        if is_switch:
+            if type(value) is not bool and not _is_switch(value):
+                return name, "bool", type(value).__name__
+        elif type(value) is int:
+            if not -(2**63) <= value < 2**63:
+                return name, "int of 64 bits", "a larger one"
+        elif isinstance(value, float | complex | str | dict | set | type):
+            return name, "int", type(value).__name__
+    return None
+
+
+def _is_switch(value: Any) -> bool:
+    """0, 1, a bool of NumPy, or a tensor of one."""
+    return getattr(value, "ndim", 0) == 0 and not isinstance(value, str | float) and value in (0, 1)

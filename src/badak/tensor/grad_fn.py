@@ -1,0 +1,133 @@
+"""`x.grad_fn`: a node of the graph as PyTorch shows it, to programs that walk the graph, name its operations, or hook into it."""
+
+import weakref
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from badak.errors import GraphError, KindError
+from badak.graph import Leaf, RemovableHandle, effects
+from badak.graph.hooks import function
+
+_SHOWN_AS = {
+    "ReLU": "Relu",
+    "GELU": "Gelu",
+    "MSE": "MseLoss",
+    "LayerNorm": "NativeLayerNorm",
+    "Scale": "Mul",
+    "Shift": "Add",
+    "SubFrom": "Rsub",
+    "Cast": "ToCopy",
+    "DivBy": "Div",
+    "DivInto": "Div",
+    "PowBy": "Pow",
+    "PowOf": "Pow",
+}  # what PyTorch calls them
+
+
+class GradFn:
+    """What a node says of itself. The same object for as long as somebody holds it; its class has the operation's name."""
+
+    def __init__(self, node: Any, tensor_of: Callable):
+        self._node, self._tensor_of = node, tensor_of
+        self.metadata: dict = {}
+
+    def name(self) -> str:
+        """ "AddBackward0"; "torch::autograd::AccumulateGrad" for the end of a path."""
+        return "torch::autograd::AccumulateGrad" if type(self._node) is Leaf else type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple:
+        """For each input (what made it, which of its outputs it is); (None, 0) where no gradient is wanted."""
+        return tuple((None, 0) if edge is None else (grad_fn(edge[0], self._tensor_of), edge[1]) for edge in self._node.edges)
+
+    def _sequence_nr(self) -> int:
+        return self._node.order
+
+    def register_prehook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(grad_outputs) before this operation goes back; a tuple that it returns takes their place."""
+        return RemovableHandle(self._hooked().before, function(hook))
+
+    def register_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(grad_inputs, grad_outputs) when it has gone back; a tuple that it returns takes the place of grad_inputs."""
+        return RemovableHandle(self._hooked().after, function(hook))
+
+    def _hooked(self) -> "_HookedOp":
+        if type(self._node) is Leaf:
+            raise KindError("the end of a path has no operation to hook into", "x.register_hook(fn) on the leaf")
+        if not isinstance(self._node.op, _HookedOp):
+            self._node.op = _HookedOp(self._node.op, self._tensor_of)
+        return self._node.op
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] != "__":
+            node = self.__dict__["_node"]
+            if name == "variable" and type(node) is Leaf:
+                return node.accumulate.reference()  # type: ignore[attr-defined]
+            if hasattr(getattr(node, "op", None), "of_tensors"):
+                return getattr(node.saved, name)  # of a Function it is the ctx
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class _HookedOp:
+    """An operation whose way back somebody looks at, or changes."""
+
+    fresh = False
+
+    def __init__(self, op: Any, tensor_of: Callable):
+        self.inner, self.tensor_of = op, tensor_of
+        self.name, self.__name__, self.light, self.view = op.name, op.__name__, op.light, op.view
+        self.before: dict[int, Callable] = {}
+        self.after: dict[int, Callable] = {}
+
+    def backward(self, saved, *dys):
+        if any(dy is not None and type(dy) is not np.ndarray for dy in dys):
+            raise GraphError("create_graph=True does not run the hooks of a grad_fn", "x.register_hook(fn) on the tensor")
+        effects.hooked("a grad_fn has a hook")
+        given = self._tensors(dys)
+        for hook in list(self.before.values()):
+            given = _replaced(hook(given), given)
+        made = self.inner.backward(saved, *(None if dy is None else dy._array for dy in given))
+        back = self._tensors(made if isinstance(made, tuple) else (made,))
+        for hook in list(self.after.values()):
+            back = _replaced(hook(back, given), back)
+        return tuple(None if dx is None else dx._array for dx in back)
+
+    def _tensors(self, arrays: tuple) -> tuple:
+        return tuple(None if each is None else self.tensor_of(np.asarray(each)) for each in arrays)
+
+
+def _replaced(answer: Any, before: tuple) -> tuple:
+    if answer is None:
+        return before
+    answer = answer if isinstance(answer, tuple) else (answer,)
+    if len(answer) != len(before):
+        raise GraphError(f"a hook of a grad_fn gave {len(answer)} gradients in the place of {len(before)}", "return as many")
+    return answer
+
+
+@cache
+def _class_of(name: str) -> type[GradFn]:
+    return type(name, (GradFn,), {"__module__": __name__})
+
+
+def name_of(node: Any) -> str:
+    """ "MulBackward0", "AccumulateGrad"; "MineBackward" for a Function `Mine`."""
+    op = getattr(node, "op", None)
+    if op is None:
+        return "AccumulateGrad"
+    number = "" if hasattr(getattr(op, "inner", op), "of_tensors") else "0"
+    return f"{_SHOWN_AS.get(op.__name__, op.__name__)}Backward{number}"
+
+
+_shown: "weakref.WeakValueDictionary[int, GradFn]" = weakref.WeakValueDictionary()  # by the id of the node, which it holds
+
+
+def grad_fn(node: Any, tensor_of: Callable) -> GradFn:
+    """The face of a node; the same object while somebody holds it."""
+    shown = _shown.get(id(node))
+    if shown is None:
+        shown = _shown[id(node)] = _class_of(name_of(node))(node, tensor_of)
+    return shown

@@ -1,0 +1,66 @@
+"""Every switch and every whole number of every public function: what PyTorch refuses in its place is refused in two lines."""
+
+import warnings
+
+import pytest
+
+import badak
+from badak.naming.explain import unwrap
+from badak.naming.kinds import SPACES, kinds_of
+from tests.wrong_input import calls
+
+NO_SWITCHES = ("a", "", 2, -1, 2.5, float("nan"), [], [True], {}, {1}, 1j, object(), int)
+NO_NUMBERS = (2.5, 1.0, float("nan"), float("inf"), 1j, "a", {}, {1}, int, 2**63, -(2**63) - 1, 2**70)
+SWITCHES = (True, False, 0, 1)
+
+
+def rows():
+    for name, function in calls.public().items():
+        if function.__module__ in SPACES and kinds_of(unwrap(function)):
+            yield name
+
+
+ROWS = sorted(rows())
+
+
+def said(function, args, kwargs) -> str:
+    with warnings.catch_warnings(), badak.kernels.use("plain"):
+        warnings.simplefilter("ignore")
+        try:
+            function(*args, **kwargs)
+        except Exception as error:
+            return str(error)
+    return ""
+
+
+def test_there_are_many():
+    assert len(ROWS) > 200
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_switch_and_a_number_are_asked_for(name):
+    function = calls.public()[name]
+    for place, argument, is_switch in kinds_of(unwrap(function)):
+        for wrong in NO_SWITCHES if is_switch else NO_NUMBERS:
+            words = [said(function, [], {argument: wrong})]  # asked before the call begins
+            if place < 1 << 30:
+                words.append(said(function, [*[None] * place, wrong], {}))
+            expected = f"argument '{argument}' must be {'bool' if is_switch else 'int'}"
+            assert all(expected in each and each.count("\nfix: ") == 1 for each in words), (argument, wrong, words)
+
+
+@pytest.mark.parametrize("wrong", SWITCHES)
+def test_what_is_a_switch_is_taken(wrong):
+    x = badak.arange(6.0).reshape(2, 3)
+    assert badak.sort(x, descending=wrong)[0].tolist() == badak.sort(x, descending=bool(wrong))[0].tolist()
+    assert x.topk(2, largest=wrong)[0].tolist() == x.topk(2, largest=bool(wrong))[0].tolist()
+
+
+@pytest.mark.parametrize("k", [2, badak.tensor(2), badak.tensor(2).numpy(), badak.tensor([2]).numpy()[0]])
+def test_what_can_be_indexed_with_is_a_whole_number(k):
+    assert badak.arange(6.0).topk(int(k))[0].tolist() == badak.topk(badak.arange(6.0), k)[0].tolist()
+
+
+def test_layers_take_what_is_true():
+    layer = badak.nn.Linear(2, 3, bias=0)  # PyTorch asks `if bias:`
+    assert layer.bias is None and badak.nn.functional.relu(badak.ones(2), inplace=1).tolist() == [1.0, 1.0]
