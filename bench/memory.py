@@ -1,7 +1,7 @@
-"""Peak memory of training processes: `python -m bench.memory [W5 W7] [--tiny]`, as a table and as JSON.
+"""Peak memory of processes: `python -m bench.memory [W5 W7] [--tiny]`, as a table and as JSON.
 
-Each peer trains a few steps in a process of its own; what counts is the most that the process ever held, and of that what
-came after the imports.
+Each peer makes a few steps in a process of its own, a compiled one is recorded meanwhile; what counts is the most that the
+process ever held, and of that what came after the imports.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from bench.peers import chosen, command, missing
 from bench.places import keep, place
 from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk
 
-LABELS = ["badak blocks", "badak layers", "torch blocks", "torch layers"]
-STEPS = 4
+LABELS = ["badak blocks", "badak layers", "badak compile", "torch blocks", "torch layers"]
+STEPS = 6  # the third is the last that is recorded
 
 
 def peaks(work: Workload, label: str, threads: int) -> dict[str, float]:
@@ -32,17 +32,17 @@ def peaks(work: Workload, label: str, threads: int) -> dict[str, float]:
 def main() -> None:
     """Measure, write, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
-    parser.add_argument("workloads", nargs="*", default=["W5", "W7"])
+    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--tiny", action="store_true", help="shrink the workloads, to try the machinery")
     parser.add_argument("--out", type=Path, default=place("memory"))
     wanted = parser.parse_args()
     document = {"machine": describe(wanted.threads), "workloads": {}}
-    labels = [each.label for each in chosen([]) if each.label in LABELS and not missing(each)]
+    peers = [each for each in chosen([]) if each.label in LABELS and not missing(each)]
     print(f"{'':<40}{'weights':>10}{'imports':>10}{'peak':>10}{'of PyTorch':>12}   MiB")
     for name in wanted.workloads:
         work = shrunk(WORKLOADS[name]) if wanted.tiny else WORKLOADS[name]
-        found = {label: peaks(work, label, wanted.threads) for label in labels}
+        found = {each.label: peaks(work, each.label, wanted.threads) for each in peers if name in each.workloads}
         document["workloads"][name] = found
         best = min((each["peak_mb"] for label, each in found.items() if label.startswith("torch")), default=None)
         for label, each in found.items():

@@ -15,15 +15,15 @@ OWN = "badak blocks", "badak compile"
 HEADS = {
     "float32": (
         "", "workload", "badak", "badak.compile", "PyTorch", "torch.compile", "JAX", "CTranslate2", "PyTorch / badak",
-        "of the bound", "spread", "losses apart", "MiB, badak", "PyTorch",
+        "of the bound", "spread", "losses apart", "MiB: badak", "badak.compile", "PyTorch",
     ),
     "bf16": (
         "", "workload", "badak", "badak.compile", "PyTorch", "torch.compile", "PyTorch / badak", "best of PyTorch, float32 too",
-        "that / badak", "badak, float32 / bf16", "spread", "losses apart", "MiB, badak", "PyTorch",
+        "that / badak", "badak, float32 / bf16", "spread", "losses apart", "MiB: badak", "badak.compile", "PyTorch",
     ),
     "int8": (
         "", "workload", "badak", "badak.compile", "CTranslate2", "CTranslate2 / badak", "CTranslate2, float32",
-        "badak, float32 / int8", "spread", "apart", "MiB, badak", "CTranslate2",
+        "badak, float32 / int8", "spread", "apart", "MiB: badak", "badak.compile", "CTranslate2",
     ),
 }  # fmt: skip
 TITLES = {"float32": "float32", "bf16": "bfloat16", "int8": "int8"}
@@ -88,8 +88,8 @@ class Row:
         return any(peer["foreign_cores"] > 0.1 for peer in self.peers.values())
 
     def mib(self, label: str) -> float | None:
-        """The peak of memory of the fastest peer whose label begins so."""
-        found = [peer for name, peer in self.peers.items() if name.startswith(label)]
+        """The peak of memory of the fastest peer whose label begins so; of PyTorch's, those that do not compile."""
+        found = [p for name, p in self.peers.items() if name.startswith(label) and not name.startswith("torch compile")]
         return min(found, key=lambda peer: peer["ms"], default={}).get("peak_mb")
 
     def cells(self) -> list[str]:
@@ -110,7 +110,7 @@ class Row:
             self.name, WORKLOADS[self.name].title, *map(number, times),
             "-" if spread is None else f"{spread:.0%}",
             ("-" if self.apart is None else f"{self.apart:.0e}") + ("" if self.agrees else " NOT THE SAME"),
-            *(("-" if mib is None else f"{mib:.0f}") for mib in (self.mib(self.own), self.mib(rival))),
+            *(("-" if mib is None else f"{mib:.0f}") for mib in map(self.mib, (*OWN, rival))),
         ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
 # extras: imported where they are used
 OPTIONAL = {
+    "resource",  # not on Windows
     "numba", "llvmlite", "matplotlib",
     "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
 }  # fmt: skip

@@ -35,7 +35,6 @@ CALLS: dict[str, tuple] = {
     "append to notes": (0,),
     "Unasked": (0,),
     "Kind": (1,),
-    "sizes": (0,),
     "Audit": (3,),
     "append to why": (0,),
     "append to problems": (0,),

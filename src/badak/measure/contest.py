@@ -84,7 +84,7 @@ def compete(task: Task, threads: int, rounds: int, seconds: float) -> Standing:
     peers: list[Peer] = []
     try:
         for library in libraries():
-            peers.append(Peer([sys.executable, "-m", "badak.measure.contest", library], threads))
+            peers.append(Peer([sys.executable, "-P", "-m", "badak.measure.contest", library], threads))
         parameters = [peer.ask("build", work=asdict(task))["parameters"] for peer in peers]
         losses = np.array([peer.ask("steps", count=CHECKED_STEPS)["values"] for peer in peers])
         interleave(peers, rounds, seconds)
