@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scontrol", "squeue", "sinfo")
+ENDED = ("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT")
 CONF = """
 ClusterName=badak
 SlurmctldHost={host}(127.0.0.1)
@@ -117,7 +118,7 @@ class Slurm:
         until = time.monotonic() + 240
         while time.monotonic() < until:
             shown = self._show(made.stdout.strip())
-            if shown["JobState"] not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"):
+            if shown["JobState"] in ENDED:  # among the others is SIGNALING, for a moment
                 return int(shown["ExitCode"].partition(":")[0]), (cwd / "job.out").read_text()
             time.sleep(0.3)
         raise AssertionError(f"the job did not end: {shown}\n{(cwd / 'job.out').read_text()}")
