@@ -29,6 +29,7 @@ CALLS: dict[str, tuple] = {
     "remark": (1,),
     "complain": (0, 1),
     "Finding": (2, 3, "cause", "fix", "between"),
+    "Begin": (1, "between"),
     "found": (1, 2),
     "note": (0,),
     "notes": (0,),

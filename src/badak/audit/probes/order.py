@@ -62,7 +62,7 @@ class Order:
             pair = subject.reference.outputs[subject.answer], subject.plain(batch)[subject.answer]
         if pair is None or not self.alike(subject, name, *pair, move):
             return []
-        return [lost(subject, name, "the outputs are the same, in that order")]
+        return [lost(subject, name, "the outputs are the same" + (", in that order" if change(*pair) > ALIKE else ""))]
 
     def alike(self, subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray) -> bool:
         """Whether the answer is the old one, moved as the tokens were (after the last move, in a causal model)."""
