@@ -1,10 +1,10 @@
 """Whether all that the code of a step reads is as it was, asked before each replay.
 
-Places of one kind are compared together, by identity, in loops that run in C: 300 containers take a few microseconds. Only where
-that finds a difference are they looked at one by one, and numbers and texts compared by their value.
+Most are words of memory (`words.py`), compared in compiled code; the others are compared by identity, those of one kind together.
+Only where that finds a difference are they looked at one by one, and numbers and texts compared by their value.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from itertools import chain, repeat
 from operator import attrgetter, is_
@@ -25,9 +25,10 @@ from badak.replay.places import (
     TypeOf,
     all_alike,
 )  # fmt: skip
+from badak.replay.words import Words
 
 _contents = attrgetter("cell_contents")
-_code, _defaults = attrgetter("__code__"), attrgetter("__defaults__")
+_code, _defaults, _keywords = attrgetter("__code__"), attrgetter("__defaults__"), attrgetter("__kwdefaults__")
 _own_dict = object.__getattribute__
 
 
@@ -63,17 +64,52 @@ class Guards:
     """Places, and what has to be found there."""
 
     def __init__(self, held: Iterable[tuple[Place, list]]):
-        self.held = [(place, before) for place, before in held if not isinstance(place, Consumed)]
+        self.held: list[list[Any]] = [[place, before] for place, before in held if not isinstance(place, Consumed)]
         self.failed = ""  # the place that was another one when it was last asked, in words
-        self._flatten()
+        self._restless: Counter = Counter()
+        self._take_words()
 
     def __len__(self) -> int:
         return len(self.held)
 
-    def _flatten(self) -> None:
+    def _take_words(self) -> None:
+        self._words = Words(self.held, self._restless)
+        self._others = Identities(self._words.others)
+
+    def hold(self) -> bool:
+        """Whether everything is as it was."""
+        if self._words.same() and self._others.are_same():
+            return True
+        try:
+            if not self._look_closer():
+                return False
+        except Exception:  # whatever an object of the program answers when it is looked at
+            return False
+        if self._words.have_changed():
+            self._take_words()
+        else:
+            self._others = Identities(self._words.others)
+        return True
+
+    def _look_closer(self) -> bool:
+        """Whether what has another identity is equal all the same."""
+        found = [place.now() for place, _ in self.held]
+        for (place, before), now in zip(self.held, found):
+            if not all_alike(before, now):
+                self.failed = place.where
+                return False
+        for each, now in zip(self.held, found):
+            each[1] = now
+        return True
+
+
+class Identities:
+    """What places hold, compared by identity: those of one kind together."""
+
+    def __init__(self, held: list[list]):
         of: dict[type, list] = {kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf)}
         self.rest: list[tuple[Place, list]] = []
-        for place, before in self.held:
+        for place, before in held:
             group = of[type(place)] if _is_usual(place, before) else self.rest
             group.append((place, before))
         self.owners, self.names, self.entries = _containers(of[Entry]), [place.name for place, _ in of[Entry]], _firsts(of[Entry])
@@ -89,15 +125,15 @@ class Guards:
         self.lists, self.items = _containers(of[Items]), [x for _, before in of[Items] for x in before]
         self.cells, self.variables = _containers(of[Cell]), _firsts(of[Cell])
         self.functions = _containers(of[Code])
-        self.codes, self.defaults = [f.__code__ for f in self.functions], [f.__defaults__ for f in self.functions]
+        self.codes, self.defaults, self.keywords = (list(map(part, self.functions)) for part in (_code, _defaults, _keywords))
         self.objects, self.kinds = _containers(of[TypeOf]), _firsts(of[TypeOf])
         self.with_dict = [x for x in self.objects if _has_dict(x)]
         self.dicts = [_own_dict(x, "__dict__") for x in self.with_dict]
 
-    def hold(self) -> bool:
-        """Whether everything is as it was."""
+    def are_same(self) -> bool:
+        """Whether everything is the very same, or, of kinds that are looked at one by one, equal."""
         try:
-            if (
+            return (
                 all(map(is_, map(dict.get, self.owners, self.names, repeat(MISSING)), self.entries))
                 and all(get(name, MISSING) is value for (get, name), value in zip(self.of_classes, self.class_entries))
                 and list(map(len, self.sized)) == self.sizes
@@ -109,26 +145,11 @@ class Guards:
                 and all(map(is_, map(_own_dict, self.with_dict, repeat("__dict__")), self.dicts))
                 and all(map(is_, map(_code, self.functions), self.codes))
                 and all(map(is_, map(_defaults, self.functions), self.defaults))
+                and all(map(is_, map(_keywords, self.functions), self.keywords))
                 and all(all_alike(before, place.now()) for place, before in self.rest)
-            ):
-                return True
-        except (ValueError, RuntimeError):  # an empty cell; another thread changes a dict
-            pass
-        try:
-            return self._look_closer()
-        except Exception:  # whatever an object of the program answers when it is looked at
+            )
+        except Exception:  # an empty cell; another thread changes a dict; whatever an object of the program answers
             return False
-
-    def _look_closer(self) -> bool:
-        """Whether what has another identity is equal all the same."""
-        now = [(place, place.now()) for place, _ in self.held]
-        for (place, before), (_, found) in zip(self.held, now):
-            if not all_alike(before, found):
-                self.failed = place.where
-                return False
-        self.held = now
-        self._flatten()
-        return True
 
 
 def _containers(group: list) -> list[Any]:

@@ -70,6 +70,7 @@ from badak.kernels.fast.threads.team import get_num_threads as get_num_threads
 from badak.kernels.fast.threads.team import set_num_threads as set_num_threads
 from badak.kernels.fast.totals import column_sum as column_sum
 from badak.kernels.fast.ways import describe as _describe_ways
+from badak.kernels.fast.words import WordList as WordList
 from badak.kernels.plain import avg_pool as avg_pool
 from badak.kernels.plain import avg_pool_backward as avg_pool_backward
 from badak.kernels.plain import bce_with_logits as bce_with_logits

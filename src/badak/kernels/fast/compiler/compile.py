@@ -84,9 +84,9 @@ def kept(compilable, function):
     return compilable
 
 
-def compile_function(function, words):
-    """Compile a function of numbers ("i", "f", ...) that returns nothing, or load it from disk."""
-    compiled = kept(numba.njit(**OPTIONS)(function), function)
+def compile_function(function, words, **options):
+    """Compile a function of numbers ("i", "f", ...) that returns nothing, or load it from disk. options: of Numba, besides ours."""
+    compiled = kept(numba.njit(**OPTIONS | options)(function), function)
     with uninterrupted(), parts_without_code(function.__qualname__):  # Ctrl-C within leaves Numba's tables half filled
         compiled.compile(types.void(*(type_of(word, np.dtype(np.float64)) for word in words.split())))
     compiled.disable_compile()
