@@ -167,3 +167,14 @@ def test_alone_on_purpose(tmp_path):
     line = [sys.executable, "-m", "badak", "run", "program.py"]
     done = subprocess.run(line, cwd=tmp_path, env=environment(**SLURM, BADAK_ALONE="1"), capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "this ran\n", "")
+
+
+def test_an_error_in_a_world_of_one_ends_nothing_else(tmp_path):
+    program = (
+        "import badak.as_torch, torch.distributed as dist; from badak.cli import main\n"
+        "dist.init_process_group('gloo', init_method='tcp://127.0.0.1:0', rank=0, world_size=1)\n"
+        "print(main(['embed', 'nowhere']), 'goes on')\nraise ValueError('the end')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "2 goes on\n"), done.stderr
+    assert done.stderr.startswith("error: no text\nfix: ") and done.stderr.endswith("ValueError: the end\n")

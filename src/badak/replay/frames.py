@@ -86,6 +86,7 @@ class Frames:
         self.refuse = refuse
         self.on = self._steps = False
         self._kinds: dict[types.CodeType, int] = {}  # code: whose it is
+        self._passed: set[types.CodeType] = set()  # what is known to be no program's, nor to run for one
         self._watch = self._watcher()
 
     @staticmethod
@@ -97,7 +98,7 @@ class Frames:
         """Watch. Python's collector waits: what it calls on its way is not the program's."""
         self._collects = gc.isenabled()
         gc.disable()
-        self.on = True
+        self.on, self._thread = True, threading.get_ident()
         self._builtins = {name: getattr(builtins, name) for name in _BY_NAME}
         for name, function in self._builtins.items():
             setattr(builtins, name, self._asking(function))
@@ -121,19 +122,22 @@ class Frames:
 
     def _asking(self, function: Callable) -> Callable:
         """A builtin that is given an attribute's name, which nothing else tells."""
-        thread = threading.get_ident()
+        caller, passed, asked = sys._getframe, self._passed, self._asked
 
         @wraps(function)
         def asking(*args):
-            if len(args) and threading.get_ident() == thread and self.on:
-                self._asked(sys._getframe(1), args[0], args[1] if len(args) > 1 else "__dict__")
+            frame = caller(1)
+            if frame.f_code not in passed:
+                asked(frame, *args)
             return function(*args)
 
         return asking
 
-    def _asked(self, frame, thing, name) -> None:
-        if type(name) is str and not _passes(thing) and self._is_program(frame):
-            self._of(frame).asked[id(thing), name] = thing, name
+    def _asked(self, frame, *args) -> None:
+        thing, name = (*args, "__dict__")[:2] if args else (None, None)
+        if self.on and self._thread == threading.get_ident() and type(name) is str and not _passes(thing):
+            if self._is_program(frame):
+                self._of(frame).asked[id(thing), name] = thing, name
 
     def _tracer(self, frame, event: str, what):
         """Python tells of each instruction of the program's functions, and of no others."""
@@ -196,6 +200,8 @@ class Frames:
             known = self._kinds.get(code)
             if known is None:
                 known = self._kinds[code] = _belongs_to(frame.f_globals.get("__name__") or "", code.co_filename)
+                if not known & _PERHAPS:
+                    self._passed.add(code)
             if known == _LIBRARY or (known == _OWN and not program):
                 return False
             if known == _OWN:

@@ -132,6 +132,7 @@ class Recorder(Observer):
             self._find_calls(entry, node.op, calls, [saved.__dict__, dys], [dxs])
         self._add(entry, "backward", node.op.name, what, list(dxs))
 
+    @unseen
     def summed(self, held, dy, out) -> None:
         self.repeats.forget()
         if out is held or out is dy:
@@ -143,6 +144,7 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------ gradients of leaves
 
+    @unseen
     def accumulate(self, leaf, dy, owned: bool) -> None:
         if dy.dtype != leaf._array.dtype:
             self.refuse("a gradient has another dtype than its parameter")
@@ -173,9 +175,11 @@ class Recorder(Observer):
         self.surroundings.look_again(held)
         self.summed(held, dy, held)
 
+    @unseen
     def grad_read(self, leaf) -> None:
         self._touch(leaf)
 
+    @unseen
     def grad_set(self, leaf, grad) -> None:
         self._touch(leaf, read=False)
         if grad is not None:  # later gradients are added to it

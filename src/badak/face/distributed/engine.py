@@ -83,7 +83,7 @@ class Engine:
     def _uncaught(self, kind, error, trace) -> None:
         """An error that nobody catches ends all ranks: the others would wait for this one."""
         self.excepthook(kind, error, trace)
-        self.end_all(error.with_traceback(trace))
+        failed(error.with_traceback(trace))
 
     def end_all(self, error: BaseException) -> None:
         """End every rank, at once: the guard sees to it where there is one, else MPI."""
@@ -170,6 +170,6 @@ def is_loaded() -> bool:
 
 
 def failed(error: BaseException) -> None:
-    """An error ends this program: end the other ranks as well, if there are any."""
-    if is_loaded():
+    """An error ends this program: end the other ranks as well, if there are any, and tell the guard, if there is one."""
+    if is_loaded() and (engine().words.size > 1 or board.is_open()):
         engine().end_all(error)
