@@ -76,6 +76,7 @@ class Engine:
         self.reached: dict[str, int] = {}  # how many collectives this rank has finished, by the key of their group
         self.sent: list[Any] = []
         self.left: list[Any] = []  # given up, but MPI may still read and write their memory: none of it can be cancelled safely
+        self.others_left = False  # a rank that has left something does not come to MPI's end, which would wait for it
         self.process = os.getpid()
         self.excepthook, sys.excepthook = sys.excepthook, self._uncaught
         atexit.register(self._say_goodbye)
@@ -102,21 +103,22 @@ class Engine:
         """Tell the others that this rank will come to nothing any more, and how far it came."""
         if os.getpid() == self.process and not self.MPI.Is_finalized():  # a fork of a rank is none
             others = {*range(self.words.size)} - {self.words.rank}
-            if not board.is_open():  # those that have ended do not wait
-                others -= self.ended.keys()
-            said = json.dumps(dict(list(self.reached.items())[-LAST:])).encode()
+            said = json.dumps([bool(self.left), dict(list(self.reached.items())[-LAST:])]).encode()
             self.sent = [said, *(self.words.Isend([said, len(said), self.MPI.BYTE], dest, GONE) for dest in others)]
             self._wait_for_the_others()
-            if not self.left:  # MPI's end would wait for them
+            if not self.left and not self.others_left:
                 self.MPI.Finalize()
 
     def _wait_for_the_others(self) -> None:
-        """MPI's end waits for all ranks, and holds Python still: to the guard that would look like a rank that hangs."""
+        """MPI's end waits for all ranks, and holds Python still: to a guard that would look like a rank that hangs.
+
+        And where a rank ends without MPI's end, MPI's starter ends the others.
+        """
         sys.stdout.flush()
         sys.stderr.flush()
         pause = 1e-4
         try:
-            while board.is_open() and (absent := sorted(set(range(self.words.size)) - {self.words.rank} - self.hear().keys())):
+            while absent := sorted(set(range(self.words.size)) - {self.words.rank} - self.hear().keys()):
                 board.waits_for(board.END, absent)
                 time.sleep(pause)
                 pause = min(2 * pause, 0.05)
@@ -130,7 +132,8 @@ class Engine:
         while self.words.Iprobe(self.MPI.ANY_SOURCE, GONE, status):
             said = bytearray(status.Get_count(self.MPI.BYTE))
             self.words.Recv([said, len(said), self.MPI.BYTE], status.source, GONE)
-            self.ended[status.source] = json.loads(bytes(said))
+            left, self.ended[status.source] = json.loads(bytes(said))
+            self.others_left = self.others_left or left
         return self.ended
 
     def came(self, rank: int, key: str) -> float:
