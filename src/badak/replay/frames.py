@@ -21,6 +21,7 @@ import types
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,15 @@ class Frames:
             if self._steps:
                 sys.settrace(self._tracer)
             sys.setprofile(self._watch)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """A block in which nothing is watched."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.go_on()
 
     def _watcher(self) -> Callable:
         """What Python tells. Most of it comes from badak's own functions, and is passed over first."""

@@ -6,6 +6,7 @@ between was needed.
 """
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
@@ -25,10 +26,10 @@ class KernelLog:
     def __init__(self):
         self.calls = getattr(kernels.active(), "call_log", None)
 
-    def start(self) -> None:
-        """Log what comes from now on."""
+    def start(self, hidden: Callable) -> None:
+        """Log what comes from now on. hidden: makes a block in which the step's Python is not watched."""
         if self.calls:
-            self.calls.thread, self.calls.log = threading.get_ident(), []
+            self.calls.thread, self.calls.log, self.calls.hidden = threading.get_ident(), [], hidden
 
     def take(self) -> list:
         """The calls since the last look."""
@@ -40,7 +41,7 @@ class KernelLog:
     def stop(self) -> None:
         """Log no more."""
         if self.calls:
-            self.calls.log = None
+            self.calls.log = self.calls.hidden = None
 
 
 def native_calls(calls, read, written, origins, again) -> list | None:

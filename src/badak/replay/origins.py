@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic)
+_ROWS = list, tuple
 
 
 def owner_of(array):
@@ -32,16 +33,18 @@ def is_table(array):
 
 
 def arrays_in(value, kind=np.ndarray):
-    """The arrays in a value of lists, tuples, dicts and slices."""
-    if isinstance(value, kind):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from arrays_in(part, kind)
-    elif isinstance(value, dict):
-        yield from arrays_in(list(value.values()), kind)
-    elif isinstance(value, slice):
-        yield from arrays_in([value.start, value.stop, value.step], kind)
+    """The arrays in a value of lists, tuples, dicts and slices, in their order."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, kind):
+            yield part
+        elif isinstance(part, _ROWS):
+            waiting += part[::-1]
+        elif isinstance(part, dict):
+            waiting += [*part.values()][::-1]
+        elif isinstance(part, slice):
+            waiting += part.step, part.stop, part.start
 
 
 class Living:

@@ -62,7 +62,7 @@ class Recorder(Observer):
 
     def __enter__(self) -> "Recorder":
         effects.watch(self)
-        self.log.start()
+        self.log.start(self.frames.hidden)
         self.frames.start()
         return self
 

@@ -23,6 +23,7 @@ import atexit
 import os
 import threading
 import time
+from contextlib import nullcontext
 from typing import ClassVar
 
 import numpy as np
@@ -60,11 +61,16 @@ class _Calls:
 
     log: list | None = None  # of (kernel, tasks, work, arguments)
     thread = 0
+    hidden = None  # makes a block that whoever watches this thread's Python does not see
 
     def note(self, *call):
         """Add a call to the log if its thread is the one that is watched."""
         if threading.get_ident() == self.thread:
             self.log.append(call)
+
+    def unseen(self):
+        """A block for what is Numba's affair, and slow to be watched."""
+        return self.hidden() if self.hidden and threading.get_ident() == self.thread else nullcontext()
 
 
 call_log = _Calls()
@@ -106,10 +112,11 @@ class Kernel:
 
     def compile(self, dtype):
         """Compile for float32, float64 or bfloat16, or load from the disk cache."""
-        team.start()  # links the function that shares tasks out
-        ahead.leave(self.function, dtype)
         start = time.perf_counter()
-        compiled = compile_driver(self.function, self.signature, dtype, self.exact, _report.begin)
+        with call_log.unseen():
+            team.start()  # links the function that shares tasks out
+            ahead.leave(self.function, dtype)
+            compiled = compile_driver(self.function, self.signature, dtype, self.exact, _report.begin)
         _report.end(time.perf_counter() - start)
         if dtype == BFLOAT16 or any("h" in word for word in self.signature):
             compiled = _stored(compiled)
