@@ -1,0 +1,138 @@
+"""What a step does in Python besides computing is done in every call, in whatever it is written that the step runs."""
+
+import functools
+
+import pytest
+
+import badak
+from badak import nn
+
+CALLS = 8
+PLACES = {}
+
+
+def place(make):
+    PLACES[make.__name__] = make
+    return make
+
+
+class Counting(nn.Module):
+    def __init__(self, seen):
+        super().__init__()
+        self.layer, self.seen = nn.Linear(3, 3), seen
+
+    def forward(self, x):
+        self.seen.append(1)
+        return self.layer(x).detach()
+
+
+@place
+def the_step(seen):
+    return lambda x: (seen.append(1), x * 2)[1]
+
+
+@place
+def a_helper(seen):
+    def helper(x):
+        seen.append(1)
+        return x * 2
+
+    return lambda x: helper(x)
+
+
+@place
+def a_module(seen):
+    net = Counting(seen)
+    return lambda x: net(x)
+
+
+@place
+def a_module_within(seen):
+    net = nn.Sequential(nn.ReLU(), Counting(seen))
+    return lambda x: net(x)
+
+
+@place
+def a_hook(seen):
+    layer = nn.Linear(3, 3)
+    layer.register_forward_hook(lambda *_: seen.append(1))
+    return lambda x: layer(x).detach()
+
+
+@place
+def a_method(seen):
+    class Writer:
+        def write(self, x):
+            seen.append(1)
+            return x * 2
+
+    writer = Writer()
+    return lambda x: writer.write(x)
+
+
+@place
+def a_class_method(seen):
+    class Writer:
+        lines = seen
+
+        @classmethod
+        def write(cls, x):
+            cls.lines.append(1)
+            return x * 2
+
+    return lambda x: Writer.write(x)
+
+
+@place
+def a_decorator(seen):
+    def counted(function):
+        @functools.wraps(function)
+        def called(x):
+            seen.append(1)
+            return function(x)
+
+        return called
+
+    return counted(lambda x: x * 2)
+
+
+def function(ahead, back):
+    class Twice(badak.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ahead.append(1)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            back.append(1)
+            return g * 2
+
+    weight = nn.Parameter(badak.ones(3))
+
+    def step(x):
+        weight.grad = None
+        Twice.apply(weight * x).sum().backward()
+        return weight.grad.clone()
+
+    return step
+
+
+@place
+def the_forward_of_a_function(seen):
+    return function(seen, [])
+
+
+@place
+def the_backward_of_a_function(seen):
+    return function([], seen)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", PLACES)
+def test_what_is_done_besides_is_done_in_every_call(name):
+    seen = []
+    step = badak.compile(PLACES[name](seen))
+    for _ in range(CALLS):
+        step(badak.ones(2, 3))
+    assert len(seen) == CALLS and step.why and not step.recordings
