@@ -236,6 +236,16 @@ def test_what_a_quantized_model_refuses(encoder, x):
         encoder.layers[0].linear1(x[..., 1:])
 
 
+@pytest.mark.parametrize("dtype", [badak.int64, badak.int8, badak.uint8, badak.bool, badak.complex64], ids=str)
+@pytest.mark.parametrize("bits", ["int8", "bfloat16"])
+def test_inputs_that_a_layer_of_floats_refuses_are_refused(bits, dtype):
+    layer = nn.Linear(4, 3)
+    x = badak.ones(2, 4).to(dtype)
+    for each in (layer, badak.quantize(layer, bits)):
+        with pytest.raises(DTypeError, match="\nfix: x."):
+            each(x)
+
+
 @pytest.mark.filterwarnings("ignore:Initializing zero-element")
 def test_no_rows_and_no_outputs():
     layer = badak.quantize(nn.Linear(8, 3))
