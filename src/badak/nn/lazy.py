@@ -14,6 +14,7 @@ from badak.nn.batch_norm import (
     _NormBase,
 )
 from badak.nn.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, _ConvNd
+from badak.nn.functional._common import tensor as needed
 from badak.nn.linear import Linear
 from badak.nn.module import Module
 from badak.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
@@ -105,7 +106,7 @@ class LazyLinear(LazyModuleMixin, Linear):
     def initialize_parameters(self, input) -> None:
         if self.has_uninitialized_params():
             with no_grad():
-                self.in_features = input.shape[-1]
+                self.in_features = needed(input, type(self).__name__).shape[-1]
                 _given(self.weight, (self.out_features, self.in_features))
                 _given(self.bias, (self.out_features,))
                 self.reset_parameters()
@@ -140,7 +141,7 @@ class _LazyConv(LazyModuleMixin, _ConvNd):
             self.in_channels = rows if self.transposed else columns * self.groups
 
     def _channels(self, input) -> int:
-        if input.dim() not in (self.axes + 1, self.axes + 2):
+        if needed(input, type(self).__name__).dim() not in (self.axes + 1, self.axes + 2):
             raise ShapeError(
                 f"Expected {self.axes + 1}D (unbatched) or {self.axes + 2}D (batched) input to {type(self).__name__}, but got "
                 f"input of size: {tuple(input.shape)}",
@@ -223,7 +224,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
 
     def initialize_parameters(self, input) -> None:
         if self.has_uninitialized_params():
-            self.num_features = input.shape[1]
+            self.num_features = needed(input, type(self).__name__).shape[1]
             with no_grad():
                 for x in self._own_tensors():
                     _given(x, (self.num_features,))

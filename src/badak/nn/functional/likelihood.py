@@ -55,6 +55,7 @@ def poisson_nll_loss(
     full adds Stirling's target ln target - target + ln(2 pi target) / 2 where target > 1.
     """
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "poisson_nll_loss")
+    target = tensor(target, "poisson_nll_loss", "target")
     loss = x.exp() - target * x if log_input else x - target * (x + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
@@ -66,6 +67,8 @@ def poisson_nll_loss(
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """The mean over classes of -(target ln sigmoid(x) + (1 - target) ln sigmoid(-x))."""
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_soft_margin_loss")
+    if not isinstance(target, int | float):
+        tensor(target, "multilabel_soft_margin_loss", "target")
     loss = -(target * logsigmoid(x) + (1 - target) * logsigmoid(-x))
     loss = loss if weight is None else loss * weight
     return _reduced(loss.sum(-1) / x.size(-1), reduction, "multilabel_soft_margin_loss")

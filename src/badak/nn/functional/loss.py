@@ -290,7 +290,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """log(1 + exp(-target x)), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
-    z = -(target * input)
+    z = -(tensor(target, "soft_margin_loss", "target") * tensor(input, "soft_margin_loss"))
     return _reduced(z.logaddexp(z.new_zeros(())), reduction, "soft_margin_loss")
 
 
