@@ -166,6 +166,33 @@ def test_a_part_of_a_text_is_known_by_where_it_begins():
     assert part_of(text.T[1:], text.T, 1) == 1
 
 
+class Padded(LM):
+    """Bidirectional, of padded texts; `hides`: no token sees padding."""
+
+    def __init__(self, wrap, hides):
+        super().__init__(wrap)
+        self.tok, self.hides = nn.Embedding(V, 16, padding_idx=0), hides
+
+    def logits(self, ids):
+        x = self.tok(ids) + self.pos.weight[: ids.shape[1]]
+        a = self.q(x) @ self.k(x).transpose(1, 2) / 4
+        if self.hides:
+            a = a.masked_fill((ids == 0)[:, None], -1e9)
+        return self.head(x + a.softmax(-1) @ self.v(x))
+
+
+@pytest.mark.parametrize("hides", [True, False])
+@pytest.mark.parametrize("wrap", ["logits", "shorter"])
+def test_padding_is_judged_where_a_model_answers_fewer_tokens_than_it_reads(wrap, hides):
+    badak.manual_seed(0)
+    ids = badak.randint(1, V, (4, T))
+    ids[1, -4:] = 0
+    ids[2, :3] = 0
+    report = badak.audit(Padded(wrap, hides), ids, kind="bidirectional")
+    assert found(report) == ["padding"] * (not hides), report
+    assert hides == ("padding" in report.sound)
+
+
 class Broken(LM):
     def logits(self, ids):
         return super().logits(ids) * float("nan")
