@@ -487,6 +487,7 @@ def test_a_test_before_the_first_step(comes_back, functional):
 
     found = trained(model, loss)
     assert codes(found) == ["BADAK-207"] * (not comes_back and not functional), found
+    assert found.ok or "the last switch was at test_classroom.py:" in str(found)
 
 
 def test_a_model_that_is_tuned_in_eval_mode_on_purpose():

@@ -50,6 +50,7 @@ class Watch(Observer):
         self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see senses.blind
         self.broken_step = 0  # where a loss or a gradient was not finite first
         self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
+        self.turned_early: WeakKeyDictionary[Module, str] = WeakKeyDictionary()  # before the first call: the last place
         self.stack: list[Module] = []
         self._ended, self._call = ended, Module.__call__
         self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
@@ -206,8 +207,11 @@ class Watch(Observer):
             self.open.cuts.append(Cut(how, line(4), of._node, self.stack[-1] if self.stack else None))
 
     def switched(self, module) -> None:
-        if len(self.turned) < 4096 and id(module) in self.called:
-            self.turned.append((module, line(4), self.open.number))
+        if id(module) in self.called:
+            if len(self.turned) < 4096:
+                self.turned.append((module, line(4), self.open.number))
+        elif "training" in vars(module):  # it is not being made
+            self.turned_early[module] = line(4)
 
     # the backward
 

@@ -72,9 +72,9 @@ class TrainForgotten(Diagnosis):
                 continue
             if late is None or len(modes) - late < 2 or any(training for _, training, _ in modes[late:]):
                 continue
-            turned = [
-                place for each, place, number in visit.watch.turned if each is module and number <= modes[late][0]
-            ]
+            early = visit.watch.turned_early.get(module)
+            turned = [early] if early else []
+            turned += [place for each, place, number in visit.watch.turned if each is module and number <= modes[late][0]]
             yield self.found(
                 modes[late][2],
                 f"from step {modes[late][0]} on {type(module).__name__} is trained in eval mode, in which its "
