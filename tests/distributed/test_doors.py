@@ -282,6 +282,28 @@ def test_what_mpi_asks_at_its_start():
     assert ask(0, "cmd=lookup_name service=x")[0][1].startswith("lookup_result rc=-1")
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_end_of_mpi_does_not_wait_for_a_rank_that_left_without_it(asked):
+    ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
+    thread = threading.Thread(target=Meeting(list(ours)).run)
+    thread.start()
+    for line in theirs if asked else theirs[1:]:
+        line.settimeout(20)
+        line.sendall(b"cmd=init pmi_version=1 pmi_subversion=1\n")
+        assert line.recv(200).startswith(b"cmd=response_to_init ")
+    theirs[0].close()
+    theirs[1].sendall(b"cmd=barrier_in\n")  # the first: nobody has met at the start
+    theirs[1].settimeout(20 if asked else 0.2)
+    if asked:
+        assert theirs[1].recv(200) == b"cmd=barrier_out rc=0\n"
+    else:
+        with pytest.raises(TimeoutError):
+            theirs[1].recv(200)
+    theirs[1].close()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 # ---------------------------------------------------------------- what is imported
 
 

@@ -76,7 +76,7 @@ class Meeting:
         self.heard = [b""] * len(lines)
         self.values = {"PMI_process_mapping": f"(vector,(0,1,{len(lines)}))"}  # all on one machine
         self.waiting: set[int] = set()
-        self.begun: set[int] = set()  # the ranks that have met the others once
+        self.begun: set[int] = set()  # the ranks whose MPI has asked; not every MPI lets them meet at its start
         self.gone: set[int] = set()
         self.name = f"badak-{secrets.token_hex(8)}"  # MPI names memory that all ranks share by it
 
@@ -90,7 +90,7 @@ class Meeting:
                     if not self._hear(key.data):
                         door.unregister(key.fileobj)
                         self.lines[key.data].close()
-                        self.gone |= {key.data} & self.begun  # at the start the others need what it would have said
+                        self.gone |= {key.data} & self.begun  # for one that never asked the others wait at their start
                         self._say(self.met())
 
     def _hear(self, rank: int) -> bool:
@@ -114,7 +114,6 @@ class Meeting:
         if not self.waiting or len(self.waiting | self.gone) < len(self.lines):
             return []
         came, self.waiting = self.waiting - self.gone, set()
-        self.begun |= came
         return [(rank, "barrier_out rc=0") for rank in sorted(came)]
 
     def answers(self, rank: int, line: str) -> list[tuple[int, str]]:
@@ -122,6 +121,7 @@ class Meeting:
         said = dict(word.partition("=")[::2] for word in line.split())
         match said.get("cmd"):
             case "init":
+                self.begun.add(rank)
                 return [(rank, "response_to_init pmi_version=1 pmi_subversion=1 rc=0")]
             case "get_maxes":
                 return [(rank, f"maxes rc=0 {WIDTHS}")]
