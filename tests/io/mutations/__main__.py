@@ -4,6 +4,7 @@ import argparse
 import multiprocessing
 import sys
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -63,6 +64,8 @@ def run(name: str, seed: str, first: int, stop: int, keep: str | None = None) ->
         theirs.close()
         found = _wait(ours, progress)
         process.join(1) if found else process.kill()
+        if isinstance(found, str):
+            raise AssertionError(f"{name}: no file could be judged\n{found}")
         if found:
             counts, wrong, first = counts + found[0], wrong + found[1], last
             continue
@@ -78,7 +81,10 @@ def run(name: str, seed: str, first: int, stop: int, keep: str | None = None) ->
 
 
 def _child(pipe, *args) -> None:
-    pipe.send(work(*args))
+    try:
+        pipe.send(work(*args))
+    except Exception:  # of the test: what a reader raises is judged
+        pipe.send(traceback.format_exc())
     pipe.close()
 
 
