@@ -11,8 +11,10 @@ import contextvars
 import copy
 import dataclasses
 import datetime
+import decimal
 import enum
 import functools
+import inspect
 import itertools
 import json
 import logging
@@ -1296,7 +1298,7 @@ def a_curriculum_in_a_module():
 def a_dict_of_parameters_by_hand():
     badak.manual_seed(0)
     p = {"w": nn.Parameter(badak.randn(3, 3)), "b": badak.zeros(3)}
-    return (lambda x: (x @ p["w"].detach() + p["b"])), lambda: p.update(b=badak.ones(3))
+    return (lambda x: x @ p["w"].detach() + p["b"]), lambda: p.update(b=badak.ones(3))
 
 
 @way
@@ -1853,10 +1855,425 @@ def a_rate_of_a_schedule():
     def step(x):
         return x * schedule.get_last_lr()[0]
 
-
     def change():
         w.grad = badak.ones(3)
         o.step()
         schedule.step()
 
     return step, change
+
+
+@way
+def other_bases():
+    class A:
+        def k(self):
+            return 2.0
+
+    class B:
+        def k(self):
+            return 3.0
+
+    class C(A):
+        pass
+
+    c = C()
+    return (lambda x: x * c.k()), lambda: setattr(C, "__bases__", (B,))
+
+
+@way
+def other_bases_of_a_base():
+    class A:
+        k = 2.0
+
+    class B:
+        k = 3.0
+
+    class M(A):
+        pass
+
+    class C(M):
+        pass
+
+    c = C()
+    return (lambda x: x * c.k), lambda: setattr(M, "__bases__", (B,))
+
+
+@way
+def a_virtual_subclass():
+    P = abc.ABCMeta("P", (), {})
+
+    class C:
+        pass
+
+    c = C()
+    return (lambda x: x * (2.0 if isinstance(c, P) else 1.0)), lambda: P.register(C)
+
+
+@way
+def another_function_for_a_kind():
+    @functools.singledispatch
+    def k(v):
+        return 2.0
+
+    class C:
+        pass
+
+    c = C()
+    return (lambda x: x * k(c)), lambda: k.register(C, lambda v: 5.0)
+
+
+@way
+def a_class_of_a_module():
+    m = types.ModuleType("mm")
+    m.k = 2.0
+    sys.modules["mm"] = m
+
+    class S(types.ModuleType):
+        @property
+        def k(self):
+            return 7.0
+
+    return (lambda x: x * m.k), lambda: setattr(m, "__class__", S)
+
+
+@way
+def a_module_that_answers_for_missing_names():
+    m = types.ModuleType("mm2")
+    m.__getattr__ = lambda n: 2.0
+    return (lambda x: x * m.k), lambda: setattr(m, "__getattr__", lambda n: 3.0)
+
+
+@way
+def a_context_of_decimal_numbers():
+    step = lambda x: x * float(decimal.Decimal(1) / decimal.Decimal(3))
+    step.undo = lambda: setattr(decimal.getcontext(), "prec", 28)
+    return step, lambda: setattr(decimal.getcontext(), "prec", 3)
+
+
+@way
+def a_weak_set():
+    class C:
+        pass
+
+    c = C()
+    s = weakref.WeakSet()
+    s._keep = c
+    return (lambda x: x * (1.0 + len(s))), lambda: s.add(c)
+
+
+@way
+def a_weak_dict_whose_value_is_gone():
+    class C:
+        pass
+
+    c = [C()]
+    s = weakref.WeakValueDictionary(a=c[0])
+    return (lambda x: x * (1.0 + len(s))), lambda: c.clear()
+
+
+@way
+def a_chain_of_dicts():
+    a, b = {"k": 2.0}, {}
+    m = collections.ChainMap(b, a)
+    return (lambda x: x * m["k"]), lambda: b.update(k=3.0)
+
+
+@way
+def what_calling_a_class_does():
+    class M(type):
+        def __call__(cls):
+            return 2.0
+
+    class C(metaclass=M):
+        pass
+
+    return (lambda x: x * C()), lambda: setattr(M, "__call__", lambda cls: 3.0)
+
+
+@way
+def numpys_ways_with_errors():
+    before = np.geterr()
+    step = lambda x: x * (2.0 if np.geterr()["over"] == "ignore" else 1.0)
+    step.undo = lambda: np.seterr(**before)
+    return step, lambda: np.seterr(over="ignore")
+
+
+@way
+def numpys_ways_of_printing():
+    before = np.get_printoptions()["precision"]
+    step = lambda x: x * float(np.get_printoptions()["precision"])
+    step.undo = lambda: np.set_printoptions(precision=before)
+    return step, lambda: np.set_printoptions(precision=3)
+
+
+@way
+def a_lock():
+    l = threading.Lock()
+    return (lambda x: x * (2.0 if l.locked() else 1.0)), l.acquire
+
+
+@way
+def a_semaphore():
+    s = threading.Semaphore(3)
+    return (lambda x: x * float(s._value)), s.acquire
+
+
+@way
+def the_name_of_a_function():
+    def g():
+        pass
+
+    return (lambda x: x * float(len(g.__name__))), lambda: setattr(g, "__name__", "abc")
+
+
+@way
+def the_name_of_a_class():
+    class C:
+        pass
+
+    c = C()
+    return (lambda x: x * float(len(type(c).__name__))), lambda: setattr(C, "__name__", "abc")
+
+
+@way
+def the_subclasses_of_a_class():
+    class C:
+        pass
+
+    k = []
+    return (lambda x: x * float(1 + len(C.__subclasses__()))), lambda: k.append(type("D", (C,), {}))
+
+
+@way
+def another_way_to_find_attributes():
+    class C:
+        k = 2.0
+
+    c = C()
+    return (lambda x: x * c.k), lambda: setattr(C, "__getattribute__", lambda s, n: 3.0)
+
+
+@way
+def the_arguments_of_an_exception():
+    e = ValueError(2.0)
+    return (lambda x: x * e.args[0]), lambda: setattr(e, "args", (3.0,))
+
+
+@way
+def bytes_behind_a_view():
+    b = bytearray(b"\x02")
+    m = memoryview(b)
+    return (lambda x: x * float(m[0])), lambda: b.__setitem__(0, 3)
+
+
+@way
+def the_state_of_a_partial():
+    p = functools.partial(lambda a, x: a * x, 2.0)
+    return (lambda x: p(x)), lambda: p.__setstate__((p.func, (3.0,), {}, None))
+
+
+@way
+def the_factory_of_a_default_dict():
+    d = collections.defaultdict(lambda: 2.0)
+
+    def f(x):
+        r = x * d["k"]
+        del d["k"]
+        return r
+
+    return f, lambda: setattr(d, "default_factory", lambda: 3.0)
+
+
+@way
+def the_order_of_a_dict():
+    d = collections.OrderedDict(a=1.0, b=2.0)
+    return (lambda x: x * next(iter(d.values()))), lambda: d.move_to_end("a")
+
+
+@way
+def other_bases_of_a_module():
+    class A(nn.Module):
+        def forward(self, x):
+            return x * 2.0
+
+    class A2(nn.Module):
+        def forward(self, x):
+            return x * 3.0
+
+    class B(A):
+        pass
+
+    b = B()
+    return (lambda x: b(x)), lambda: setattr(B, "__bases__", (A2,))
+
+
+@way
+def other_bases_for_super():
+    class A:
+        def k(self):
+            return 2.0
+
+    class A2:
+        def k(self):
+            return 3.0
+
+    class B(A):
+        def k(self):
+            return super().k()
+
+    b = B()
+    return (lambda x: x * b.k()), lambda: setattr(B, "__bases__", (A2,))
+
+
+@way
+def a_field_of_an_array():
+    a = np.zeros(1, [("k", float)])
+    a["k"] = 2
+    return (lambda x: x * float(a["k"][0])), lambda: a["k"].fill(3)
+
+
+class Rate:
+    def __init__(self, k=2.0):
+        self.k = k
+
+
+def raised(thing):
+    return lambda: setattr(thing, "k", 3.0)
+
+
+@way
+def an_attribute_in_a_format():
+    o = Rate()
+    return (lambda x: x * float("{0.k}".format(o))), raised(o)  # noqa: UP030, UP032
+
+
+@way
+def a_format_of_a_dict():
+    d = {"k": 2.0}
+    return (lambda x: x * float("{k}".format_map(d))), lambda: d.update(k=3.0)
+
+
+@way
+def a_percent_format_of_vars():
+    o = Rate()
+    return (lambda x: x * float("%(k)s" % vars(o))), raised(o)  # noqa: UP031
+
+
+@way
+def an_attribute_found_statically():
+    o = Rate()
+    return (lambda x: x * inspect.getattr_static(o, "k")), raised(o)
+
+
+@way
+def a_deep_copy():
+    o = Rate()
+    o.o = Rate()
+    return (lambda x: x * copy.deepcopy(o).o.k), raised(o.o)
+
+
+@way
+def what_hash_asks():
+    class I(Rate):
+        def __hash__(s):
+            return int(s.k)
+
+    o = I()
+    return (lambda x: x * float(hash(o))), raised(o)
+
+
+@way
+def what_a_slice_asks():
+    class I(Rate):
+        def __index__(s):
+            return int(s.k)
+
+    o = I(2)
+    return (lambda x: x[:o]), lambda: setattr(o, "k", 1)
+
+
+@way
+def a_match_of_a_class():
+    o = Rate()
+
+    def f(x):
+        match o:
+            case Rate(k=2.0):
+                return x * 2
+            case _:
+                return x
+
+    return f, raised(o)
+
+
+@way
+def another_module_by_the_same_name():
+    m = types.ModuleType("mm5")
+    m.k = 2.0
+    sys.modules["mm5"] = m
+    m2 = types.ModuleType("mm5")
+    m2.k = 3.0
+
+    def f(x):
+        import mm5
+
+        return x * mm5.k
+
+    return f, lambda: sys.modules.__setitem__("mm5", m2)
+
+
+@way
+def a_descriptor_that_knows_its_name():
+    class D:
+        def __set_name__(s, o, n):
+            s.n = "_" + n
+
+        def __get__(s, o, t=None):
+            return getattr(o, s.n)
+
+    class C:
+        d = D()
+
+    c = C()
+    c._d = 2.0
+    return (lambda x: x * c.d), lambda: setattr(c, "_d", 3.0)
+
+
+@way
+def a_generator_expression():
+    o = [1.0, 1.0]
+    return (lambda x: x * sum(v * 2 for v in o if v)), lambda: o.append(1.0)
+
+
+@way
+def whether_a_parameter_wants_a_gradient():
+    p = nn.Parameter(badak.ones(3))
+    return (lambda x: x * (2.0 if p.requires_grad else 1.0)), lambda: p.requires_grad_(False)
+
+
+@way
+def what_dir_lists():
+    o = Rate()
+    return (lambda x: x * float("z" in dir(o)) + x), lambda: setattr(o, "z", 1)
+
+
+@way
+def whether_something_can_be_called():
+    class C:
+        pass
+
+    c = C()
+    return (lambda x: x * (2.0 if callable(c) else 1.0)), lambda: setattr(C, "__call__", lambda s: 1)
+
+
+@way
+def what_isinstance_asks():
+    class M(type):
+        def __instancecheck__(c, o):
+            return getattr(o, "k", 0) == 2.0
+
+    class A(metaclass=M):
+        pass
+
+    o = Rate()
+    return (lambda x: x * (2.0 if isinstance(o, A) else 1.0)), raised(o)

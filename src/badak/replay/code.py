@@ -8,6 +8,7 @@ can reach. So what is found is never less than what the code reads.
 import dis
 import functools
 import inspect
+import re
 import types
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ _NOTHING = ("CACHE", "EXTENDED_ARG", "PRECALL", "NOP", "PUSH_NULL", "RESUME")
 # code that names one of these may read attributes whose names stand nowhere in it
 _BY_ANY_NAME = frozenset("attrgetter methodcaller __reduce_ex__ __getstate__".split())
 # functions that are given the name of what they read; by whatever names they read, these stand in them or are given
+_FORMATS = frozenset({"format", "format_map", "vformat"})  # "{0.rate}".format(thing)
 _MAKES = ("BINARY_OP", "BUILD_STRING")  # texts of others
 _GIVEN_NAMES = frozenset("__getattribute__ __getattr__ __setattr__ __delattr__".split())
 
@@ -81,6 +83,10 @@ def facts(code: types.CodeType, ran: set[int] | None = None) -> Facts:
             free.update(names if not kind else ())
     asked = free.union(*(chain.names for chain in chains), (chain.root for chain in chains))
     everything = everything or not _BY_ANY_NAME.isdisjoint(asked)
+    if not _FORMATS.isdisjoint(asked):
+        formats = [text for text in _texts(code.co_consts) if "{" in text]
+        free.update(name for text in formats for name in re.findall(r"\.(\w+)", text))
+        everything = everything or not formats
     by_words = code.co_name in _GIVEN_NAMES or not _GIVEN_NAMES.isdisjoint(asked)
     if by_words:
         free.update(word for word in _words(code.co_consts))
@@ -90,8 +96,12 @@ def facts(code: types.CodeType, ran: set[int] | None = None) -> Facts:
 
 
 def _words(constants: tuple) -> list[str]:
-    found = [each for each in constants if isinstance(each, str) and each.isidentifier()]
-    return found + [word for each in constants if isinstance(each, tuple) for word in _words(each)]
+    return [text for text in _texts(constants) if text.isidentifier()]
+
+
+def _texts(constants: tuple) -> list[str]:
+    found = [each for each in constants if isinstance(each, str)]
+    return found + [text for each in constants if isinstance(each, tuple) for text in _texts(each)]
 
 
 def _is_raised(steps: list[dis.Instruction]) -> bool:

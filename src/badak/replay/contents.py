@@ -1,6 +1,7 @@
 """What Python's objects hold, and which of them are more than that."""
 
 import array
+import decimal
 import functools
 import gc
 import operator
@@ -14,7 +15,7 @@ import numpy as np
 
 from badak.graph import Node, Version
 from badak.replay.frames import is_program
-from badak.replay.places import Place, is_consumed
+from badak.replay.places import Place, dict_of, is_consumed
 from badak.replay.surroundings import NUMBERS
 from badak.tensor.attributes import is_a
 
@@ -36,6 +37,15 @@ NOTHING_ELSE = frozenset(
     {list, dict, set, deque, OrderedDict, *HOLDERS, weakref.ref, ContextVar, types.CellType, np.ndarray, bytearray, array.array}
 )
 PLAIN_IN_C = (object, dict, list, set, frozenset, tuple, deque, int, float, complex, str, bytes, bytearray, BaseException)
+_SHAPES = "shape size dtype ndim numel dim stride storage_offset element_size itemsize nbytes data_ptr is_contiguous T mT __len__"
+# attributes of a tensor that no operation tells of: what of its state they come from
+TOLD = {"requires_grad": "_requires_grad", "is_leaf": "_requires_grad", **dict.fromkeys(_SHAPES.split(), "_array")}
+MODULE_PARTS = "_parameters", "_buffers", "_modules"
+SAYS = (types.FunctionType, type, BaseException)  # whose attributes that stand in no dict can be set
+MADE_ANEW = frozenset({"__dict__", "__weakref__", "__annotations__"})
+OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
+OF_CLASSES = frozenset({"__name__", "__qualname__", "__doc__", "__bases__", "__abstractmethods__"})
+
 
 def leads_nowhere(f: types.FunctionType) -> bool:
     return not is_program(f.__module__ or "") and f.__closure__ is None and not f.__dict__
@@ -72,7 +82,7 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
         return [(where, thing.__self__), (where, thing.__func__)]
     if is_a(thing, types.BuiltinFunctionType | types.MethodWrapperType):
         return [(where, thing.__self__)] if not is_a(thing.__self__, types.ModuleType) else []
-    if is_a(thing, weakref.ref | types.CellType | ContextVar):
+    if is_a(thing, types.CellType | ContextVar):
         return [(where, part) for part in (place.now() if place else ())]
     if is_a(thing, np.ndarray):
         return [(where, part) for part in thing.ravel().tolist()] if thing.dtype.hasobject else []
@@ -81,3 +91,14 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
     if is_a(thing, HOLDERS) or is_consumed(type(thing)):
         return [(where, part) for part in gc.get_referents(thing) if part is not type(thing)]
     return []
+
+
+def decimal_context() -> list:
+    """What decimal numbers are computed by, in this thread."""
+    now = decimal.getcontext()
+    return [now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, *now.traps.values()]
+
+
+def is_module(thing: Any) -> bool:
+    """Whether it is a module that was begun: others may have a `_modules`, too."""
+    return hasattr(type(thing), "_bookkeeping") and dict_of(thing).keys() >= {*MODULE_PARTS}

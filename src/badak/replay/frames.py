@@ -130,6 +130,8 @@ class Frames:
             frame = caller(1)
             if frame.f_code not in passed:
                 asked(frame, *args)
+            if not args and function in (vars, dir):  # which tell of the function that calls them
+                return frame.f_locals if function is vars else sorted(frame.f_locals)
             return function(*args)
 
         return asking
@@ -250,6 +252,8 @@ class Frames:
         if not _passes(value):
             _keep(value, self._of(back).given)
         code = frame.f_code
+        if code.co_name in _STATE_OF_NUMPY and frame.f_globals.get("__name__", "").startswith("numpy.") and self.refuse is not None:
+            self.refuse(f"it calls numpy.{code.co_name}, which may answer or do something else in each call")
         if self._kinds.get(code) == _OWN and code.co_argcount < 2 and not code.co_flags & _VARIABLE and _is_plain(value):
             asked = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else frame.f_globals
             self._of(back).answers[code, id(asked)] = code, asked
@@ -299,7 +303,8 @@ def _passes(value) -> bool:
     return kind in _SIMPLE or kind is Tensor or (kind is tuple and all(map(_passes, value)))
 
 
-_BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "vars")
+_STATE_OF_NUMPY = frozenset("geterr geterrcall getbufsize get_printoptions".split())
+_BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "vars", "dir")
 _PROGRAM, _OWN, _CALLERS, _LIBRARY = 1, 2, 4, 8
 _PERHAPS = _PROGRAM | _CALLERS
 _LIBRARIES = ("badak.kernels", "numba", "llvmlite")  # which call nothing of the program's, but for where it prints to
@@ -338,6 +343,8 @@ def impure(function) -> str:
     kind = owner if isinstance(owner, type) else type(owner)
     if issubclass(kind, _DATES) and name not in _CLOCKS:
         return ""
+    if name == "__subclasses__":
+        return "__subclasses__"
     base = defined_in_c(kind)
     if base in _OBJECTS or base.__name__.endswith("iterator") or issubclass(kind, Tensor):
         return ""

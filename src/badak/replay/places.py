@@ -4,6 +4,7 @@ A place is compared by the identity of what it holds, and where that is another,
 """
 
 import array
+import functools
 import io
 import itertools
 import random
@@ -78,6 +79,15 @@ class Class(Place):
         return [*own, *own.values()]
 
 
+class Order(Place):
+    """The classes that a class asks one after the other: its bases can be other ones."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [*type.__dict__["__mro__"].__get__(self.container)]
+
+
 class ClassEntry(Place):
     """One name in a class."""
 
@@ -106,7 +116,7 @@ class Entry(Place):
 
 
 class Slot(Place):
-    """An attribute that has no dict; `name` is its descriptor."""
+    """An attribute that stands in no dict; `name` is its descriptor."""
 
     __slots__ = ()
 
@@ -159,12 +169,22 @@ class Variable(Place):
 
 
 class Target(Place):
-    """What a weak reference refers to."""
+    """Whether what a weak reference refers to is still there."""
 
     __slots__ = ()
 
     def now(self) -> list:
-        return [self.container()]
+        return [self.container() is not None]
+
+
+class Partial(Place):
+    """A functools.partial, whose state can be set."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        thing = self.container
+        return [thing.func, *thing.args, *thing.keywords, *thing.keywords.values()]
 
 
 class Memory(Place):
@@ -281,6 +301,8 @@ def place_of(thing: Any, where: str) -> Place | None:
         return Target(thing, where)
     if is_a(thing, ContextVar):
         return Variable(thing, where)
+    if is_a(thing, functools.partial):
+        return Partial(thing, where)
     return Consumed(thing, where) if is_consumed(type(thing)) else None
 
 

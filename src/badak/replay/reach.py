@@ -4,13 +4,16 @@ The walk begins at the globals, closures, arguments and received objects of ever
 the names that its code asks for (`code.py`), and all that containers hold. Where it can not follow, the step is not replayed.
 """
 
+import abc
+import decimal
 import functools
 import gc
 import operator
 import sys
 import threading
 import types
-from collections import deque
+import weakref
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -20,10 +23,18 @@ from badak.replay.code import Chain, Facts, facts
 from badak.replay.contents import (
     ENDS,
     HOLDERS,
+    MADE_ANEW,
+    MODULE_PARTS,
     NOTHING_ELSE,
+    OF_CLASSES,
+    OF_FUNCTIONS,
     PLAIN_IN_C,
+    SAYS,
+    TOLD,
+    decimal_context,
     functions_of,
     is_immutable,
+    is_module,
     leads_nowhere,
     parts_of,
     slots_of,
@@ -40,6 +51,7 @@ from badak.replay.places import (
     Entry,
     Mapping,
     Opaque,
+    Order,
     Place,
     Slot,
     TypeOf,
@@ -52,8 +64,6 @@ from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
 from badak.tensor.tensor import STATE
 
-_MODULE_PARTS = "_parameters", "_buffers", "_modules"
-
 
 class Pool:
     """What one function of the program can reach while it runs, by id."""
@@ -62,6 +72,7 @@ class Pool:
         self.executed: Any = executed
         self.facts = facts(executed.code, executed.ran) if executed else Facts(frozenset(), frozenset(), False, frozenset(), False)
         self.found: dict[int, Any] = {}
+        self.handed: set[int] = set()  # of these, what was only handed to it: nothing that the program keeps leads there
         self.names = set(self.facts.free)  # attributes that it may ask of anything
         self.names |= {word for word in executed.words if word.isidentifier()} if executed and self.facts.by_words else set()
         self.everything = self.facts.everything or bool(executed and executed.everything)
@@ -80,6 +91,7 @@ class Reached:
         self._waiting: deque = deque()
         self._linked: dict[int, types.FunctionType] = {}
         self._classes: set[type] = set()
+        self._weak: list[tuple[Pool, str, Any]] = []  # what weak references refer to
         self._lookups: dict = {}
         self._root = Pool(None)
         with uncollected():
@@ -92,6 +104,7 @@ class Reached:
             self._walk()
             self._link_lost()
             self._walk()
+            self._follow_weak()
 
     def owners(self) -> dict[int, Any]:
         """id: owner of all memory of tensors and arrays that was found."""
@@ -106,13 +119,13 @@ class Reached:
         each: Any = pool.executed
         for name, found in each.arguments.items():
             for thing in found.values():
-                self._add(pool, thing, name.lstrip("."))
+                self._add(pool, thing, name.lstrip("."), handed=True)
         for code, asked in each.answers.values():
             self._answer(code, asked)
         for thing in each.given.values():
-            self._add(pool, thing, f"what {each.code.co_name} was given")
+            self._add(pool, thing, f"what {each.code.co_name} was given", handed=True)
         for thing, name in each.asked.values():
-            self._along(pool, [thing], type(thing).__name__, (name,))
+            self._along(pool, [thing], type(thing).__name__, (name,), handed=True)
         for name in pool.facts.imports:
             self._entry(sys.modules, name, name)
             self._add(pool, sys.modules.get(name), name)
@@ -124,7 +137,7 @@ class Reached:
         if is_a(asked, dict):
             f = asked.get(code.co_name)
             ask = f if is_a(f, types.FunctionType) and f.__code__ is code else None
-        elif is_a(asked, Tensor) or _is_module(asked):
+        elif is_a(asked, Tensor) or is_module(asked):
             return  # which announce what they are
         else:
             found = [f for kind in type(asked).__mro__ for f in functions_of(vars(kind).get(code.co_name)) if f.__code__ is code]
@@ -137,20 +150,20 @@ class Reached:
         if chain.kind == "global":
             self._along(pool, [self._global(pool, chain.root)], chain.root, chain.names)
         else:  # the variables of a function that is made anew in each call are known by what they held
-            self._along(pool, list(pool.executed.arguments.get(chain.root, {}).values()), chain.root, chain.names)
+            self._along(pool, list(pool.executed.arguments.get(chain.root, {}).values()), chain.root, chain.names, handed=True)
 
     def _global(self, pool: Pool, name: str) -> Any:
         found = self._entry(pool.executed.globals, name, name)
         return self._entry(pool.executed.builtins, name, name) if found is MISSING else found
 
-    def _along(self, pool: Pool, things: list, where: str, names: tuple[str, ...]) -> None:
+    def _along(self, pool: Pool, things: list, where: str, names: tuple[str, ...], handed: bool = False) -> None:
         for thing in things:
-            self._add(pool, thing, where)
+            self._add(pool, thing, where, handed)
         for name in names:
             things = [value for thing in things for value in self._attribute(thing, name, where)]
             where = f"{where}.{name}"
             for thing in things:
-                self._add(pool, thing, where)
+                self._add(pool, thing, where, handed)
 
     # ------------------------------------------------------------------ the walk
 
@@ -162,10 +175,25 @@ class Reached:
                 return
             self._open(pool, thing, where)
 
-    def _add(self, pool: Pool, thing: Any, where: str) -> None:
-        if id(thing) not in pool.found and not is_a(thing, ENDS) and thing is not MISSING:
+    def _add(self, pool: Pool, thing: Any, where: str, handed: bool = False) -> None:
+        if id(thing) in pool.found:
+            if not handed:
+                pool.handed.discard(id(thing))
+        elif not is_a(thing, ENDS) and thing is not MISSING:
             pool.found[id(thing)] = thing
+            if handed:
+                pool.handed.add(id(thing))
             self._waiting.append((pool, thing, where))
+
+    def _follow_weak(self) -> None:
+        """Go on from what weak references refer to. What they alone lead to is not replayed: places would keep it alive."""
+        while self._weak and not self.trouble:
+            pool, where, thing = self._weak.pop()
+            kept = any(id(thing) in each.found and id(thing) not in each.handed for each in (self._root, *self._pools.values()))
+            if not kept and not is_a(thing, (*ENDS, types.FunctionType, type, types.ModuleType, Tensor)):
+                self.trouble = f"it can reach {where}, to which a weak reference alone leads: it may be gone before the next call"
+            self._add(pool, thing, where)
+            self._walk()
 
     def _open(self, pool: Pool, thing: Any, where: str) -> None:
         kind = type(thing)
@@ -175,17 +203,27 @@ class Reached:
         place = place_of(thing, where)
         if place is not None:
             self._put(place)
+        if thing is decimal or decimal.Decimal in (thing, kind):
+            self._put(Answer(decimal, "the context of decimal numbers", "context", decimal_context))
         if is_a(thing, types.FunctionType):
             self._function(pool, thing, where)
         elif is_a(thing, type):
             for each in (*thing.__mro__, *kind.__mro__):
                 self._class(each)
             self._attributes(pool, thing, where)
+            if is_a(thing, abc.ABCMeta):
+                self._put(Answer(abc, "the registered subclasses of abstract classes", "token", abc.get_cache_token))
         elif is_a(thing, types.ModuleType):
+            self._put(TypeOf(thing, where))
             self._attributes(pool, thing, where)
+        elif is_a(thing, weakref.ref):
+            self._weak += [(pool, where, target)] if (target := thing()) is not None else []
         else:
             for part_where, part in parts_of(thing, where, place):
                 self._add(pool, part, part_where)
+            if is_a(thing, defaultdict):
+                self._put(Slot(thing, f"{where}.default_factory", vars(defaultdict)["default_factory"]))
+                self._add(pool, thing.default_factory, f"{where}.default_factory")
             if is_a(thing, operator.attrgetter | operator.methodcaller):
                 self._ask(pool, {part for each in thing.__reduce__()[1] if is_a(each, str) for part in each.split(".")})
             elif pool.facts.by_words and is_a(thing, list | tuple | dict | set | frozenset):
@@ -199,10 +237,12 @@ class Reached:
         if base not in PLAIN_IN_C and not is_a(thing, (*HOLDERS, types.SimpleNamespace, threading.local)):
             if not is_immutable(base) and place_of(thing, where) is None:
                 self._put(Opaque(thing, where))
-        if _is_module(thing):
+        if is_module(thing):
             self._module(thing)
         for each in kind.__mro__:
             self._class(each)
+        if pool.names & OF_CLASSES:
+            self._add(pool, kind, f"type({where})")
         self._put(TypeOf(thing, where))
         self._attributes(pool, thing, where)
 
@@ -210,7 +250,9 @@ class Reached:
         """What the code of this pool asks of things by name."""
         names = pool.names
         if is_a(thing, types.FunctionType) and not thing.__dict__:
-            return
+            names = names & OF_FUNCTIONS
+        if is_a(thing, types.ModuleType):
+            self._entry(thing.__dict__, "__getattr__", f"{where}.__getattr__")
         if is_a(thing, types.ModuleType) and ("__getattr__" in thing.__dict__ or not is_program(thing.__name__)):
             names = names & thing.__dict__.keys()
         elif pool.everything:
@@ -229,16 +271,18 @@ class Reached:
         """All that may be meant by thing.name, whose places are noted."""
         if is_a(thing, ENDS):
             return []
-        if is_a(thing, Tensor):  # what a program has set on it; all else is announced
-            own = held_by(thing)
+        if is_a(thing, Tensor):  # what a program has set on it, and what it is; values are announced
+            own, kept = held_by(thing), TOLD.get(name)
+            if kept:
+                self._entry(own, kept, f"{where}.{name}")
             return [self._entry(own, name, f"{where}.{name}")] if name in own and name not in STATE else []
         own = dict_of(thing) if not is_a(thing, type) else {}
-        found: list = [own] if name == "__dict__" and own else []
+        found: list = [own] if name == "__dict__" and own else [type(thing)] if name == "__class__" else []
         if is_a(thing, types.ModuleType):
             value = self._entry(own, name, f"{where}.{name}")
             return [getattr(thing, name, None) if value is MISSING and "__getattr__" in own else value]
-        if _is_module(thing):
-            found = [own[part][name] for part in _MODULE_PARTS if name in own[part]]
+        if is_module(thing):
+            found = [own[part][name] for part in MODULE_PARTS if name in own[part]]
         if own or own is not dict_of(0):
             found.append(self._entry(own, name, f"{where}.{name}"))
         for value in self._said(thing if is_a(thing, type) else None, type(thing), name):
@@ -256,8 +300,9 @@ class Reached:
         return found
 
     def _of_class(self, thing: Any, value: Any, where: str) -> list:
-        if is_a(value, types.MemberDescriptorType):
-            if is_a(thing, type):
+        known = is_a(value, types.GetSetDescriptorType) and is_a(thing, SAYS) and value.__name__ not in MADE_ANEW
+        if known or is_a(value, types.MemberDescriptorType):
+            if is_a(thing, type) and not issubclass(value.__objclass__, type):
                 return []
             place = Slot(thing, where, value)
             self._put(place)
@@ -280,6 +325,7 @@ class Reached:
             return
         self._classes.add(kind)
         self._put(Class(kind, kind.__name__))
+        self._put(Order(kind, f"{kind.__name__}.__bases__"))
         for name, value in vars(kind).items():
             for f in functions_of(value):
                 self._function(self._root, f, f"{kind.__name__}.{name}")
@@ -289,7 +335,7 @@ class Reached:
         own, name = dict_of(module), type(module).__name__
         self._put(TypeOf(module, name))
         for attribute, part in own.items():
-            if attribute in _MODULE_PARTS:
+            if attribute in MODULE_PARTS:
                 if part or attribute == "_modules":
                     self._entry(own, attribute, name)
                     self._put(place_of(part, f"an attribute of {name}"))
@@ -346,11 +392,6 @@ class Reached:
         for f in gc.get_referrers(*lost) if lost else ():
             if is_a(f, types.FunctionType) and f.__code__ in self._pools:
                 self._link(self._pools[f.__code__], f)
-
-
-def _is_module(thing: Any) -> bool:
-    """Whether it is a module that was begun: others may have a `_modules`, too."""
-    return hasattr(type(thing), "_bookkeeping") and dict_of(thing).keys() >= {*_MODULE_PARTS}
 
 
 def _name_of(ask: Any) -> str:

@@ -16,7 +16,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from badak import kernels
-from badak.replay.places import Cell, Class, ClassEntry, Code, Entry, Items, Mapping, Place, TypeOf, dict_of
+from badak.replay.places import Cell, Class, ClassEntry, Code, Entry, Items, Mapping, Order, Place, TypeOf, dict_of
 
 _RESTLESS = 2  # changes of a dict, of what nobody has read, after which it is compared by what was read
 
@@ -96,6 +96,10 @@ def _of_list(items: Any) -> list | None:
     return rows + [(first + 8 * i, _word(first + 8 * i)) for i in range(len(items))]
 
 
+def _of_order(kind: Any) -> list | None:
+    return _rows(kind, _layout().order)
+
+
 def _of_cell(cell: Any) -> list | None:
     return _rows(cell, _layout().contents)
 
@@ -116,7 +120,7 @@ def _of_kind(thing: Any) -> list | None:
 
 _ROWS: dict[type, Callable[[Any], list | None]] = {
     Entry: _of_dict, Mapping: _of_mapping, Class: _of_class, ClassEntry: _of_class, Items: _of_list, Cell: _of_cell,
-    Code: _of_function, TypeOf: _of_kind,
+    Code: _of_function, TypeOf: _of_kind, Order: _of_order,
 }  # fmt: skip
 
 
@@ -134,6 +138,7 @@ class _Layout:
         mark, one, other = object(), _Plain(), _Plain()
         one.__dict__["x"] = other.__dict__["x"] = mark  # from now on they have dicts of their own
         self.kind = _where(one, id(_Plain), range(8, 40, 8))
+        self.order = _where(_Plain, id(_Plain.__mro__), range(16, type.__basicsize__, 8))  # type: ignore[call-overload]
         self.contents = _where(CellType(mark), id(mark), range(8, CellType.__basicsize__, 8))
         before, after = (_where(x, id(x.__dict__), range(-8, -48, -8)) for x in (one, other))
         self.attributes = before if before == after and _Plain.__dictoffset__ < 0 else None
