@@ -139,7 +139,7 @@ def run_command(given: list[str]) -> int:
         done = commands.main(given, prog_name="badak", standalone_mode=False)
     except Exception as error:
         ranks = sys.modules.get("badak.face.distributed.engine")
-        if ranks is not None and ranks.is_loaded() and not isinstance(error, click.exceptions.Exit):
+        if ranks is not None and ranks.is_watched() and not isinstance(error, click.exceptions.Exit):
             complain(*((error.cause, error.fix) if isinstance(error, BadakError) else (str(error), None)))
             ranks.failed(error)
         raise

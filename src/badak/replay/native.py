@@ -26,7 +26,7 @@ class KernelLog:
     def __init__(self):
         self.calls = getattr(kernels.active(), "call_log", None)
 
-    def start(self, hidden: Callable) -> None:
+    def start(self, hidden: Callable | None = None) -> None:
         """Log what comes from now on. hidden: makes a block in which the step's Python is not watched."""
         if self.calls:
             self.calls.thread, self.calls.log, self.calls.hidden = threading.get_ident(), [], hidden

@@ -172,7 +172,12 @@ def is_loaded() -> bool:
     return engine.cache_info().currsize > 0
 
 
+def is_watched() -> bool:
+    """Whether the end of this process concerns other ranks, or a guard."""
+    return is_loaded() and (engine().words.size > 1 or board.is_open())
+
+
 def failed(error: BaseException) -> None:
     """An error ends this program: end the other ranks as well, if there are any, and tell the guard, if there is one."""
-    if is_loaded() and (engine().words.size > 1 or board.is_open()):
+    if is_watched():
         engine().end_all(error)
