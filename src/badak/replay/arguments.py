@@ -192,7 +192,7 @@ def _with_own(value, mine):
 
 def _moved(view, old, new):
     """What this view of `old` is of `new`, an array of the same strides; itself where these leave gaps."""
-    if not (old.flags.c_contiguous and new.flags.c_contiguous):
+    if not view.size or not (old.flags.c_contiguous and new.flags.c_contiguous):
         return view
     moved = np.ndarray(view.shape, view.dtype, new, view.ctypes.data - old.ctypes.data, view.strides)
     if not view.flags.writeable:

@@ -203,7 +203,7 @@ class Reached:
         place = place_of(thing, where)
         if place is not None:
             self._put(place)
-        if thing is decimal or decimal.Decimal in (thing, kind):
+        if thing is decimal or thing is decimal.Decimal or kind is decimal.Decimal:
             self._put(Answer(decimal, "the context of decimal numbers", "context", decimal_context))
         if is_a(thing, types.FunctionType):
             self._function(pool, thing, where)
