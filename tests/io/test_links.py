@@ -61,7 +61,7 @@ WRITERS = {  # what it is given, and the names that it writes there
     "vocabulary": lambda place: vocabulary(place / "x.json"),
     "safetensors": lambda place: safetensors.save_file({"a": badak.ones(2)}, place / "x.safetensors"),
     "save": lambda place: badak.save({"a": badak.ones(2)}, place / "x.pt"),
-    "checkpoint": lambda place: checkpoint.save(place, Checkpoint(1, nn.Linear(1, 1).state_dict())),
+    "checkpoint": lambda place: checkpoint.save(place, Checkpoint(step=1, model=nn.Linear(1, 1).state_dict())),
     "tokenizer": lambda place: Tokenizer.train_bpe(["abc"], 300).save(place),
     "drawing": lambda place: badak.draw((badak.ones(2, requires_grad=True) * 2).sum()).save(place / "x.svg"),
     "model": sentence_encoder,

@@ -69,12 +69,13 @@ def test_a_product_has_the_same_bits_in_any_tile_and_any_batch(dtype):
 def test_many_threads_cut_a_product_finer_and_its_bits_stay(monkeypatch):
     rng = np.random.default_rng(2)
     a, b = rng.standard_normal((700, 300)).astype(np.float32), rng.standard_normal((300, 500)).astype(np.float32)
-    made, cuts = [], set()
+    made, counts = [], []
     for threads in (1, 2, 3, 64):
         monkeypatch.setattr(team, "size", threads)
         made.append(product(np.empty((700, 500), np.float32), a, b))
-        cuts.add(tiles(700, 500, 300, 1, threads))
-    assert len(cuts) > 2
+        rows, columns = tiles(700, 500, 300, 1, threads)
+        counts.append(-(-700 // rows) * -(-500 // columns))
+    assert counts == sorted(counts) and counts[-1] >= 64
     for other in made[1:]:
         np.testing.assert_array_equal(made[0], other)
 

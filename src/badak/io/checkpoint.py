@@ -30,7 +30,7 @@ FORMAT = "badak checkpoint 2"
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Checkpoint:
     """Everything that a run needs to go on. Values are numbers, texts, lists, tuples, dicts and tensors, nested as needed."""
 

@@ -73,7 +73,7 @@ def pictures() -> list[bytes]:
     with tempfile.TemporaryDirectory() as place:
         run = Run.create(Path(place) / "r", setup)
         (run.folder / METRICS).write_bytes(b"")
-        state = Checkpoint(1, build_classifier(setup.model).state_dict(), {}, {}, get_rng_state(), {}, {})
+        state = Checkpoint(step=1, model=build_classifier(setup.model).state_dict(), generator=get_rng_state())
         run.save(state, "")
         return [packed({name: (run.folder / name).read_bytes() for name in FILES})]
 

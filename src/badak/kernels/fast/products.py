@@ -68,14 +68,16 @@ def tiles(m, n, k, batch, threads, most=_ROWS_MOST, costs=_FLOATS):
         down = least
         while True:
             across = max(-(-wanted // (batch * down)), 1)
-            rows = -(-m // (down * costs.rows)) * costs.rows
-            columns = min(-(-n // (across * costs.columns)) * costs.columns, n)
-            rows, columns = max(min(rows, m), 1), max(columns, 1)
-            count = batch * -(-m // rows) * -(-n // columns)
-            tile = rows * columns * k + costs.packing * k * (rows + columns) + costs.start
-            time = (-(-count // threads) + _WAIT * (threads > 1)) * tile
-            if time <= best:
-                best, shape = time, (rows, columns)
+            alike = threads // math.gcd(batch * down, threads)  # columns of tiles that give each thread equally many
+            for across in (across, -(-across // alike) * alike):
+                rows = -(-m // (down * costs.rows)) * costs.rows
+                columns = min(-(-n // (across * costs.columns)) * costs.columns, n)
+                rows, columns = max(min(rows, m), 1), max(columns, 1)
+                count = batch * -(-m // rows) * -(-n // columns)
+                tile = rows * columns * k + costs.packing * k * (rows + columns) + costs.start
+                time = (-(-count // threads) + _WAIT * (threads > 1)) * tile
+                if time <= best:
+                    best, shape = time, (rows, columns)
             down *= 2
             if batch * down > wanted or down * costs.rows > m:
                 break
