@@ -67,9 +67,9 @@ def tiles(m, n, k, batch, threads, most=_ROWS_MOST, costs=_FLOATS):
     for wanted in (1, threads, 2 * threads, 4 * threads, 8 * threads):
         down = least
         while True:
-            across = max(-(-wanted // (batch * down)), 1)
+            fewest = max(-(-wanted // (batch * down)), 1)
             alike = threads // math.gcd(batch * down, threads)  # columns of tiles that give each thread equally many
-            for across in (across, -(-across // alike) * alike):
+            for across in (fewest, -(-fewest // alike) * alike):
                 rows = -(-m // (down * costs.rows)) * costs.rows
                 columns = min(-(-n // (across * costs.columns)) * costs.columns, n)
                 rows, columns = max(min(rows, m), 1), max(columns, 1)
