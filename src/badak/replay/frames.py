@@ -74,6 +74,7 @@ class Executed:
         self.words: set[str] = set()  # texts that it was given
         self.everything = False  # whether it may have asked for attributes by any name
         self.ran: set[int] | None = None  # the places of its instructions that were executed, where that is known
+        self.untold = False  # whether it has executed instructions of which Python did not tell
         self.answers: dict = {}  # (code, object) of functions of badak that have told it numbers, asked for nothing else
 
 
@@ -105,6 +106,7 @@ class Frames:
             setattr(builtins, name, self._asking(function))
         self._steps = sys.gettrace() is None and self.before is None
         if self._steps:
+            sys._getframe().f_trace_opcodes = True  # Python 3.12.1 tells of instructions only if one frame asks before
             sys.settrace(self._tracer)
         sys.setprofile(self._watch)
 
@@ -147,15 +149,19 @@ class Frames:
         if not self._kinds.get(frame.f_code, _PROGRAM) & _PERHAPS or not self._is_program(frame):
             return None
         found = self._of(frame)
-        if found.ran is None:
-            found.ran = set()
-        note = found.ran.add
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if found.untold:
+            return None
+        ran = found.ran = set() if found.ran is None else found.ran
 
         def stepped(frame, event: str, what):
-            note(frame.f_lasti)
+            if event == "opcode":
+                ran.add(frame.f_lasti)
+            elif event == "return" and frame.f_lasti not in ran:
+                found.ran, found.untold = None, True
             return stepped
 
+        frame.f_trace = stepped  # before the next line: Python 3.13.0 looks whether it is there
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return stepped
 
     def pause(self) -> None:
