@@ -94,7 +94,9 @@ def fast():
 def test_all_kinds_are_words(fast):
     own, places = make()
     guards = Guards([(place, place.now()) for place in places])
-    assert not guards._words.others and all(guards.hold() for _ in range(3))
+    others = {type(place) for place, _ in guards._words.others}
+    assert others == ({Entry, Mapping, ClassEntry} if words._layout().version is None else set())  # Python 3.13 keeps no versions
+    assert all(guards.hold() for _ in range(3))
     assert isinstance(own.f, FunctionType) and own.f(1) == 6 and own.layer.rate == 0.5 and guards.hold()
 
 

@@ -47,7 +47,7 @@ _PURE = frozenset(
 _PURE_OF = {
     "builtins": frozenset(_BUILTINS),
     "sys": frozenset({"intern", "exc_info", "is_finalizing", "exception"}),
-    "posix": frozenset({"fspath"}),
+    "posix": frozenset({"fspath", "_path_normpath", "_path_splitroot_ex"}),
 }
 # methods of these read and change their object alone, which is compared
 _OBJECTS: Any = (
