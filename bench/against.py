@@ -1,0 +1,101 @@
+"""Another checkout and this one, interleaved: `python -m bench.against ../before [--only W1,I3] [--peers "badak compile"]`.
+
+For each workload the time of a step of both, their ratio (above 1: this checkout is faster), the peak memory of both processes, how long
+the first steps took (a compiled step is recorded in them), and whether the losses have the same bits.
+"""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from badak.measure.machine import describe
+from badak.measure.peer import Peer, interleave
+from bench.peers import Library, chosen
+from bench.places import keep, place
+from bench.workloads import WORKLOADS, Workload, shrunk
+
+HERE = Path(__file__).resolve().parent.parent
+FIRST = 4  # a compiled step is recorded in the second and the third
+
+
+def commit(checkout: Path) -> str:
+    """Which commit a checkout shows, "" outside of Git."""
+    asked = subprocess.run(["git", "-C", str(checkout), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return asked.stdout.strip()
+
+
+def command(checkout: Path, label: str) -> list[str]:
+    """What starts a peer of that checkout."""
+    root = shlex.quote(str(checkout))
+    run = f"{shlex.quote(sys.executable)} -m bench.peers {shlex.quote(label)}"
+    return ["sh", "-c", f"cd {root} && PYTHONPATH={root}/src:{root} exec {run}"]
+
+
+def started(work: Workload, checkout: Path, library: Library, threads: int) -> tuple[Peer, dict]:
+    """A peer that has made its first steps, and what they took."""
+    peer = Peer(command(checkout, library.label), threads)
+    peer.ask("build", work=asdict(work))
+    start = perf_counter()
+    values = peer.ask("steps", count=FIRST)["values"]
+    return peer, {"first_steps_s": round(perf_counter() - start, 3), "values": values}
+
+
+def compare(work: Workload, library: Library, before: Path, wanted: argparse.Namespace) -> dict:
+    """One row: both checkouts with one workload."""
+    for checkout in (before, HERE):  # kernels that must be compiled are compiled here, once
+        started(work, checkout, library, wanted.threads)[0].close()
+    (old, then), (new, now) = (started(work, checkout, library, wanted.threads) for checkout in (before, HERE))
+    with old, new:
+        interleave([old, new], wanted.rounds, wanted.secs)
+        for peer, row in ((old, then), (new, now)):
+            row["peak_mb"] = peer.ask("memory")["peak_mb"]
+            row |= peer.timing.as_dict()
+    pairs = [a / b for a, b in zip(then["rounds"], now["rounds"], strict=True)]
+    return {"before": then, "after": now, "ratio": round(float(np.median(pairs)), 4), "same": then["values"] == now["values"]}
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(prog="python -m bench.against", description=__doc__)
+    names = lambda text: [part.strip() for part in text.split(",") if part.strip()]
+    parser.add_argument("before", type=Path, help="the other checkout")
+    parser.add_argument("--only", type=names, default=list(WORKLOADS), help="workloads, e.g. W2,I1")
+    parser.add_argument("--peers", type=names, default=["badak blocks", "badak compile"], help="labels")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--secs", type=float, default=0.8)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--tiny", action="store_true", help="shrink the workloads, to try the machinery")
+    parser.add_argument("--out", type=Path, default=place("against"))
+    wanted = parser.parse_args()
+    before = wanted.before.resolve()
+    libraries = [each for each in chosen([]) if each.label in wanted.peers]
+    rows: dict[str, dict] = {}
+    print(f"{'':<24}{'before':>10}{'after':>10}{'ratio':>8}{'spread':>8}{'first steps s':>16}{'peak MiB':>16}  bits", flush=True)
+    for name in wanted.only:
+        work = shrunk(WORKLOADS[name]) if wanted.tiny else WORKLOADS[name]
+        for library in libraries:
+            if name not in library.workloads:
+                continue
+            row = rows[f"{name} {library.label}"] = compare(work, library, before, wanted)
+            then, now = row["before"], row["after"]
+            print(
+                f"{name + ' ' + library.label:<24}{then['ms']:>10.3f}{now['ms']:>10.3f}{row['ratio']:>8.3f}{now['spread']:>8.0%}"
+                f"{then['first_steps_s']:>9.2f}{now['first_steps_s']:>7.2f}{then['peak_mb']:>9.0f}{now['peak_mb']:>7.0f}"
+                f"  {'same' if row['same'] else 'OTHER'}",
+                flush=True,
+            )
+    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    commits = {"before": commit(before), "after": commit(HERE)}
+    keep(wanted.out, {"date": date, **commits, "machine": describe(wanted.threads), "rows": rows})
+
+
+if __name__ == "__main__":
+    main()
