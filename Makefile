@@ -31,6 +31,7 @@ endif
 
 lint: tools
 	$(PYTHON) -m ruff check src tests tools examples bench
+	$(PYTHON) -m ruff format --check -q src tests tools examples bench
 	$(PYTHON) -m mypy
 	$(PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()" --no-cache
 	$(PYTHON) tools/size.py --check
@@ -45,7 +46,8 @@ bench:
 	$(PYTHON) -m bench
 
 format:
-	$(PYTHON) -m ruff check --fix-only -q src tests tools bench
+	$(PYTHON) -m ruff check --fix-only -q src tests tools examples bench
+	$(PYTHON) -m ruff format -q src tests tools examples bench
 	PYTHONPATH=src:. $(PYTHON) tools/stubs.py
 	PYTHONPATH=src:. $(PYTHON) tools/api.py
 	PYTHONPATH=src:. $(PYTHON) tools/errors_page.py

@@ -1,7 +1,7 @@
 """Another checkout and this one, interleaved: `python -m bench.against ../before [--only W1,I3] [--peers "badak compile"]`.
 
-For each workload the time of a step of both, their ratio (above 1: this checkout is faster), the peak memory of both processes, how long
-the first steps took (a compiled step is recorded in them), and whether the losses have the same bits.
+For each workload the time of a step of both, their ratio (above 1: this checkout is faster), the peak memory of both processes,
+how long the first steps took (a compiled step is recorded in them), and whether the losses have the same bits.
 """
 
 import argparse

@@ -87,9 +87,7 @@ def attention(b, t, h, d):
         "attention",
         f"{b} x {t}, {h} heads of {d}",
         lambda s: s.attention(q, k, v, causal=0),
-        lambda s: s.attention_backward(
-            dout, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False)
-        ),
+        lambda s: s.attention_backward(dout, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False)),
         partial(F.scaled_dot_product_attention, is_causal=True),
         [q, k, v],
         dout,
@@ -291,9 +289,7 @@ def main():
     best = machine(options.rounds)
     reached = f"{best[0] / 1e9:.0f} GFLOP/s, {best[1] / 1e9:.0f} GB/s"
     print(f"{options.threads} threads; {fast.describe()['products']}; machine at best {reached}\n")
-    print(
-        f"{'kernel':24}{'shape':26}{'fast ms':>9}{'plain':>9}{'torch':>9}{'torch/fast':>12}{'rate':>14}{'of best':>9}"
-    )
+    print(f"{'kernel':24}{'shape':26}{'fast ms':>9}{'plain':>9}{'torch':>9}{'torch/fast':>12}{'rate':>14}{'of best':>9}")
     rows = []
     for case in cases():
         if options.only in case.name:

@@ -47,9 +47,7 @@ def main() -> None:
         best = min((each["peak_mb"] for label, each in found.items() if label.startswith("torch")), default=None)
         for label, each in found.items():
             weights, ratio = 4 * parameter_count(work) / 2**20, f"{each['peak_mb'] / best:.2f}" if best else "-"
-            print(
-                f"{name + ' ' + label:<40}{weights:>10.0f}{each['imported_mb']:>10.0f}{each['peak_mb']:>10.0f}{ratio:>12}"
-            )
+            print(f"{name + ' ' + label:<40}{weights:>10.0f}{each['imported_mb']:>10.0f}{each['peak_mb']:>10.0f}{ratio:>12}")
     keep(wanted.out, document)
 
 

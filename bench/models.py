@@ -133,9 +133,7 @@ class GPT(nn.Module):
         self.token = nn.Embedding(work.vocab, d)
         self.position = nn.Embedding(work.positions, d)
         if way == "layers":
-            layer = nn.TransformerEncoderLayer(
-                d, work.heads, work.hidden, 0.0, tanh_gelu, batch_first=True, norm_first=True
-            )
+            layer = nn.TransformerEncoderLayer(d, work.heads, work.hidden, 0.0, tanh_gelu, batch_first=True, norm_first=True)
             self.blocks = nn.TransformerEncoder(layer, work.layers, enable_nested_tensor=False)
             mask = nn.Transformer.generate_square_subsequent_mask(work.T)
             self.register_buffer("mask", mask, persistent=False)
@@ -218,9 +216,7 @@ class Translator(nn.Module):
         self.target = nn.Embedding(work.vocab, d)
         self.register_buffer("places", torch.from_numpy(sinusoid(work.T, d)), persistent=False)
         if way == "layers":
-            self.transformer = nn.Transformer(
-                d, work.heads, work.layers, work.layers, work.hidden, 0.0, batch_first=True
-            )
+            self.transformer = nn.Transformer(d, work.heads, work.layers, work.layers, work.hidden, 0.0, batch_first=True)
             mask = nn.Transformer.generate_square_subsequent_mask(work.T)
             self.register_buffer("mask", mask, persistent=False)
         else:

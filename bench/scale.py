@@ -129,9 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--secs", type=float, default=0.3)
-    parser.add_argument(
-        "--points", type=int, default=None, help="only so many sizes of each sweep, to try the machinery"
-    )
+    parser.add_argument("--points", type=int, default=None, help="only so many sizes of each sweep, to try the machinery")
     parser.add_argument("--draw", action="store_true", help="only draw")
     parser.add_argument("--out", type=Path, default=place("scale"))
     parser.add_argument("--picture", type=Path, default=PICTURE)

@@ -18,9 +18,7 @@ def markdown(document: dict) -> str:
     ]
     most = {row["of"]: row["peak"] for row in document["stages"] if row["threads"] == document["machine"]["threads"]}
     peaks = "; ".join(f"{name}: {rate:,.0f}" for name, rate in most.items())
-    lines += [
-        f"Peaks of the units on all threads, giga-operations a second: {peaks}. Memory: {document['read_gb_s']:.0f} GB/s."
-    ]
+    lines += [f"Peaks of the units on all threads, giga-operations a second: {peaks}. Memory: {document['read_gb_s']:.0f} GB/s."]
     lines += [f"Left out: {name}, as {reason}." for name, reason in document["left_out"].items()]
     return "\n".join(lines)
 

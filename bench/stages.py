@@ -250,9 +250,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--draw", action="store_true", help="only print and draw the figures of the last time")
     parser.add_argument("--out", type=Path, default=place("stages"), help="the JSON file")
     parser.add_argument("--images", type=Path, default=IMAGES, help="the folder of the pictures")
-    parser.add_argument(
-        "--alone", choices=("one", "all"), help="measure on so many threads in this process and print JSON"
-    )
+    parser.add_argument("--alone", choices=("one", "all"), help="measure on so many threads in this process and print JSON")
     wanted = parser.parse_args()
     if wanted.tiny:
         wanted.size, wanted.rounds = TINY, 1

@@ -62,9 +62,7 @@ class Training:
         load(model, work, way)
         self.parameters = sum(p.numel() for p in model.parameters())
         self.batch = [torch.from_numpy(value) for value in data(work).values()]
-        self.optimizer = torch.optim.AdamW(
-            model.parameters(), lr=work.lr, betas=BETAS, eps=EPS, weight_decay=WEIGHT_DECAY, **adamw
-        )
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=work.lr, betas=BETAS, eps=EPS, weight_decay=WEIGHT_DECAY, **adamw)
         self.model, self.precision = compiled(model.train()), precision
 
     def step(self) -> float:

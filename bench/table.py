@@ -35,9 +35,7 @@ class Row:
     def __init__(self, name: str, found: dict, precision: str = "float32"):
         self.name, self.found, self.precision = name, found, precision
         self.peers = {
-            label.removesuffix(f" {precision}"): peer
-            for label, peer in found["peers"].items()
-            if precision_of(label) == precision
+            label.removesuffix(f" {precision}"): peer for label, peer in found["peers"].items() if precision_of(label) == precision
         }
         self.wide = self if precision == "float32" else Row(name, found)  # the same in float32
 

@@ -43,9 +43,7 @@ def accuracy_after_training(setup: ClassifySetup, experiment: Pictures) -> float
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: config.rate(step, last_step))
     for _ in range(config.epochs):
         for pictures, labels in experiment.loader:
-            loss = nn.functional.cross_entropy(
-                model(torch.from_numpy(pictures.numpy())), torch.from_numpy(labels.numpy())
-            )
+            loss = nn.functional.cross_entropy(model(torch.from_numpy(pictures.numpy())), torch.from_numpy(labels.numpy()))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

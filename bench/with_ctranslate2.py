@@ -30,9 +30,7 @@ def fill_layers(layers, p: dict[str, np.ndarray]) -> None:
 
 def decoder_spec(work: Workload, p: dict[str, np.ndarray]):
     gelu = common_spec.Activation.GELUTanh
-    spec = transformer_spec.TransformerDecoderModelSpec.from_config(
-        work.layers, work.heads, pre_norm=True, activation=gelu
-    )
+    spec = transformer_spec.TransformerDecoderModelSpec.from_config(work.layers, work.heads, pre_norm=True, activation=gelu)
     decoder = spec.decoder
     decoder.scale_embeddings = False
     decoder.embeddings.weight = decoder.projection.weight = p["token.weight"]

@@ -69,9 +69,7 @@ WORKLOADS = {
 def shrunk(work: Workload) -> Workload:
     """The same kind of work, done in milliseconds: for testing the machinery, not for measuring."""
     small = min(work.vocab, 11)
-    return replace(
-        work, d=16, heads=2, layers=2, batch=2, T=min(work.T, 12), vocab=small, context=16 if work.context else 0
-    )
+    return replace(work, d=16, heads=2, layers=2, batch=2, T=min(work.T, 12), vocab=small, context=16 if work.context else 0)
 
 
 def data(work: Workload) -> dict[str, np.ndarray]:

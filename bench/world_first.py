@@ -26,9 +26,7 @@ def token(folder: str) -> str:
     """What GPT-2 finds likeliest after ten tokens."""
     model = AutoModelForCausalLM.from_pretrained(folder)
     given = torch.arange(1, 11)[None]
-    written = model.generate(
-        given, attention_mask=torch.ones_like(given), max_new_tokens=1, do_sample=False, pad_token_id=0
-    )
+    written = model.generate(given, attention_mask=torch.ones_like(given), max_new_tokens=1, do_sample=False, pad_token_id=0)
     return str(written[0, -1].item())
 
 

@@ -63,9 +63,7 @@ def row(found: dict) -> list[str]:
         cells += [number(peers[f"{library} {threads}"]["ms"]) for library in ("badak", "torch")]
         cells.append(f"**{of(found, threads):.2f}**")
     spread = max(peer["spread"] for peer in peers.values())
-    most = [
-        max(peer["peak_mb"] for label, peer in peers.items() if label.startswith(name)) for name in ("badak", "torch")
-    ]
+    most = [max(peer["peak_mb"] for label, peer in peers.items() if label.startswith(name)) for name in ("badak", "torch")]
     apart = f"{found['apart']:.0e}" + ("" if found["agrees"] else " NOT THE SAME")
     return [*cells, f"{spread:.0%}", *map(str, most), apart]
 
@@ -96,8 +94,7 @@ def about(document: dict) -> list[str]:
             f"{document['commit']}; " + ", ".join(f"{name} {version}" for name, version in versions.items()) + "."
         ]
     lines.append(
-        f"Installed, with transformers and all that they need: badak {sizes['badak']} MiB, "
-        f"PyTorch (for CPUs) {sizes['torch']} MiB."
+        f"Installed, with transformers and all that they need: badak {sizes['badak']} MiB, PyTorch (for CPUs) {sizes['torch']} MiB."
     )
     behind = [
         f"{found['title']} ({threads} threads)"

@@ -30,9 +30,7 @@ UNDERFLOW = 104 * float(np.finfo(np.float32).tiny)
 DEEP = 128  # units: through a layer or a small model, whose sums of up to a thousand terms follow upon each other
 
 
-def allowed(
-    expected: np.ndarray, terms: float = 1, size: float | None = None, units: float | None = None
-) -> np.ndarray:
+def allowed(expected: np.ndarray, terms: float = 1, size: float | None = None, units: float | None = None) -> np.ndarray:
     """The tolerance of each element of an array of finite numbers."""
     units = 16 + 2 * terms**0.5 if units is None else units
     magnitude = np.abs(expected.astype(np.result_type(expected.dtype, np.float64)))
@@ -49,9 +47,7 @@ def values(x: Any) -> np.ndarray:
     return np.asarray(x)
 
 
-def assert_close(
-    found, expected, *, terms: float = 1, size: float | None = None, units: float | None = None, what: str = ""
-):
+def assert_close(found, expected, *, terms: float = 1, size: float | None = None, units: float | None = None, what: str = ""):
     """Equal shapes and kinds, non-finite values in the same places, integers equal, the rest within the rule of this file."""
     if found is None or expected is None:
         assert found is expected, f"{what}: {found} against {expected}"

@@ -3,12 +3,8 @@
 import gc
 import os
 
-os.environ.setdefault(
-    "NUMBA_NUM_THREADS", "4"
-)  # before Numba is imported: 1 == 2 == 4 threads can be compared anywhere
-os.environ.setdefault(
-    "BADAK_COMPILE_CHECK", "2"
-)  # before badak is: every second replay is also run as it is, and compared
+os.environ.setdefault("NUMBA_NUM_THREADS", "4")  # before Numba is imported: 1 == 2 == 4 threads can be compared anywhere
+os.environ.setdefault("BADAK_COMPILE_CHECK", "2")  # before badak is: every second replay is also run as it is, and compared
 
 os.environ["BADAK_LANG"] = "en"  # texts are compared
 

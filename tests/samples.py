@@ -194,9 +194,7 @@ class Call:
 
     def needs(self, arrays: list[np.ndarray | None]) -> tuple[bool, ...]:
         """Which inputs want a gradient: the floats, but for the row's `no_grad`."""
-        return tuple(
-            a is not None and a.dtype.kind in DIFFERENTIABLE and i not in self.row.no_grad for i, a in enumerate(arrays)
-        )
+        return tuple(a is not None and a.dtype.kind in DIFFERENTIABLE and i not in self.row.no_grad for i, a in enumerate(arrays))
 
     def forward(self, arrays, needs=None) -> tuple[Saved, tuple[np.ndarray, ...]]:
         """(saved, outputs) of badak's op."""
@@ -260,9 +258,7 @@ class Call:
 
 def rounded(values: np.ndarray, dtype: type) -> np.ndarray:
     """Floats (or complex numbers) rounded to float32 and given in `dtype`: the same numbers in both precisions."""
-    narrow, wide = (
-        (np.complex64, np.result_type(dtype, np.complex64)) if values.dtype.kind == "c" else (np.float32, dtype)
-    )
+    narrow, wide = (np.complex64, np.result_type(dtype, np.complex64)) if values.dtype.kind == "c" else (np.float32, dtype)
     with np.errstate(over="ignore"):
         return np.asarray(values.astype(narrow), wide)
 

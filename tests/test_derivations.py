@@ -56,10 +56,7 @@ def test_the_derived_backward_is_the_derivative(name):
     dy = rng.standard_normal(page["forward"](*inputs).shape)
     for number, dx in enumerate(page["backward"](dy, *inputs)):
         direction, h = rng.standard_normal(dx.shape), 1e-5
-        ends = [
-            page["forward"](*[x + s * h * direction if i == number else x for i, x in enumerate(inputs)])
-            for s in (1, -1)
-        ]
+        ends = [page["forward"](*[x + s * h * direction if i == number else x for i, x in enumerate(inputs)]) for s in (1, -1)]
         assert (dx * direction).sum() == pytest.approx(((ends[0] - ends[1]) * dy).sum() / (2 * h), rel=1e-7)
 
 

@@ -101,12 +101,8 @@ def test_the_architecture_page_and_the_contract_list_every_room():
         "__main__",
     }
     root = PACKAGE.parent.parent
-    on_page = set(
-        re.findall(r"^\| `(\w+)/?` \|", (root / "docs/architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    )
-    contract = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ][0]
+    on_page = set(re.findall(r"^\| `(\w+)/?` \|", (root / "docs/architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    contract = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0]
     in_contract = {name.strip("() ") for layer in contract["layers"] for name in re.split(r"[|:]", layer)}
     assert on_page == rooms and in_contract == rooms
 

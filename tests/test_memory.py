@@ -45,9 +45,7 @@ def test_a_thousand_steps_hold_no_more_than_a_hundred():
     tracemalloc.start()
     try:
         before = held_after(learner, steps=1)
-        assert (
-            held_after(learner, steps=50) - before < 2 * 1024
-        )  # an array of a step that is kept: 50 x 100 bytes at least
+        assert held_after(learner, steps=50) - before < 2 * 1024  # an array of a step that is kept: 50 x 100 bytes at least
     finally:
         tracemalloc.stop()
     for _ in range(850):

@@ -171,9 +171,7 @@ def check_projection(call: Call, arrays) -> None:
             numeric = sum(inner(s, dy) for s, dy in zip(slopes, dys) if dy is not None)
             analytic = 0.0 if dxs[number] is None else inner(dxs[number], direction)
             scale = sum(float(np.abs(s * dy).sum()) for s, dy in zip(slopes, dys) if dy is not None)
-            assert close_derivative(numeric, analytic, scale), (
-                f"{call}: input {number}: {analytic}, differences {numeric}"
-            )
+            assert close_derivative(numeric, analytic, scale), f"{call}: input {number}: {analytic}, differences {numeric}"
 
 
 @each_row
@@ -297,18 +295,12 @@ def test_bits_do_not_depend_on_the_number_of_threads(row: Sample, threads):
 def test_every_op_has_a_row_and_a_docstring():
     ops, with_row = all_ops(), {row.op for row in ROWS}
     assert ops, "badak.ops defines no op"
-    assert not (missing := sorted(op.__name__ for op in ops - with_row)), (
-        f"add a row to tests/sample_rows for {missing}"
-    )
+    assert not (missing := sorted(op.__name__ for op in ops - with_row)), f"add a row to tests/sample_rows for {missing}"
     assert not (silent := sorted(op.__name__ for op in ops if not op.__doc__)), f"write both formulas into {silent}"
 
 
 def test_every_row_covers_an_empty_input_and_a_single_number():
     for op in all_ops():
-        sizes = {
-            a.size for row in ROWS if row.op is op for c in row.cases() for a in c.arrays(np.float32) if a is not None
-        }
+        sizes = {a.size for row in ROWS if row.op is op for c in row.cases() for a in c.arrays(np.float32) if a is not None}
         one = 2 if op.__name__ == "ViewAsComplex" else 1  # a complex number comes as two
-        assert 0 in sizes and one in sizes, (
-            f"{op.__name__}: add a case of size 0 and one of size 1; sizes are {sorted(sizes)}"
-        )
+        assert 0 in sizes and one in sizes, f"{op.__name__}: add a case of size 0 and one of size 1; sizes are {sorted(sizes)}"

@@ -89,9 +89,7 @@ def same_gradients(inputs, their_inputs, ys, expecteds, terms) -> None:
     if not pairs or not leaves:
         return
     dys = [np.asarray(rng.standard_normal(y.shape), y.detach().numpy().dtype) for y, _ in pairs]
-    found = bk.autograd.grad(
-        [y for y, _ in pairs], [x for x, _ in leaves], [bk.from_numpy(dy) for dy in dys], allow_unused=True
-    )
+    found = bk.autograd.grad([y for y, _ in pairs], [x for x, _ in leaves], [bk.from_numpy(dy) for dy in dys], allow_unused=True)
     theirs = [torch.from_numpy(dy) for dy in dys]
     try:
         wanted = torch.autograd.grad([t for _, t in pairs], [t for _, t in leaves], theirs, allow_unused=True)

@@ -108,9 +108,7 @@ class Unsaid:
 
 def plain(default: object) -> bool:
     """Whether a default value is what its repr says."""
-    return (
-        default is inspect.Parameter.empty or default is None or isinstance(default, bool | int | float | str | tuple)
-    )
+    return default is inspect.Parameter.empty or default is None or isinstance(default, bool | int | float | str | tuple)
 
 
 def section(title: str, rows: list[str]) -> str:
@@ -121,21 +119,15 @@ def section(title: str, rows: list[str]) -> str:
 def page() -> str:
     """The whole page."""
     parts = ["# Public names\n\nWritten by `tools/api.py` from the docstrings; a test keeps it true.\n"]
-    parts.append(
-        "The first part has PyTorch's names, the second, from `badak.models` on, badak's own, with how they are called.\n"
-    )
+    parts.append("The first part has PyTorch's names, the second, from `badak.models` on, badak's own, with how they are called.\n")
     for dotted in NAMESPACES:
         module = namespace(dotted)
-        rows = [
-            f"| `{name}` | {summary(getattr(module, name))} |".replace("|  |", "| |") for name in public_names(module)
-        ]
+        rows = [f"| `{name}` | {summary(getattr(module, name))} |".replace("|  |", "| |") for name in public_names(module)]
         parts.append(section(f"badak.{dotted}".rstrip("."), rows))
     for dotted, names in OWN.items():
         module = importlib.import_module(f"badak.{dotted}")
         things = [(name, getattr(module, name)) for name in names.split() or own_names(module)]
-        parts.append(
-            section(f"badak.{dotted}", [f"| `{call(n, t)}` | {summary(t)} |".replace("|  |", "| |") for n, t in things])
-        )
+        parts.append(section(f"badak.{dotted}", [f"| `{call(n, t)}` | {summary(t)} |".replace("|  |", "| |") for n, t in things]))
     return "\n".join(parts)
 
 

@@ -160,8 +160,7 @@ PROGRAMS = [  # program, command, PyTorch's lines, badak's
     (
         "karpathy/minGPT, adder, dropout 0.1",
         "projects/adder/adder.py --trainer.max_iters=501 --trainer.num_workers=0",
-        "51 losses: `2.31454` at iter 0, `1.54280` at 220, `1.54766` at 240, `1.31652` at 500; on one thread "
-        "`1.35117` at 500",
+        "51 losses: `2.31454` at iter 0, `1.54280` at 220, `1.54766` at 240, `1.31652` at 500; on one thread `1.35117` at 500",
         "the same to iter 220; then `1.54765` at 240, `1.37011` at 500",
     ),
 ]
@@ -182,9 +181,7 @@ def different() -> str:
 def facts() -> str:
     """The table of what PyTorch and badak print alike."""
     lines = [line.split(" | ", 1) for line in FACTS.read_text(encoding="utf-8").splitlines() if " | " in line]
-    rows = [
-        f"| {name} | `{value}` |" for name, value in lines if len(value) < 100 and "`" not in value and "|" not in value
-    ]
+    rows = [f"| {name} | `{value}` |" for name, value in lines if len(value) < 100 and "`" not in value and "|" not in value]
     return "\n".join([f"| {len(lines)} facts, among them | |", "| --- | --- |", *rows])
 
 
@@ -193,9 +190,7 @@ def mistakes() -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BADAK_KERNELS": "plain"}
     command = [sys.executable, "-m", "badak", "run", str(FACE / "mistakes.py")]
     ours = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
-    said = [
-        [line.split(" | ")[-1] for line in text.splitlines()] for text in (MISTAKES.read_text(encoding="utf-8"), ours)
-    ]
+    said = [[line.split(" | ")[-1] for line in text.splitlines()] for text in (MISTAKES.read_text(encoding="utf-8"), ours)]
     names = [line.split(" | ")[0] for line in ours.splitlines()]
     rows = [f"| {name} | {cell(a)} | {cell(b)} |" for name, a, b in zip(names, *said)]
     return "\n".join(["| | PyTorch | badak |", "| --- | --- | --- |", *rows])
@@ -224,13 +219,9 @@ def missing() -> str:
         lacking = missing_names(space)
         known = [name for name in names_of(space) if space or WORDS.match(name)]
         title = f"torch.{space}".rstrip(".")
-        parts.append(
-            f"**{title}**: {len(known) - len(lacking)} of {len(known)} are there" + ("." if not lacking else ", not:")
-        )
+        parts.append(f"**{title}**: {len(known) - len(lacking)} of {len(known)} are there" + ("." if not lacking else ", not:"))
         if lacking:
-            parts.append(
-                "<details><summary>" + f"{len(lacking)} names</summary>\n\n" + ", ".join(lacking) + "\n\n</details>"
-            )
+            parts.append("<details><summary>" + f"{len(lacking)} names</summary>\n\n" + ", ".join(lacking) + "\n\n</details>")
     return "\n\n".join(parts)
 
 
@@ -244,7 +235,5 @@ def page() -> str:
 
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        sys.exit(
-            0 if PAGE.read_text(encoding="utf-8") == page() else "out of date: python tools/coming_from_pytorch.py"
-        )
+        sys.exit(0 if PAGE.read_text(encoding="utf-8") == page() else "out of date: python tools/coming_from_pytorch.py")
     PAGE.write_text(page(), encoding="utf-8")

@@ -58,9 +58,7 @@ def _float(x: Any) -> Any:
 
 def attention(names: dict) -> Look:
     words = names["words"]
-    return badak.look(
-        ByHand(names), badak.arange(len(words))[None], tokenizer=words, kind="bidirectional", loss=_sum, title="1"
-    )
+    return badak.look(ByHand(names), badak.arange(len(words))[None], tokenizer=words, kind="bidirectional", loss=_sum, title="1")
 
 
 def _sum(output: Any) -> Any:
@@ -70,9 +68,7 @@ def _sum(output: Any) -> Any:
 def positions(names: dict) -> Look:
     p = _float(names["clocks"](16, 16))
     scores = 2 * (p @ p.T)[None, None]
-    return badak.look(
-        Heads(p, scores), badak.arange(16)[None], tokenizer=str, kind="bidirectional", loss=_sum, title="2"
-    )
+    return badak.look(Heads(p, scores), badak.arange(16)[None], tokenizer=str, kind="bidirectional", loss=_sum, title="2")
 
 
 def heads(names: dict) -> Look:
@@ -83,9 +79,7 @@ def heads(names: dict) -> Look:
 
 def masks(names: dict) -> Look:
     model = Heads(badak.randn(10, 8), names["scores"].masked_fill(~names["keep"], float("-inf")))
-    return badak.look(
-        model, names["ids"], tokenizer=lambda i: str(i) if i else "pad", kind="causal", loss=_sum, title="4"
-    )
+    return badak.look(model, names["ids"], tokenizer=lambda i: str(i) if i else "pad", kind="causal", loss=_sum, title="4")
 
 
 def encoder(names: dict) -> Look:

@@ -46,9 +46,7 @@ def lines(axes: Axes, weights: np.ndarray, rows: list[str], columns: list[str]) 
     """Weights as lines from each word to those that it looks at, thick = much."""
     left, right = -np.arange(len(rows)), -np.arange(len(columns))
     for (i, j), weight in np.ndenumerate(weights):
-        axes.plot(
-            [0, 1], [left[i], right[j]], color=BLUE, lw=8 * weight, alpha=0.15 + 0.75 * weight, solid_capstyle="round"
-        )
+        axes.plot([0, 1], [left[i], right[j]], color=BLUE, lw=8 * weight, alpha=0.15 + 0.75 * weight, solid_capstyle="round")
     for place, words, x, side in ((left, rows, -0.05, "right"), (right, columns, 1.05, "left")):
         for y, word in zip(place, words):
             axes.text(x, y, word, ha=side, va="center")

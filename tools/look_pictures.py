@@ -80,9 +80,7 @@ def pictures(folder: Path) -> None:
             act(page)
             page.mouse.move(0, 0)
             page.wait_for_timeout(400)  # bars grow
-            picture = (
-                Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256)
-            )  # half the bytes, to the eye the same
+            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256)  # half the bytes, to the eye the same
             picture.save(PICTURES / f"{name}.png", optimize=True)
             page.close()
 

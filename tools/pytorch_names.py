@@ -49,8 +49,7 @@ def names_of(thing: object) -> list[str]:
     found = [
         name
         for name in dir(thing)
-        if not inspect.ismodule(getattr(thing, name, None))
-        and getattr(getattr(thing, name, None), "__module__", "") not in FOREIGN
+        if not inspect.ismodule(getattr(thing, name, None)) and getattr(getattr(thing, name, None), "__module__", "") not in FOREIGN
     ]
     return sorted(name for name in {*offered, *found} if not name.startswith("_"))
 
@@ -88,9 +87,7 @@ def page() -> str:
         lines = [f"{dotted}: {' '.join(names_of(thing_at(dotted)))}" for dotted in NAMESPACES]
         lines += [line for space in HOMES for line in homes(space)]
     release = torch.__version__.partition("+")[0]
-    return "\n".join(
-        [f"# PyTorch {release}; written by tools/pytorch_names.py", f"modules: {' '.join(modules())}", *lines, ""]
-    )
+    return "\n".join([f"# PyTorch {release}; written by tools/pytorch_names.py", f"modules: {' '.join(modules())}", *lines, ""])
 
 
 if __name__ == "__main__":

@@ -67,9 +67,7 @@ def definition(name: str, function: Callable[..., Any], returns: str | None = No
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())
     if method:
-        parameters[0] = parameters[0].replace(
-            name="self", annotation=inspect.Parameter.empty, default=inspect.Parameter.empty
-        )
+        parameters[0] = parameters[0].replace(name="self", annotation=inspect.Parameter.empty, default=inspect.Parameter.empty)
     texts, named_only = [], False
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -78,9 +76,7 @@ def definition(name: str, function: Callable[..., Any], returns: str | None = No
             texts.append("*")
             named_only = True
         texts.append(parameter_text(parameter))
-    made = returns or (
-        "Any" if signature.return_annotation is signature.empty else type_text(signature.return_annotation)
-    )
+    made = returns or ("Any" if signature.return_annotation is signature.empty else type_text(signature.return_annotation))
     ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
     return [f"def {name}({', '.join(texts)}) -> {made}:{ignore}", *docstring(function)]
 
@@ -105,9 +101,7 @@ def method_lines() -> Iterable[str]:
             original = definition(name, public.found(file, other.removesuffix("_")), "Tensor")[0]
             yield from (original, *docstring(method))
         else:
-            yield from definition(
-                name, method, "Tensor" if name.startswith("__") and name[2:5] not in ("set", "del") else None
-            )
+            yield from definition(name, method, "Tensor" if name.startswith("__") and name[2:5] not in ("set", "del") else None)
 
 
 def fields() -> Iterable[str]:
@@ -150,9 +144,7 @@ def functions_stub(room: str, more: str) -> str:
 def package_imports(package: Path) -> str:
     """The imports that a package file writes out itself, and, of badak, what `naming/table.py` brings from elsewhere."""
     tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
-    lines = [
-        ast.unparse(n) for n in tree.body if isinstance(n, ast.ImportFrom) and not n.names[0].asname.startswith("_")
-    ]
+    lines = [ast.unparse(n) for n in tree.body if isinstance(n, ast.ImportFrom) and not n.names[0].asname.startswith("_")]
     if package == PACKAGE:
         for ours, theirs in PLACES.items():
             (module, _, name), theirs_name = theirs.rpartition("."), ours.partition(".")[2]

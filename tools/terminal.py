@@ -1,6 +1,6 @@
 """Draws docs/img/world.svg: the README's commands for Hugging Face's libraries, run now, as a terminal shows them.
 
-    PYTHONPATH=src python tools/terminal.py        (needs rich, and what the commands need, without torch)
+PYTHONPATH=src python tools/terminal.py        (needs rich, and what the commands need, without torch)
 """
 
 import subprocess

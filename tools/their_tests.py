@@ -42,12 +42,8 @@ SUITES = {
     ),
     "micrograd": Suite("test"),
     "rotary-embedding-torch": Suite("tests"),
-    "safetensors": Suite(
-        " ".join(f"tests/test_{name}.py" for name in ("pt_comparison", "pt_model", "simple")), "bindings/python"
-    ),
-    "timm": Suite(
-        " ".join(f"tests/test_{name}.py" for name in "layers layers_drop layers_pool optim scheduler utils".split())
-    ),
+    "safetensors": Suite(" ".join(f"tests/test_{name}.py" for name in ("pt_comparison", "pt_model", "simple")), "bindings/python"),
+    "timm": Suite(" ".join(f"tests/test_{name}.py" for name in "layers layers_drop layers_pool optim scheduler utils".split())),
     **{
         f"transformers-{name}": Suite(f"tests/models/{name}/test_modeling_{name}.py")
         for name in "bert clip gpt2 llama t5 vit wav2vec2 whisper".split()
@@ -122,12 +118,8 @@ def main() -> None:
     parser.add_argument("suite", choices=SUITES)
     parser.add_argument("source", type=Path, help="the folder of the clone")
     here = sys.executable if importlib.util.find_spec("torch") else ""
-    parser.add_argument(
-        "--torch", default=here, metavar="PYTHON", help="a Python with PyTorch (default: this one, if it has)"
-    )
-    parser.add_argument(
-        "--badak", default=sys.executable, metavar="PYTHON", help="the Python that runs badak (default: this)"
-    )
+    parser.add_argument("--torch", default=here, metavar="PYTHON", help="a Python with PyTorch (default: this one, if it has)")
+    parser.add_argument("--badak", default=sys.executable, metavar="PYTHON", help="the Python that runs badak (default: this)")
     parser.add_argument("--limit", type=float, default=3600, help="seconds that one run of pytest may take")
     parser.add_argument("--record", action="store_true", help=f"keep the counts in {RECORD.relative_to(HERE)}")
     args = parser.parse_args()

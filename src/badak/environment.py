@@ -1,17 +1,17 @@
 """The environment variables that badak reads. Those that are read by an import say in two lines on stderr what they cannot mean.
 
-    BADAK_KERNELS=plain|fast    which kernels compute               (kernels/)
-    BADAK_NUM_THREADS=n         threads of the fast ones            (kernels/fast/)
-    BADAK_CPU=avx2 ...          the most that they use of the CPU   (kernels/fast/compiler/cpu.py)
-    BADAK_DEBUG=1               errors name the lines of a program  (graph/modes.py)
-    BADAK_COMPILE_CHECK=n       every n-th replay is checked        (replay/check.py)
-    BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
-    BADAK_LANG=ko|en            the language of messages, help and reports, else the locale's  (language/)
-    BADAK_CUDA_AS_CPU=1         names of CUDA devices mean the CPU  (tensor/dtypes.py)
-    BADAK_DIST_CHECK=0          ranks do not compare what they are about to do (face/distributed/)
-    BADAK_ALONE=1               this process works by itself, whatever its starter says of others (face/distributed/places.py)
-    BADAK_BOARD                 where a rank tells its guard what it does; `badak launch` sets it
-    BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
+BADAK_KERNELS=plain|fast    which kernels compute               (kernels/)
+BADAK_NUM_THREADS=n         threads of the fast ones            (kernels/fast/)
+BADAK_CPU=avx2 ...          the most that they use of the CPU   (kernels/fast/compiler/cpu.py)
+BADAK_DEBUG=1               errors name the lines of a program  (graph/modes.py)
+BADAK_COMPILE_CHECK=n       every n-th replay is checked        (replay/check.py)
+BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
+BADAK_LANG=ko|en            the language of messages, help and reports, else the locale's  (language/)
+BADAK_CUDA_AS_CPU=1         names of CUDA devices mean the CPU  (tensor/dtypes.py)
+BADAK_DIST_CHECK=0          ranks do not compare what they are about to do (face/distributed/)
+BADAK_ALONE=1               this process works by itself, whatever its starter says of others (face/distributed/places.py)
+BADAK_BOARD                 where a rank tells its guard what it does; `badak launch` sets it
+BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
 """
 
 import difflib

@@ -159,9 +159,7 @@ def _line_in_brief(part: str) -> str:
     return part if len(part) <= most else f"{part[: most // 2]} ... {part[-most // 4 :]}"
 
 
-def expect(
-    ok: bool, where: str, rule: str, fix: str | None = None, error: type[BadakError] = ShapeError, **found: object
-) -> None:
+def expect(ok: bool, where: str, rule: str, fix: str | None = None, error: type[BadakError] = ShapeError, **found: object) -> None:
     """Raise `error` unless `ok`: "where: expected rule; got name=value, ..." and the fix.
 
     The arguments are evaluated on every call: hot code says `if not ok: raise ...` itself.

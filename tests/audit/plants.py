@@ -80,9 +80,7 @@ class Map:
         full = mask.shape[-2] == mask.shape[-1] and mask.shape[-1] > 1
         if full and bool(mask[..., 0, -1].all()) and not bool(mask[..., -1, 0].all()):
             self.causal.append(name)
-        elif (
-            name not in self.causal and bool(mask.any()) and not bool(mask.all())
-        ):  # behind a text nobody looks at its end
+        elif name not in self.causal and bool(mask.any()) and not bool(mask.all()):  # behind a text nobody looks at its end
             self.padding.append(name)
         return mask
 
@@ -214,13 +212,7 @@ def streams(program: Program, where: Map, side: str = "any", need=lambda module,
     lengths = {T} if side == "decoder" else {S, T}
     found = []
     for name, y in where.outputs.items():
-        if (
-            name == ""
-            or where.calls[name] != 1
-            or not isinstance(y, Tensor)
-            or y.dim() != 3
-            or not y.is_floating_point()
-        ):
+        if name == "" or where.calls[name] != 1 or not isinstance(y, Tensor) or y.dim() != 3 or not y.is_floating_point():
             continue
         b, t = y.shape[:2] if first else y.shape[1::-1]
         if b != B or (t not in lengths and program.kind != "pictures") or "rop" in type(modules[name]).__name__:

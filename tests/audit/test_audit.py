@@ -62,14 +62,9 @@ def test_fewer_forwards_are_kept_and_what_was_not_asked_is_said():
 
 def everything(model) -> dict:
     return {
-        "values": {
-            name: x.detach().numpy().tobytes() for name, x in (*model.named_parameters(), *model.named_buffers())
-        },
+        "values": {name: x.detach().numpy().tobytes() for name, x in (*model.named_parameters(), *model.named_buffers())},
         "ids": {name: id(x) for name, x in model.named_parameters()},
-        "grads": {
-            name: None if p.grad is None else (id(p.grad), p.grad.numpy().tobytes())
-            for name, p in model.named_parameters()
-        },
+        "grads": {name: None if p.grad is None else (id(p.grad), p.grad.numpy().tobytes()) for name, p in model.named_parameters()},
         "modes": [m.training for m in model.modules()],
         "attributes": [sorted((k, id(v)) for k, v in vars(m).items()) for m in model.modules()],
         "hooks": [[len(v) for k, v in vars(m).items() if k.endswith("_hooks")] for m in model.modules()],
@@ -158,9 +153,7 @@ def test_an_interrupted_audit_leaves_nothing_behind():
 def test_the_batch_is_a_tensor_a_tuple_a_dict_or_both():
     program = built(gpt)
     (ids,) = program.args
-    texts = [
-        str(badak.audit(program.model, batch).findings) for batch in (ids, (ids,), {"ids": ids}, ((), {"ids": ids}))
-    ]
+    texts = [str(badak.audit(program.model, batch).findings) for batch in (ids, (ids,), {"ids": ids}, ((), {"ids": ids}))]
     assert texts == ["[]"] * 4
 
 
@@ -404,9 +397,7 @@ def test_a_model_that_gives_no_floats_is_refused():
 
 def test_wrong_words_are_refused():
     program = built(gpt)
-    assert "kind='decoder' is none of causal" in refused(
-        lambda: badak.audit(program.model, program.args, kind="decoder")
-    )
+    assert "kind='decoder' is none of causal" in refused(lambda: badak.audit(program.model, program.args, kind="decoder"))
     assert "optimizer holds int" in refused(lambda: badak.audit(program.model, program.args, optimizer=[3]), KindError)
     assert "forwards=0" in refused(lambda: badak.audit(program.model, program.args, forwards=0))
     assert "pad='x'" in refused(lambda: badak.audit(program.model, program.args, pad="x"), KindError)

@@ -72,11 +72,7 @@ def test_a_run_is_asked_and_not_changed(tmp_path, capsys):
     code = main(["audit", str(folder)])
     out = capsys.readouterr().out
     assert code == 0, out
-    assert (
-        "audit of BERT: bidirectional (said)" in out
-        and "nothing found" in out
-        and "optimizer" in out.split("sound:")[1]
-    )
+    assert "audit of BERT: bidirectional (said)" in out and "nothing found" in out and "optimizer" in out.split("sound:")[1]
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -93,17 +93,12 @@ def test_what_a_model_gives_is_judged_however_it_is_wrapped(wrap, text):
     assert found(sees) == ["future"] and sees.kind == "causal", sees
 
 
-@pytest.mark.parametrize(
-    "kind", [LM, type("GPT", (LM,), {}), type("BertEncoder", (LM,), {})], ids=lambda kind: kind.__name__
-)
+@pytest.mark.parametrize("kind", [LM, type("GPT", (LM,), {}), type("BertEncoder", (LM,), {})], ids=lambda kind: kind.__name__)
 def test_the_name_of_a_class_says_nothing(kind, text):
     report = badak.audit(kind(causal=False), text[:1])
     assert (report.kind, report.open, report.ok, report.code) == ("unknown", ["future"], False, 3), report
     assert 'kind="causal" asks' in report.unasked["future"] and "nothing found" not in str(report)
-    assert (
-        "nothing can be said yet: not asked are future leak" in str(report)
-        and "nothing can be said yet" in report.to_html()
-    )
+    assert "nothing can be said yet: not asked are future leak" in str(report) and "nothing can be said yet" in report.to_html()
     assert found(badak.audit(kind(causal=False), text[:1], kind="causal")) == ["future"]
     assert badak.audit(kind(causal=False), text[:1], kind="bidirectional").ok
 
@@ -301,9 +296,7 @@ def test_an_encoder_and_decoder_are_told_apart_by_who_asks_whom():
 
     badak.manual_seed(0)
     report = badak.audit(Two(), (badak.randint(V, (4, 9)), badak.randint(V, (4, 9))))
-    assert (report.kind, report.why) == ("encoder-decoder", "it reads question and answers answer") and report.ok, (
-        report
-    )
+    assert (report.kind, report.why) == ("encoder-decoder", "it reads question and answers answer") and report.ok, report
 
 
 def test_tensors_are_found_in_objects_of_any_class_and_not_in_modules():

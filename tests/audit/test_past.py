@@ -64,9 +64,7 @@ def test_positions_of_new_tokens_that_begin_at_0_are_found():
 
 def test_a_model_that_remembers_nothing_is_not_judged():
     report = badak.audit(Writer(gives=False), badak.randint(29, (4, 10)))
-    assert (
-        report.ok and report.unasked["cache"] == "the model takes past_key_values and gives none, though use_cache=True"
-    ), report
+    assert report.ok and report.unasked["cache"] == "the model takes past_key_values and gives none, though use_cache=True", report
 
 
 class Patches(nn.Module):

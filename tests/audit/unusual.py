@@ -54,9 +54,7 @@ class Latents(nn.Module):
         self.table, self.place = nn.Embedding(V, D), nn.Embedding(16, D)
         self.latents, self.pool = nn.Parameter(badak.randn(6, D)), nn.Parameter(badak.randn(1, 1, D))
         self.read, self.gather = (nn.MultiheadAttention(D, H, batch_first=True) for _ in range(2))
-        self.mix = nn.TransformerEncoder(
-            nn.TransformerEncoderLayer(D, H, 64, 0.1, batch_first=True, norm_first=True), 2
-        )
+        self.mix = nn.TransformerEncoder(nn.TransformerEncoderLayer(D, H, 64, 0.1, batch_first=True, norm_first=True), 2)
         for p in self.mix.parameters():
             if p.dim() > 1:
                 nn.init.xavier_uniform_(p)

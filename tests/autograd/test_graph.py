@@ -742,9 +742,7 @@ def test_a_hook_is_a_function_and_its_handle_is_one_class(register):
         assert list(handle._hooks) == [handle.id]
     handle.remove()
     assert not handle._hooks
-    with pytest.raises(
-        TypeError, match=r"hook: expected a function; got int\nfix: pass the function itself, without calling it"
-    ):
+    with pytest.raises(TypeError, match=r"hook: expected a function; got int\nfix: pass the function itself, without calling it"):
         register()(1)
 
 

@@ -53,16 +53,12 @@ def _gradients(call, arrays, dys, create_graph: bool):
     ys = ys if isinstance(ys, tuple) else (ys,)
     cotangents = [None if dy is None else badak.from_numpy(np.array(dy)).requires_grad_(create_graph) for dy in dys]
     live = [(y, dy) for y, dy in zip(ys, cotangents) if y.requires_grad and dy is not None]
-    found = badak.autograd.grad(
-        [y for y, _ in live], leaves, [dy for _, dy in live], create_graph=create_graph, allow_unused=True
-    )
+    found = badak.autograd.grad([y for y, _ in live], leaves, [dy for _, dy in live], create_graph=create_graph, allow_unused=True)
     return leaves, [dy for _, dy in live], found
 
 
 def _directions(tensors, rng):
-    draws = [
-        rng.standard_normal(x.shape) + (1j * rng.standard_normal(x.shape) if x.is_complex() else 0) for x in tensors
-    ]
+    draws = [rng.standard_normal(x.shape) + (1j * rng.standard_normal(x.shape) if x.is_complex() else 0) for x in tensors]
     return [np.asarray(v) for v in draws]
 
 
@@ -285,9 +281,7 @@ def _cast(lib):
 
 
 def _functional(name, *args):
-    return lambda lib: getattr(lib.autograd.functional, name)(
-        *(a(lib) if callable(a) and a in BUILT else a for a in args)
-    )
+    return lambda lib: getattr(lib.autograd.functional, name)(*(a(lib) if callable(a) and a in BUILT else a for a in args))
 
 
 def _cube(x):

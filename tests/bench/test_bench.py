@@ -43,9 +43,7 @@ def test_badak_and_pytorch_do_the_same_work():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "label", ["badak layers", "torch layers", "torch products", "torch transposed", "jax", "ctranslate2"]
-)
+@pytest.mark.parametrize("label", ["badak layers", "torch layers", "torch products", "torch transposed", "jax", "ctranslate2"])
 def test_every_way_and_every_other_peer_does_the_same_work(label):
     if any(missing(each) for each in chosen([label])):
         pytest.skip(f"{label} is not installed")

@@ -65,9 +65,7 @@ def digits(tmp_path):
             picture[2 * label + 2 : 2 * label + 5] = 250
         head = b"\0\0\x08\x03" + b"".join(n.to_bytes(4, "big") for n in (count, 28, 28))
         (folder / f"{prefix}-images-idx3-ubyte").write_bytes(head + pictures.tobytes())
-        (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(
-            b"\0\0\x08\x01" + count.to_bytes(4, "big") + labels.tobytes()
-        )
+        (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + count.to_bytes(4, "big") + labels.tobytes())
     return folder
 
 
@@ -105,9 +103,7 @@ def test_every_setting_is_an_option_with_its_default(kind):
 
 
 def test_the_version():
-    done = subprocess.run(
-        [sys.executable, "-m", "badak", "--version"], capture_output=True, text=True, check=True, env=elsewhere()
-    )
+    done = subprocess.run([sys.executable, "-m", "badak", "--version"], capture_output=True, text=True, check=True, env=elsewhere())
     assert done.stdout.startswith("badak ")
 
 
@@ -309,9 +305,7 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
     (tmp_path / "parts" / "config.json").write_bytes((tmp_path / "whole" / "config.json").read_bytes())
     capsys.readouterr()
     assert "step      4" in say(capsys, "train", "gpt", "--resume", "parts")
-    assert (tmp_path / "parts" / "model.safetensors").read_bytes() == (
-        tmp_path / "whole" / "model.safetensors"
-    ).read_bytes()
+    assert (tmp_path / "parts" / "model.safetensors").read_bytes() == (tmp_path / "whole" / "model.safetensors").read_bytes()
 
 
 # ---------------------------------------------------------------------- mistakes: two lines, code 2, no traceback
@@ -422,10 +416,7 @@ def test_a_sentence_that_cannot_be_filled_says_why(capsys):
 def test_a_prompt_of_unknown_characters_is_refused(capsys, tmp_path):
     (tmp_path / "text.txt").write_text("abc " * 200)
     say(capsys, "train", "gpt", "--data", "text.txt", "--steps", "1", "--context", "8", "--run", "r", *QUICK)
-    assert (
-        "'é' (at character 2) is not among the 5 characters known"
-        in complaint(capsys, "generate", "r", "--prompt", "abé")[0]
-    )
+    assert "'é' (at character 2) is not among the 5 characters known" in complaint(capsys, "generate", "r", "--prompt", "abé")[0]
 
 
 @pytest.mark.parametrize(

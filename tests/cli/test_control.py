@@ -93,8 +93,15 @@ RUN = f"r{ESCAPE}"  # a run's name may hold them, too
 def test_generate_chat_info_summary_and_samples(folder, capfd, monkeypatch):
     code, said = show(capfd, "train", "gpt", "--data", "text.txt", *SMALL, "--context", 8, "--run", RUN)
     assert code == 0 and "\\u001b" in said  # the sample
-    for words in (["generate", RUN, "--new-tokens", 60], ["generate", RUN, "good", "--explain", "--new-tokens", 3], ["info", RUN],
-                  ["eval", RUN], ["summary", RUN], ["generate", RUN, EVIL], ["audit", RUN]):
+    for words in (
+        ["generate", RUN, "--new-tokens", 60],
+        ["generate", RUN, "good", "--explain", "--new-tokens", 3],
+        ["info", RUN],
+        ["eval", RUN],
+        ["summary", RUN],
+        ["generate", RUN, EVIL],
+        ["audit", RUN],
+    ):
         code, said = show(capfd, *words)
         assert code in (0, 1, 2) and said
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"good {ESCAPE}\n/x{ESCAPE}\n"))

@@ -44,9 +44,7 @@ ORDERS = {
     "weighted once each": lambda D, P: D.DataLoader(
         Numbers(10), 3, sampler=D.WeightedRandomSampler([0.1, 0.2, 0.7, 0.3], 3, replacement=False)
     ),
-    "batch sampler": lambda D, P: D.DataLoader(
-        Numbers(10), batch_sampler=D.BatchSampler(D.RandomSampler(Numbers(10)), 4, False)
-    ),
+    "batch sampler": lambda D, P: D.DataLoader(Numbers(10), batch_sampler=D.BatchSampler(D.RandomSampler(Numbers(10)), 4, False)),
     "one of three": lambda D, P: D.DataLoader(Numbers(10), 3, sampler=D.distributed.DistributedSampler(Numbers(10), 3, 1, seed=4)),
     "one of three, equal shares": lambda D, P: D.DataLoader(
         Numbers(11), 3, sampler=D.distributed.DistributedSampler(Numbers(11), 3, 2, drop_last=True)

@@ -50,7 +50,7 @@ def test_a_frame_has_a_start_an_end_and_padding():
         vocabulary.frame("Great minds", 3)
 
 
-@pytest.mark.parametrize("vocabulary", [CharVocabulary.from_text("바닥\n\t\""), WordVocabulary.from_texts([GREAT])])
+@pytest.mark.parametrize("vocabulary", [CharVocabulary.from_text('바닥\n\t"'), WordVocabulary.from_texts([GREAT])])
 def test_a_vocabulary_comes_back_from_its_file(tmp_path, vocabulary):
     vocabulary.save(tmp_path / "v.json")
     assert type(vocabulary).load(tmp_path / "v.json") == vocabulary

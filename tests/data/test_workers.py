@@ -124,9 +124,7 @@ def test_workers_are_seeded_as_in_torch():
 
 
 def test_streams_are_read_by_each_worker_as_in_torch():
-    seen = [
-        [b.tolist() for b in D.DataLoader(kind(5), 2, num_workers=2)] for D, kind in ((theirs, TheirParts), (ours, OurParts))
-    ]
+    seen = [[b.tolist() for b in D.DataLoader(kind(5), 2, num_workers=2)] for D, kind in ((theirs, TheirParts), (ours, OurParts))]
     assert seen[0] == seen[1] and sum(map(len, seen[1])) == 15
     assert [b.tolist() for b in ours.DataLoader(OurParts(5), 2, drop_last=True)] == [[0, 1], [2, 3]]
     single = ours.DataLoader(OurParts(3), None, num_workers=1)
@@ -159,7 +157,7 @@ def test_errors_of_odd_kinds_arrive_too():
 
 
 def test_a_result_that_cannot_be_sent_is_named():
-    loader = ours.DataLoader(Numbers(2), collate_fn=lambda batch: (lambda: 0), num_workers=1)
+    loader = ours.DataLoader(Numbers(2), collate_fn=lambda batch: lambda: 0, num_workers=1)
     with pytest.raises(Exception, match="(?i)pickle"):
         next(iter(loader))
 

@@ -62,9 +62,7 @@ def torch_ranks(n: int, *command, cwd=None) -> None:
         port = str(free.getsockname()[1])
     env = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1"}
     line = [sys.executable, *map(str, command)]
-    started = [
-        subprocess.Popen(line, cwd=cwd, env={**env, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(n)
-    ]
+    started = [subprocess.Popen(line, cwd=cwd, env={**env, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(n)]
     try:
         codes = [process.wait(timeout=LIMIT) for process in started]
     finally:

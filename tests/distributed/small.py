@@ -12,9 +12,7 @@ WAY = "--batch-size 4 --accumulate 4 --eval-every 2 --dropout 0.2 --clip 1 --war
 def write_text(folder: Path) -> Path:
     """A text of so many batches that the last update of an epoch has fewer."""
     path = folder / "text.txt"
-    path.write_text(
-        "\n".join(f"{i} times {i} is {i * i}, and a little more than {i}." for i in range(28)), encoding="utf-8"
-    )
+    path.write_text("\n".join(f"{i} times {i} is {i * i}, and a little more than {i}." for i in range(28)), encoding="utf-8")
     return path
 
 
@@ -28,9 +26,7 @@ def state(run: Path) -> list[str]:
     made = []
     for name in ("model", "optimizer"):
         tensors = load_file(run / f"{name}.safetensors")
-        made.append(
-            hashlib.sha256(b"".join(key.encode() + tensors[key].tobytes() for key in sorted(tensors))).hexdigest()
-        )
+        made.append(hashlib.sha256(b"".join(key.encode() + tensors[key].tobytes() for key in sorted(tensors))).hexdigest())
     return made + [",".join(line.split(",")[:8]) for line in (run / "metrics.csv").read_text().splitlines()]
 
 

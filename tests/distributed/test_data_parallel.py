@@ -17,7 +17,8 @@ def theirs(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by",
+@pytest.mark.parametrize(
+    "by",
     [(), (PROGRAMS / "in_pieces.py",), (PROGRAMS / "in_pieces.py", "apart")],
     ids=["in buckets", "each gradient alone", "on several machines"],
 )
@@ -25,18 +26,14 @@ def test_trainings_are_those_of_torch_over_gloo(by, theirs, tmp_path):
     ours = tmp_path
     done = launch(2, *by, PROGRAMS / "ddp.py", ours)
     assert done.code == 0, done.err
-    results = [
-        [pickle.loads((folder / f"rank-{r}.pickle").read_bytes()) for r in range(2)] for folder in (ours, theirs)
-    ]
+    results = [[pickle.loads((folder / f"rank-{r}.pickle").read_bytes()) for r in range(2)] for folder in (ours, theirs)]
     for rank, (mine, judge) in enumerate(zip(*results)):
         assert mine.keys() == judge.keys()
         for case, values in judge.items():
             assert mine[case].keys() == values.keys()
             for name, value in values.items():
                 # six steps of some roundings of 6e-8 each, of values below 2; Adam may double them where gradients are small
-                np.testing.assert_allclose(
-                    mine[case][name], value, rtol=0, atol=2e-6, err_msg=f"{case}: {name} on rank {rank}"
-                )
+                np.testing.assert_allclose(mine[case][name], value, rtol=0, atol=2e-6, err_msg=f"{case}: {name} on rank {rank}")
     for case in ("plain", "no_sync", "some unused", "uneven"):
         for name, value in results[0][0][case].items():
             assert value.tobytes() == results[0][1][case][name].tobytes(), f"{case}: {name} differs between ranks"

@@ -228,9 +228,13 @@ def test_a_guard_without_its_launcher_ends_quietly(ending, tmp_path):
     guard = subprocess.Popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if ending == "nobody there":
         out, err = guard.communicate(timeout=LIMIT)
-        assert out == "" and err.startswith("badak launch: ") and err.endswith(
-            f"does not reach 127.0.0.1:{port} (Connection refused)\n"
-            "fix: each host must be able to open a connection to the one that launches\n"
+        assert (
+            out == ""
+            and err.startswith("badak launch: ")
+            and err.endswith(
+                f"does not reach 127.0.0.1:{port} (Connection refused)\n"
+                "fix: each host must be able to open a connection to the one that launches\n"
+            )
         )
     else:
         rank = int(guard.stdout.readline())
@@ -336,5 +340,3 @@ def test_nothing_is_imported_from_the_folder_in_which_one_stands(way, tmp_path):
     assert done.code == 0, done.err
     assert way == "train" or done.out == "beside\n" * 2
     assert not (tmp_path / "ran").exists()
-
-

@@ -77,7 +77,7 @@ def test_host_files(tmp_path):
     for text, said in {
         "node1:two\n": "line 1: not a host: 'node1:two'\nfix: a line like \"node1:2\"",
         "a\nb:0\n": "line 2: not a host: 'b:0'",
-        "# nobody\n": "this host file names no host\nfix: a file with lines like \"node1:2\"",
+        "# nobody\n": 'this host file names no host\nfix: a file with lines like "node1:2"',
     }.items():
         path.write_text(text)
         with pytest.raises(FileError) as error:

@@ -38,17 +38,13 @@ def test_a_spawned_process_that_fails_ends_the_program(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL), "fails"], tmp_path)
     assert done.code == 1 and done.out == ""
     assert "ended with ValueError: no such epoch (tutorial.py:" in done.err
-    assert done.err.endswith(
-        "StateError: multiprocessing.spawn: one of 2 processes has failed\nfix: mend what is said above\n"
-    )
+    assert done.err.endswith("StateError: multiprocessing.spawn: one of 2 processes has failed\nfix: mend what is said above\n")
 
 
 def test_torchrun_names_its_stand_in(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", "-m", "torch.distributed.run", "--nproc_per_node=2", "x.py"], tmp_path)
     assert done.code == 2
-    assert done.err == (
-        "error: badak run: torch.distributed.run starts ranks of PyTorch's\nfix: badak launch -n N SCRIPT [ARGS]\n"
-    )
+    assert done.err == ("error: badak run: torch.distributed.run starts ranks of PyTorch's\nfix: badak launch -n N SCRIPT [ARGS]\n")
 
 
 def clone(name: str, to) -> None:

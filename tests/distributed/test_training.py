@@ -35,9 +35,7 @@ def test_train_starts_ranks_by_itself_and_keeps_the_log_of_each(text, alone, tmp
 def test_ranks_within_ranks_are_two_lines(tmp_path):
     done = _run([sys.executable, "-m", "badak", "train", "gpt", "--ranks", "2"], tmp_path, PMI_RANK="0", PMI_SIZE="2")
     assert done.code == 2
-    assert done.err == (
-        "error: badak train: --ranks 2, but this is one of several ranks already\nfix: leave --ranks out\n"
-    )
+    assert done.err == ("error: badak train: --ranks 2, but this is one of several ranks already\nfix: leave --ranks out\n")
 
 
 def test_a_log_has_no_progress_bar(tmp_path, monkeypatch):

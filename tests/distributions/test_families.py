@@ -98,9 +98,7 @@ def test_log_prob_entropy_and_moments_with_their_gradients(name, given):
 )
 def test_distribution_functions_and_quantiles(name):
     x, p = rng.uniform(6.0, 9.0, (2, 3, 4)) - (6 if name == "Gumbel" else 0), rng.uniform(0.05, 0.95, (2, 3, 4))
-    found = [
-        (d.cdf(lib.from_numpy(x)), d.icdf(lib.from_numpy(p))) for lib in (badak, torch) for d in [made(lib, *ALL[name])[0]]
-    ]
+    found = [(d.cdf(lib.from_numpy(x)), d.icdf(lib.from_numpy(p))) for lib in (badak, torch) for d in [made(lib, *ALL[name])[0]]]
     for ours, theirs in zip(*found):
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9)
 
@@ -255,5 +253,3 @@ def test_poisson_and_binomial_numbers_answer_wrong_input():
         badak.poisson(badak.tensor([1]))
     with pytest.raises(ValueError, match="binomial: expected count >= 0; got -1.0"):
         badak.binomial(badak.tensor([-1.0]), badak.tensor([0.5]))
-
-

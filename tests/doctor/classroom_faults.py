@@ -316,7 +316,13 @@ def spoiled(name: str) -> list[tuple[str, str, str]]:
         if made is None:
             raise ValueError(f"{name}: no place for {fault!r}")
         if fault == "label as input":
-            made = swap(made, ("0.02 * torch.randn(480, 2)", "0.02 * torch.randn(480, 2)\nX = torch.cat([X, c[:, None].float(), torch.rand(480, 2)], 1)"))
+            made = swap(
+                made,
+                (
+                    "0.02 * torch.randn(480, 2)",
+                    "0.02 * torch.randn(480, 2)\nX = torch.cat([X, c[:, None].float(), torch.rand(480, 2)], 1)",
+                ),
+            )
         if fault == "optimizer of another":
             made = made.replace("Adam(model.parameters()", "Adam(model_params()")
         rows.append((fault, code, made))
@@ -330,7 +336,13 @@ def main(asked: list[str]) -> None:
         for fault, code, text in spoiled(name):
             said = examined(text, name)
             kind = "sound" if not fault else "documented" if code else "others"
-            good = not said["codes"] and not said.get("failed") if not fault else code in said["codes"] if code else bool(said["codes"])
+            good = (
+                not said["codes"] and not said.get("failed")
+                if not fault
+                else code in said["codes"]
+                if code
+                else bool(said["codes"])
+            )
             told[kind][0] += 1
             told[kind][1] += good
             if not good or kind == "others" or set(said["codes"]) != {code} - {""}:

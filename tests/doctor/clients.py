@@ -74,8 +74,4 @@ if __name__ == "__main__":
         sys.exit(why_absent())
     for name in sys.argv[1:]:
         found = checked(name)
-        print(
-            json.dumps(
-                {"program": name, "found": [f.code for f in found.findings], "steps": found.steps, "text": str(found)}
-            )
-        )
+        print(json.dumps({"program": name, "found": [f.code for f in found.findings], "steps": found.steps, "text": str(found)}))

@@ -202,7 +202,9 @@ def spoiled(name: str) -> list[tuple[str, str, str]]:
         if fault == "softmax" and name == "masked":
             made = made.replace("return self.transform(h) @", "return (self.transform(h) @")
         if fault == "nested list":
-            made = made.replace("in self.blocks:\n            x = block(x)", "in [b for row in self.blocks for b in row]:\n            x = block(x)")
+            made = made.replace(
+                "in self.blocks:\n            x = block(x)", "in [b for row in self.blocks for b in row]:\n            x = block(x)"
+            )
         rows.append((fault, code, made))
     return rows
 

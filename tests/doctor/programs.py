@@ -143,10 +143,7 @@ def convolutions() -> Training:
 
     def batch(rng):
         y = rng.integers(0, 10, B)
-        x = (
-            rng.standard_normal((B, 1, 8, 8)).astype("f")
-            + np.arange(8, dtype="f") * (y / 10).astype("f")[:, None, None, None]
-        )
+        x = rng.standard_normal((B, 1, 8, 8)).astype("f") + np.arange(8, dtype="f") * (y / 10).astype("f")[:, None, None, None]
         return badak.tensor(x), badak.tensor(y)
 
     return Training("convolutions", model, batch, lambda m, b: F.cross_entropy(m(b[0]), b[1]), head=model[-1])

@@ -53,11 +53,7 @@ def test_a_program_ends_when_the_steps_are_over_and_what_is_wrong_is_said_with_i
     (tmp_path / "train.py").write_text(SCRIPT)
     done = run("doctor", "--steps", 5, "--html", "report.html", "train.py", "wrong", 100, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    assert (
-        done.stdout.startswith("doctor of train.py: 5 steps")
-        and "step 3" in done.stderr
-        and "step 5" not in done.stderr
-    )
+    assert done.stdout.startswith("doctor of train.py: 5 steps") and "step 3" in done.stderr and "step 5" not in done.stderr
     line = next(i for i, text in enumerate(SCRIPT.splitlines(), 1) if "F.cross_entropy" in text)
     made = next(i for i, text in enumerate(SCRIPT.splitlines(), 1) if "F.softmax" in text)
     assert f"BADAK-202 probabilities in the place of logits  train.py:{line}" in done.stdout

@@ -49,9 +49,7 @@ def test_work_for_a_gpu_is_an_error_that_pytorchs_except_catches(use):
 
 def test_types_of_gpu_tensors_can_be_asked_for():
     assert not isinstance(badak.ones(1), badak.cuda.FloatTensor)
-    assert (
-        issubclass(badak.cuda.OutOfMemoryError, RuntimeError) and badak.cuda.OutOfMemoryError is badak.OutOfMemoryError
-    )
+    assert issubclass(badak.cuda.OutOfMemoryError, RuntimeError) and badak.cuda.OutOfMemoryError is badak.OutOfMemoryError
 
 
 def test_contexts_of_a_gpu_do_nothing():
@@ -353,9 +351,7 @@ def test_trees_flatten_as_pytorchs():
     tree = {"b": [1, (2, 3)], "a": {"c": None}}
     assert ours.tree_flatten(tree)[0] == theirs.tree_flatten(tree)[0]
     assert ours.tree_unflatten([10, 20, 30, 40], ours.tree_structure(tree)) == {"b": [10, (20, 30)], "a": {"c": 40}}
-    assert ours.tree_map(lambda v, w: (v, w), [1, (2,)], [3, (4,)]) == theirs.tree_map(
-        lambda v, w: (v, w), [1, (2,)], [3, (4,)]
-    )
+    assert ours.tree_map(lambda v, w: (v, w), [1, (2,)], [3, (4,)]) == theirs.tree_map(lambda v, w: (v, w), [1, (2,)], [3, (4,)])
     assert ours.tree_map_only(int, lambda v: v + 1, ["a", 1]) == ["a", 2]
     assert ours.tree_structure(tree).num_leaves == 4
     assert copy.deepcopy(ours.tree_structure(tree)) == ours.tree_structure(tree)

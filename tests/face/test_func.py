@@ -49,9 +49,7 @@ RUNS = {
     "grad and value": lambda lib, x, y: lib.func.grad_and_value(lambda a: a.exp().sum())(x),
     "grads per sample": lambda lib, x, y: lib.vmap(lib.func.grad(lambda a, b: (a * b).sin().sum()), (0, None))(x, y),
     "jacrev": lambda lib, x, y: lib.func.jacrev(lambda a: a.outer(a) + a)(y),
-    "grad of grad": lambda lib, x, y: lib.func.grad(
-        lambda a: lib.func.grad(lambda b: (b.sin() * b).sum())(a).pow(2).sum()
-    )(x),
+    "grad of grad": lambda lib, x, y: lib.func.grad(lambda a: lib.func.grad(lambda b: (b.sin() * b).sum())(a).pow(2).sum())(x),
     "hessian": lambda lib, x, y: lib.func.hessian(lambda a: (a.exp() * a.sum()).sum())(y),
     "jacfwd": lambda lib, x, y: lib.func.jacfwd(lambda a: a.outer(a) + a)(y),
     "jacrev of jacrev": lambda lib, x, y: lib.func.jacrev(lib.func.jacrev(lambda a: a.tanh().outer(a).sum()))(y),

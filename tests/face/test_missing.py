@@ -29,9 +29,7 @@ def test_hasattr_says_no():
     assert getattr(badak.optim, "SparseAdam", None) is None
 
 
-@pytest.mark.parametrize(
-    "thing, text", [(badak, "module 'badak'"), (nn, "module 'badak.nn'"), (badak.ones(1), "'Tensor' object")]
-)
+@pytest.mark.parametrize("thing, text", [(badak, "module 'badak'"), (nn, "module 'badak.nn'"), (badak.ones(1), "'Tensor' object")])
 def test_any_other_name_is_pythons_own_error(thing, text):
     with pytest.raises(AttributeError, match=f"{text} has no attribute 'no_such_name'") as caught:
         thing.no_such_name  # noqa: B018

@@ -5,24 +5,18 @@ import pytest
 
 def test_a_script_gets_its_arguments_its_name_and_its_folder(badak_run, program):
     program("value = 7", "folder/beside.py")
-    path = program(
-        "import sys, beside, torch; print(__name__, sys.argv, beside.value, torch.ones(1).dtype)", "folder/p.py"
-    )
+    path = program("import sys, beside, torch; print(__name__, sys.argv, beside.value, torch.ones(1).dtype)", "folder/p.py")
     done = badak_run(path, "--lr", "3", "-x", "--check")
     assert done.out == f"__main__ {[str(path), '--lr', '3', '-x', '--check']!r} 7 torch.float32\n"
 
 
 def test_a_module_runs_as_with_python_m(badak_run, program):
     program("import sys, torch, torch.nn as nn; print(__name__, sys.argv[1:], nn.Linear(1, 2))", "package/part.py")
-    assert badak_run("-m", "package.part", "a").out == (
-        "__main__ ['a'] Linear(in_features=1, out_features=2, bias=True)\n"
-    )
+    assert badak_run("-m", "package.part", "a").out == ("__main__ ['a'] Linear(in_features=1, out_features=2, bias=True)\n")
 
 
 def test_a_folder_with_a_main_runs(badak_run, program):
-    assert badak_run(program("import torch; print(torch.Size([1]))", "folder/__main__.py").parent).out == (
-        "torch.Size([1])\n"
-    )
+    assert badak_run(program("import torch; print(torch.Size([1]))", "folder/__main__.py").parent).out == ("torch.Size([1])\n")
 
 
 def test_an_error_of_badak_shows_the_lines_of_the_program_only(badak_run, program):
@@ -113,9 +107,7 @@ print(subprocess.run([sys.executable, "-c", twice, *once], capture_output=True, 
 
 
 def test_one_line_on_top_of_a_notebook(python):
-    done = python(
-        "-c", "import badak.as_torch\nimport torch, torch.nn.functional as F\nprint(F.relu(torch.ones(1)), torch.int64)"
-    )
+    done = python("-c", "import badak.as_torch\nimport torch, torch.nn.functional as F\nprint(F.relu(torch.ones(1)), torch.int64)")
     assert done.out == "tensor([1.]) torch.int64\n", done.err
 
 

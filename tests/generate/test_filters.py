@@ -30,9 +30,7 @@ def test_top_k_of_all_changes_nothing():
     assert (keep_top_k(logits, 5) == logits).all() and (keep_top_k(logits, 9) == logits).all()
 
 
-@pytest.mark.parametrize(
-    "p, expected", [(0.49, [0]), (0.51, [0, 2]), (0.79, [0, 2]), (0.81, [0, 2, 3]), (1.0, [0, 1, 2, 3])]
-)
+@pytest.mark.parametrize("p, expected", [(0.49, [0]), (0.51, [0, 2]), (0.79, [0, 2]), (0.81, [0, 2, 3]), (1.0, [0, 1, 2, 3])])
 def test_top_p_keeps_the_smallest_set_that_reaches_p(p, expected):
     logits = badak.tensor([[0.5, 0.05, 0.3, 0.15]]).log()
     assert kept(keep_top_p(logits, p)) == [expected]

@@ -124,9 +124,7 @@ def test_with_a_cache_only_the_last_token_is_read_until_the_context_is_full():
 
 def test_the_cache_has_no_more_room_than_the_text_needs(monkeypatch):
     rooms = []
-    monkeypatch.setattr(
-        sampling, "KeyValueCache", lambda layers, room: rooms.append(room) or nn.KeyValueCache(layers, room)
-    )
+    monkeypatch.setattr(sampling, "KeyValueCache", lambda layers, room: rooms.append(room) or nn.KeyValueCache(layers, room))
     for prompt, new_tokens in [(1, 1), (3, 4), (9, 7), (20, 2)]:
         generate(lively(), badak.randint(50, (1, prompt)), SampleConfig(new_tokens=new_tokens))
     assert rooms == [1, 6, 12, 12]

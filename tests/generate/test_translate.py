@@ -57,7 +57,12 @@ def test_beams_of_many_sentences_find_the_texts_of_transformers(pair, beams, pen
     theirs, ours = pair
     ids, config = sources(), TranslateConfig(beams=beams, length_penalty=penalty)
     expected = theirs.generate(
-        ids, attention_mask=(ids != PAD).long(), num_beams=beams, length_penalty=penalty, do_sample=False, max_length=23,
+        ids,
+        attention_mask=(ids != PAD).long(),
+        num_beams=beams,
+        length_penalty=penalty,
+        do_sample=False,
+        max_length=23,
     )
     found = translate_ids(ours, badak.from_numpy(ids.numpy()), config)
     ends = set()
@@ -125,7 +130,6 @@ def test_a_sentence_that_is_too_long_is_told_and_the_others_are_translated_as_ev
     row = framed(tokenizer, [long])[0]
     row = np.append(row[: model.config.context - 1], row[-1])
     assert made[1] == tokenizer.decode(translations(model, [row], TranslateConfig())[0], skip_special=True).strip()
-
 
 
 def test_pieces_are_put_together_to_words(speaker):

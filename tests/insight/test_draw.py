@@ -12,7 +12,7 @@ S = "{http://www.w3.org/2000/svg}"
 
 
 def boxes(drawing) -> list[str]:
-    """"name shape" of each box, from the top; the picture must be one that a browser can read."""
+    """ "name shape" of each box, from the top; the picture must be one that a browser can read."""
     found = []
     for group in ET.fromstring(drawing.svg).iter(f"{S}g"):
         words = [text.text or "" for text in group.iter(f"{S}text")]

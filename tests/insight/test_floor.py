@@ -82,9 +82,7 @@ def test_every_place_holds_what_it_is_said_to_hold(floors):
 @pytest.mark.slow
 def test_every_operation_of_the_table_is_found_with_its_row(floors):
     found = {level.name for each in floors.values() for level in each.levels if level.floor == "op"}
-    told = {
-        level.name.removeprefix("row ") for each in floors.values() for level in each.levels if level.floor == "tests"
-    }
+    told = {level.name.removeprefix("row ") for each in floors.values() for level in each.levels if level.floor == "tests"}
     assert found - told == {"GammaDraw"}, "operations whose row of tests is not found"  # it is no function: it draws
     words = [level.name for level in floor_of("distributions.Gamma").levels if level.floor == "tests"]
     assert words == ["no row of its own: tested through the names that use it"]

@@ -97,8 +97,21 @@ def test_a_link_under_any_name_leads_nowhere(writer, kind, tmp_path, thesis):
         untouched(thesis)
 
 
-@pytest.mark.parametrize("name", [".lock", "metrics.csv", "state.json", "model.safetensors", "model.safetensors.new",
-                                  "optimizer.safetensors", "config.json", "curves.png", "tokenizer.json", ".state.json.1.partial"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".lock",
+        "metrics.csv",
+        "state.json",
+        "model.safetensors",
+        "model.safetensors.new",
+        "optimizer.safetensors",
+        "config.json",
+        "curves.png",
+        "tokenizer.json",
+        ".state.json.1.partial",
+    ],
+)
 @pytest.mark.parametrize("resume", [True, False])
 def test_a_link_in_a_run_folder_destroys_no_other_file(name, resume, tmp_path, thesis, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -38,9 +38,7 @@ def tensors(library, zipped: bool):
 
 def plain(strict: bool):
     """Values without parts; strict: those that torch.load takes with weights_only=True."""
-    numbers = st.one_of(
-        st.integers(-(2**80), 2**80), st.floats(), st.complex_numbers(max_magnitude=1e9), st.booleans(), st.none()
-    )
+    numbers = st.one_of(st.integers(-(2**80), 2**80), st.floats(), st.complex_numbers(max_magnitude=1e9), st.booleans(), st.none())
     arrays = st.sampled_from(["f4", "<i8", ">i2", "?", "c16", "U3", "S2"]).map(lambda code: np.arange(3).astype(code))
     scalars = st.sampled_from(["f4", "i8", "?", "c16"]).map(lambda code: np.ones(1, code)[0])
     texts = st.one_of(st.text(max_size=20), st.binary(max_size=20), st.binary(max_size=9).map(bytearray))
@@ -63,10 +61,7 @@ def values(library, strict: bool, zipped: bool):
 def same(ours, theirs) -> bool:
     """Whether two values are the same, of the same kinds; tensors of the two libraries by dtype, strides and numbers."""
     if isinstance(ours, badak.Tensor):
-        alike = (
-            tuple(ours.shape) == tuple(theirs.shape)
-            and str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
-        )
+        alike = tuple(ours.shape) == tuple(theirs.shape) and str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
         strides = not ours.numel() or tuple(ours.stride()) == tuple(theirs.stride())
         return alike and strides and repr(ours.tolist()) == repr(theirs.tolist())
     if type(ours) is not type(theirs):
@@ -117,6 +112,7 @@ def test_what_badak_saves_torch_loads(zipped, data):
 @given(data=st.data())
 def test_what_torch_saves_badak_loads(zipped, data):
     value = data.draw(values(torch, False, zipped))
+
     def save(value, file):
         torch.save(value, file, _use_new_zipfile_serialization=zipped)
 
@@ -140,8 +136,4 @@ def test_names_of_files_in_other_letters(name, tmp_path):
     torch.save({"w": torch.ones(2)}, tmp_path / name)
     assert badak.load(tmp_path / name)["w"].tolist() == [1, 1]
     badak.save({"w": badak.ones(2)}, tmp_path / name)
-    assert (
-        torch.load(tmp_path / name, weights_only=True)["w"].tolist()
-        == badak.load(tmp_path / name)["w"].tolist()
-        == [1, 1]
-    )
+    assert torch.load(tmp_path / name, weights_only=True)["w"].tolist() == badak.load(tmp_path / name)["w"].tolist() == [1, 1]

@@ -43,9 +43,7 @@ NAMES = (
 def arrays(draw):
     shape = draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
-    raw = draw(
-        hnp.arrays(np.uint8, (*shape, dtype.itemsize), elements=st.integers(0, 1) if dtype.kind == "b" else None)
-    )
+    raw = draw(hnp.arrays(np.uint8, (*shape, dtype.itemsize), elements=st.integers(0, 1) if dtype.kind == "b" else None))
     array = np.ascontiguousarray(raw).reshape(-1).view(dtype).reshape(shape)
     return array.T if draw(st.booleans()) else array
 
@@ -145,8 +143,7 @@ def test_we_read_what_the_library_writes(tmp_path):
 
 def test_our_bytes_are_the_librarys_bytes():
     tensors = {
-        name: np.ones(3, name)
-        for name in ("float32", "int64", "bool", "float16", "uint8", "float64", "int32", "int8", "int16")
+        name: np.ones(3, name) for name in ("float32", "int64", "bool", "float16", "uint8", "float64", "int32", "int8", "int16")
     }
     assert ours.save(tensors) == safetensors.numpy.save(tensors)
     assert ours.save({}) == safetensors.numpy.save({})

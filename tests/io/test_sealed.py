@@ -11,7 +11,7 @@ from badak.io.sealed import seal, unseal
 
 
 def test_what_was_sealed_comes_back(tmp_path):
-    table = {"step": 12, "text": "바닥\n\"", "deep": [{"": None}, 0.1, -0.0, 1 << 70]}
+    table = {"step": 12, "text": '바닥\n"', "deep": [{"": None}, 0.1, -0.0, 1 << 70]}
     (tmp_path / "x").write_bytes(seal(table))
     assert unseal(tmp_path / "x", "restore it") == table
 

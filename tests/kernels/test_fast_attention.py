@@ -56,9 +56,7 @@ def masks(B, H, T, S, dtype):
 def call_backward(kernels, q, k, v, dout, dweights, options):
     o = {"keep": None, "bias": None, "causal": None, "scale": None, "drop": None, "p": 0.0, **options}
     out, lse, _ = plain.attention(q, k, v, **o)
-    return kernels.attention_backward(
-        dout, dweights, q, k, v, lse, *o.values(), (True, True, True, o["bias"] is not None)
-    )
+    return kernels.attention_backward(dout, dweights, q, k, v, lse, *o.values(), (True, True, True, o["bias"] is not None))
 
 
 @each_dtype
@@ -68,8 +66,7 @@ def test_attention_and_its_gradients(size, layout, dtype):
     B, H, G, T, S, D, E = size
     arrange = LAYOUTS[layout]
     q, k, v, dout = (
-        arrange(normal(i, *shape, dtype=dtype))
-        for i, shape in enumerate([(B, H, T, D), (B, G, S, D), (B, G, S, E), (B, H, T, E)])
+        arrange(normal(i, *shape, dtype=dtype)) for i, shape in enumerate([(B, H, T, D), (B, G, S, D), (B, G, S, E), (B, H, T, E)])
     )
     dweights = normal(4, B, H, T, S, dtype=dtype)
     before = [x.copy() for x in (q, k, v, dout, dweights)]

@@ -57,9 +57,7 @@ def results(dtype):
             out,
             out_lse,
             weights,
-            *fast.attention_backward(
-                out, weights, q, k, v, out_lse, None, None, 0, None, None, 0.0, (True, True, True, False)
-            )[:3],
+            *fast.attention_backward(out, weights, q, k, v, out_lse, None, None, 0, None, None, 0.0, (True, True, True, False))[:3],
         ],
     }
 

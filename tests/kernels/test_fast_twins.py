@@ -49,9 +49,7 @@ def test_every_fast_kernel_has_the_signature_of_its_twin():
     names = [name for name, value in vars(plain).items() if inspect.isfunction(value)]
     assert names
     for name in names:
-        assert list(inspect.signature(getattr(fast, name)).parameters) == list(
-            inspect.signature(getattr(plain, name)).parameters
-        )
+        assert list(inspect.signature(getattr(fast, name)).parameters) == list(inspect.signature(getattr(plain, name)).parameters)
 
 
 @each_dtype
@@ -192,9 +190,7 @@ def test_linear_and_its_gradients(lead, k, n, bias, dtype):
 
 
 @each_dtype
-@pytest.mark.parametrize(
-    "rows, channels, ids", [(10, 4, (2, 3)), (1, 1, (5,)), (50, 300, (7, 11)), (5, 3, (0,)), (6, 0, (2,))]
-)
+@pytest.mark.parametrize("rows, channels, ids", [(10, 4, (2, 3)), (1, 1, (5,)), (50, 300, (7, 11)), (5, 3, (0,)), (6, 0, (2,))])
 @pytest.mark.parametrize("options", [{}, {"padding_idx": 0}, {"scale_grad_by_freq": True}], ids=str)
 def test_embedding_and_its_gradient(rows, channels, ids, options, dtype):
     ids = np.random.default_rng(0).integers(0, rows, ids)

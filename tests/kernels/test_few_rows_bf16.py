@@ -19,9 +19,7 @@ def test_few_rows_are_the_plain_product(size, kind):
             found, expected = fast.linear(x, w, bias, kind), plain.linear(x, w, bias, kind)
             assert found.dtype == kind
             off = np.abs(found.astype(np.float64) - expected.astype(np.float64))
-            assert (
-                off <= 1e-5 * size**0.5 + (2.0**-7 * np.abs(expected.astype(np.float64)) if kind == BFLOAT16 else 0)
-            ).all()
+            assert (off <= 1e-5 * size**0.5 + (2.0**-7 * np.abs(expected.astype(np.float64)) if kind == BFLOAT16 else 0)).all()
 
 
 def test_a_row_has_the_same_bits_in_any_company_and_on_any_threads(threads):

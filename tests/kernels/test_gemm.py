@@ -88,9 +88,7 @@ def held_apart(x, lines):
     return view
 
 
-@pytest.mark.parametrize(
-    "m, n, k", [*itertools.product(ODD, ODD, (1, 33, 385)), (4097, 33, 9), (9, 4097, 31), (33, 9, 4097)]
-)
+@pytest.mark.parametrize("m, n, k", [*itertools.product(ODD, ODD, (1, 33, 385)), (4097, 33, 9), (9, 4097, 31), (33, 9, 4097)])
 def test_a_product_does_not_depend_on_how_its_operands_lie(m, n, k):
     rng = np.random.default_rng(3)
     a, b = rng.standard_normal((m, k)).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)

@@ -146,9 +146,7 @@ def test_attention_over_empty_axes(sizes):
     assert out.shape == (b, H, t, E) and lse.shape == (b, H, t) and weights.shape == (b, H, t, s)
     if s == 0:
         assert not out.any() and (lse == -np.inf).all()
-    dxs = plain.attention_backward(
-        out, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False)
-    )
+    dxs = plain.attention_backward(out, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False))
     assert [dx.shape for dx in dxs[:3]] == [q.shape, k.shape, v.shape]
 
 
@@ -160,9 +158,7 @@ def test_huge_scores_choose_the_largest_and_lose_no_digits():
     (expected,), grads = twin(lambda q, k, v: formula(q, k, v, None, scale=1.0)[0], [q, k, v], [dout])
     out, lse, _ = plain.attention(q, k, v, scale=1.0)
     assert_close(out, expected, UNITS)
-    dxs = plain.attention_backward(
-        dout, None, q, k, v, lse, None, None, None, 1.0, None, 0.0, (True, True, True, False)
-    )
+    dxs = plain.attention_backward(dout, None, q, k, v, lse, None, None, None, 1.0, None, 0.0, (True, True, True, False))
     for dx, expected in zip(dxs, grads):
         assert_close(dx, expected, UNITS, scale=float(np.abs(k).max()))
 

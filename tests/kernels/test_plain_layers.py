@@ -49,9 +49,7 @@ def test_embedding_and_its_gradient(ids, padding_idx, by_freq, dtype):
     w = normal(0, 5, 4, dtype=dtype)
     ids = np.asarray(np.random.default_rng(1).integers(0, 5, ids))
     dy = normal(2, *ids.shape, 4, dtype=dtype)
-    (y,), (dw,) = twin(
-        lambda w: F.embedding(torch.from_numpy(ids), w, padding_idx, scale_grad_by_freq=by_freq), [w], [dy]
-    )
+    (y,), (dw,) = twin(lambda w: F.embedding(torch.from_numpy(ids), w, padding_idx, scale_grad_by_freq=by_freq), [w], [dy])
     assert_close(plain.embedding(w, ids), y)
     assert_close(plain.embedding_backward(dy, ids, 5, padding_idx, by_freq), dw)
     assert_close(plain.embedding_backward(strided(dy), ids, 5, padding_idx, by_freq), dw)

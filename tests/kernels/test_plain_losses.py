@@ -40,9 +40,7 @@ def test_cross_entropy_and_its_gradient(smoothing, weighted, ignored, dtype):
         found, lse = plain.cross_entropy(layout(logits), layout(target), weight, -100, smoothing)
         assert_close(found, loss)
         assert_close(lse, torch.logsumexp(torch.from_numpy(logits), -1).numpy())
-        assert_close(
-            plain.cross_entropy_backward(layout(dloss), layout(logits), target, lse, weight, -100, smoothing), dx
-        )
+        assert_close(plain.cross_entropy_backward(layout(dloss), layout(logits), target, lse, weight, -100, smoothing), dx)
 
 
 @each_dtype
@@ -82,9 +80,7 @@ def test_cross_entropy_of_probabilities_and_its_gradients(smoothing, weighted, d
     for layout in (np.array, strided):
         found, lse = plain.cross_entropy_soft(layout(logits), layout(target), weight, smoothing)
         assert_close(found, loss)
-        dxs = plain.cross_entropy_soft_backward(
-            dloss, layout(logits), layout(target), lse, weight, smoothing, (True, True)
-        )
+        dxs = plain.cross_entropy_soft_backward(dloss, layout(logits), layout(target), lse, weight, smoothing, (True, True))
         for dx, expected in zip(dxs, grads):
             assert_close(dx, expected)
 

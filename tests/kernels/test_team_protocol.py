@@ -33,9 +33,7 @@ pytestmark = pytest.mark.slow  # left to make test
 
 WORDS = ["_BUSY", "_OPEN", "_INSIDE", "_SLEEPING", "_WAITING", "_QUIT", "_WORKER", "_RECORD", "_JOB", "_DONE"]
 STEPS = {"_post": "post", "_wait": "wait", "swap_if": "atomic_swap", "relaxed_swap": "relaxed_swap"} | {
-    f"{order}_{what}": f"{order}_{what}"
-    for order in ("atomic", "relaxed", "late")
-    for what in ("load", "store", "add")
+    f"{order}_{what}": f"{order}_{what}" for order in ("atomic", "relaxed", "late") for what in ("load", "store", "add")
 }
 SOURCE = inspect.getsource(teams._share) + "\n\n" + inspect.getsource(teams._serve)
 TASKS = 2
@@ -389,7 +387,9 @@ BROKEN = {
     "a member is not counted as asleep": ("            atomic_add(team + _SLEEPING, 1)\n", "", "sleeps beside"),
     "members do not look whether it is the end": ("while atomic_load(team + _QUIT) == 0:", "while True:", "dead end"),
     "opening hands nothing over": (
-        "atomic_store(team + _OPEN, threads - 1)", "relaxed_store(team + _OPEN, threads - 1)", "race",
+        "atomic_store(team + _OPEN, threads - 1)",
+        "relaxed_store(team + _OPEN, threads - 1)",
+        "race",
     ),
     "entering takes nothing over": (
         ("atomic_load(team + _OPEN)", "swap_if(team + _OPEN"),
@@ -406,13 +406,19 @@ BROKEN = {
     ),
     "leaving stays in the store buffer": ("atomic_add(team + _INSIDE, -1)", "late_add(team + _INSIDE, -1)", "dead end"),
     "waiting stays in the store buffer": (
-        "atomic_store(team + _WAITING, 1)", "late_store(team + _WAITING, 1)", "dead end",
+        "atomic_store(team + _WAITING, 1)",
+        "late_store(team + _WAITING, 1)",
+        "dead end",
     ),
     "opening stays in the store buffer": (
-        "atomic_store(team + _OPEN, threads - 1)", "late_store(team + _OPEN, threads - 1)", "sleeps beside",
+        "atomic_store(team + _OPEN, threads - 1)",
+        "late_store(team + _OPEN, threads - 1)",
+        "sleeps beside",
     ),
     "falling asleep stays in the store buffer": (
-        "atomic_add(team + _SLEEPING, 1)", "late_add(team + _SLEEPING, 1)", "sleeps beside",
+        "atomic_add(team + _SLEEPING, 1)",
+        "late_add(team + _SLEEPING, 1)",
+        "sleeps beside",
     ),
 }
 

@@ -19,9 +19,7 @@ def _own(page) -> bool:
 
 
 @pytest.mark.many
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if _own(page)], ids=lambda page: f"{page.parent.name}-{page.stem}"
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if _own(page)], ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_the_programs_of_a_page_print_what_it_shows(page):
     shown = [block.text for block in learn.blocks(page)]
     now = learn.printed(page)

@@ -39,9 +39,7 @@ def opened(browser, tmp_path):
     def open_page(html, width=1280, scheme="light"):
         file = tmp_path / "look.html"
         file.write_text(html, encoding="utf-8")
-        contexts.append(
-            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
-        )
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True))
         page = contexts[-1].new_page()
         page.set_default_timeout(5000)
         page.set_default_navigation_timeout(30_000)  # a machine that is busy

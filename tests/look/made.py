@@ -35,9 +35,7 @@ def record(tokens, layers=2, heads=2, source=None, picture=False, dense=False):
         },
     }
     made["derivations"]["layer_norm"] = {"title": "Layer norm", "text": DERIVATION}
-    made["sequences"].append(
-        {**_sequence("target" if source else "text", tokens), "labels": [*range(1, len(tokens)), -1]}
-    )
+    made["sequences"].append({**_sequence("target" if source else "text", tokens), "labels": [*range(1, len(tokens)), -1]})
     if picture:
         pixels = np.arange(len(tokens) * 4, dtype=np.uint8)
         made["sequences"][-1] |= {
@@ -85,8 +83,7 @@ def _sequence(name, tokens):
 
 def _kind(title, formula, backward):
     places = [
-        {"floor": floor, "name": title, "file": "badak/ops/norm.py", "line": 12, "code": CODE}
-        for floor in ("op", "plain", "fast")
+        {"floor": floor, "name": title, "file": "badak/ops/norm.py", "line": 12, "code": CODE} for floor in ("op", "plain", "fast")
     ]
     return {
         "title": title,
@@ -122,9 +119,7 @@ def _head(random, T, S, causal, focus):
 def _stream(random, made, index, stack, layers, heads, dense):
     """The layers of one stack: a norm and an attention each, and a cross-attention in a decoder."""
     T = made["sequences"][index]["length"]
-    states = [
-        _state(random, "embedding", None, "embedding", _box(random, made, "LayerNorm", None, "embedding", dense), T)
-    ]
+    states = [_state(random, "embedding", None, "embedding", _box(random, made, "LayerNorm", None, "embedding", dense), T)]
     for number in range(layers):
         layer = len(made["layers"])
         made["layers"].append({"name": f"{stack or 'blocks'}.{number}", "stack": stack, "number": number})
@@ -181,8 +176,7 @@ def _box(random, made, kind, layer, part, dense):
             for line in made["kinds"][kind]["backward"]
         ],
         "goes": [
-            {"to": one["name"], "box": one["box"], "parameter": one["parameter"], "row": row(), "norm": 0.2}
-            for one in inputs
+            {"to": one["name"], "box": one["box"], "parameter": one["parameter"], "row": row(), "norm": 0.2} for one in inputs
         ],
     }
     boxes.append(

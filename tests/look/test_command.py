@@ -121,9 +121,7 @@ def test_the_record_of_a_run_has_its_words_and_its_labels(task, place):
         assert [first["name"], last["name"]] == ["source", "target"] and codes == ["own_translation"]
         assert last["labels"][:-1] == last["ids"][1:]
     else:
-        assert first["picture"]["boxes"] == [[0, i, 28, 1] for i in range(28)] and record["predictions"]["labels"] == [
-            4
-        ]
+        assert first["picture"]["boxes"] == [[0, i, 28, 1] for i in range(28)] and record["predictions"]["labels"] == [4]
     assert all(box["back"] for box in record["boxes"])
 
 
@@ -176,9 +174,7 @@ def folders(place):
     bert = transformers.BertConfig(**BERT, max_position_embeddings=16, num_labels=3)
     bpe = Tokenizer.train_bpe(["the cat sat on the mat and the dog"] * 5, 300)
     llama = transformers.LlamaConfig(**BERT | {"vocab_size": len(bpe)}, num_key_value_heads=1, max_position_embeddings=16)
-    distil = transformers.DistilBertConfig(
-        vocab_size=30, dim=16, n_layers=2, n_heads=2, hidden_dim=24, max_position_embeddings=16
-    )
+    distil = transformers.DistilBertConfig(vocab_size=30, dim=16, n_layers=2, n_heads=2, hidden_dim=24, max_position_embeddings=16)
     sizes = {name: size for name, size in BERT.items() if name != "vocab_size"}
     vit = transformers.ViTConfig(**sizes, image_size=16, patch_size=4, num_labels=3)
     t5 = transformers.T5Config(vocab_size=30, d_model=16, d_kv=8, d_ff=24, num_layers=1, num_heads=2)

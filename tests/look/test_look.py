@@ -43,9 +43,7 @@ def every():
         sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, readout=readout, encoder_layers=2)
         yield f"pictures {readout}", build_classifier(sizes), pictures, badak.tensor([4])
     translator = Seq2Seq(
-        Seq2SeqConfig(
-            vocab_size=20, context=16, d_model=16, heads=2, encoder_layers=2, decoder_layers=2, feedforward=24
-        )
+        Seq2SeqConfig(vocab_size=20, context=16, d_model=16, heads=2, encoder_layers=2, decoder_layers=2, feedforward=24)
     )
     yield "translate", translator, (ids(), badak.tensor([[1, 5, 6]])), badak.tensor([5, 6, 2])
 
@@ -173,9 +171,7 @@ def test_weights_that_are_changed_behind_badaks_back_are_not_given_back_in_silen
 
     with pytest.raises(StateError) as raised:
         badak.look(Restless(way), ids())
-    assert raised.value.cause == (
-        "the model changed its parameter out.weight behind badak's back, as by .numpy(), and it stays so"
-    )
+    assert raised.value.cause == ("the model changed its parameter out.weight behind badak's back, as by .numpy(), and it stays so")
     assert raised.value.fix == "change parameters by methods of tensors, p.copy_(x), or look at copy.deepcopy(model)"
 
 
@@ -197,14 +193,7 @@ def test_a_record_is_json_and_all_its_parts_fit_together(name, records):
     record = records[name]
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     boxes, layers = record["boxes"], len(record["layers"])
-    assert (
-        boxes
-        and record["attentions"]
-        and record["streams"]
-        and record["lens"]
-        and record["predictions"]
-        and record["loss"]
-    )
+    assert boxes and record["attentions"] and record["streams"] and record["lens"] and record["predictions"] and record["loss"]
     for number, box in enumerate(boxes):
         assert box["kind"] in record["kinds"] and (box["layer"] is None or box["layer"] < layers)
         for i in box["inputs"]:
@@ -221,9 +210,7 @@ def test_a_record_is_json_and_all_its_parts_fit_together(name, records):
     for attention in record["attentions"]:
         assert attention["queries"] is not None and attention["keys"] is not None and attention["layer"] is not None
         for head in attention["heads"]:
-            p = from_fixed_point(
-                head["data"], attention["code"], attention["packed"] == "lower", attention["T"], attention["S"]
-            )
+            p = from_fixed_point(head["data"], attention["code"], attention["packed"] == "lower", attention["T"], attention["S"])
             np.testing.assert_allclose(p.sum(-1), 1, atol=1e-3)
     assert {box["part"] for box in boxes} >= {"embedding", "attention", "feed_forward", "output", "loss"} - (
         {"embedding"} if "pictures" in name else set()
@@ -268,11 +255,7 @@ def test_a_head_that_looks_at_the_token_before_is_named_so():
 
     [attention] = badak.look(Before(), ids()).record["attentions"]
     [head] = attention["heads"]
-    assert (
-        head["does"] == "previous"
-        and head["scores"]["previous"] == pytest.approx(0.9, abs=0.01)
-        and attention["causal"]
-    )
+    assert head["does"] == "previous" and head["scores"]["previous"] == pytest.approx(0.9, abs=0.01) and attention["causal"]
 
 
 def test_tokens_have_their_texts():
@@ -492,9 +475,7 @@ class OwnNames(nn.Module):
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize(
-    "said", [[15, 11, 12, 13, 14], [15, 11, 12], [1, 2, 3, 4, 0]], ids=["as long", "shorter", "the same ids"]
-)
+@pytest.mark.parametrize("said", [[15, 11, 12, 13, 14], [15, 11, 12], [1, 2, 3, 4, 0]], ids=["as long", "shorter", "the same ids"])
 def test_who_reads_and_who_answers_is_seen_and_not_read_from_names(swapped, said):
     badak.manual_seed(0)
     read = [1, 2, 3, 4, 0]

@@ -99,9 +99,7 @@ def test_the_table_of_words_has_what_the_modules_ask_for_and_nothing_else():
     built = {"encoder", "decoder"}  # the name of a stack
     built |= reasons() | {line for line in words() if re.search("[=,(]", line) and '"word"' in json.dumps(tree(line))}
     built |= {key for key in words() if key.endswith("_long") and f'"{key.removesuffix("_long")}"' in text}
-    assert [
-        key for key in words() if f'"{key}"' not in text and not key.startswith(tuple(beginnings)) and key not in built
-    ] == []
+    assert [key for key in words() if f'"{key}"' not in text and not key.startswith(tuple(beginnings)) and key not in built] == []
 
 
 @pytest.mark.parametrize("token", HOSTILE)

@@ -100,9 +100,7 @@ def test_what_a_head_does_is_told_from_the_true_shares(name):
             assert head["entropy"] == pytest.approx(entropy, rel=1e-3)
             if ours["kind"] == "self":
                 assert head["scores"]["itself"] == pytest.approx(p[np.arange(n), np.arange(n)].mean(), rel=1e-3)
-                assert head["scores"]["previous"] == pytest.approx(
-                    p[np.arange(2, n), np.arange(1, n - 1)].mean(), rel=1e-3
-                )
+                assert head["scores"]["previous"] == pytest.approx(p[np.arange(2, n), np.arange(1, n - 1)].mean(), rel=1e-3)
                 assert head["scores"]["first"] == pytest.approx(p[1:, 0].mean(), rel=1e-3)
             else:
                 assert head["scores"]["last"] == pytest.approx(p[:, s - 1].mean(), rel=1e-3)

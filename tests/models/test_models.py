@@ -117,9 +117,7 @@ def test_a_chunk_that_fails_midway_can_be_given_again():
         model(ids[:, 4:], cache)
     broken.remove()
     assert cache.length == 4
-    np.testing.assert_allclose(
-        model(ids[:, 4:], cache).numpy(), whole[:, 4:].numpy(), rtol=0, atol=rounding(model, whole)
-    )
+    np.testing.assert_allclose(model(ids[:, 4:], cache).numpy(), whole[:, 4:].numpy(), rtol=0, atol=rounding(model, whole))
 
 
 @badak.no_grad()
@@ -128,9 +126,7 @@ def test_gpt_refuses_a_cache_beyond_its_context_and_one_of_other_layers():
     model(badak.zeros(1, 12, dtype=badak.int64), cache)
     with pytest.raises(RangeError, match=r"length 13 > context 12, 12 of them in the cache\nfix: .* and no cache"):
         model(badak.zeros(1, 1, dtype=badak.int64), cache)
-    with pytest.raises(
-        ArgumentError, match=r"GPT: a cache of 3 layers for a model of 2\nfix: nn.KeyValueCache\(2, room=5"
-    ):
+    with pytest.raises(ArgumentError, match=r"GPT: a cache of 3 layers for a model of 2\nfix: nn.KeyValueCache\(2, room=5"):
         model(badak.zeros(1, 1, dtype=badak.int64), nn.KeyValueCache(3, room=5))
 
 

@@ -129,9 +129,7 @@ def test_weights_of_16_bits(encoder, x, tmp_path):
     assert badak.equal(made(x), y) and layer.to(badak.float64).weight.dtype is badak.bfloat16
     attention = [name for name in whole if "in_proj_" in name]
     other = copy.deepcopy(made)
-    other.load_state_dict(
-        {name.replace("in_proj_", "in_proj."): value for name, value in whole.items()}
-    )  # rounded anew
+    other.load_state_dict({name.replace("in_proj_", "in_proj."): value for name, value in whole.items()})  # rounded anew
     assert attention and badak.equal(other(x), y)
 
 

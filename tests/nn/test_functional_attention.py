@@ -129,8 +129,7 @@ def test_queries_that_see_nothing_are_counted_once_and_give_zeros():
     q, k, v = square()
     text = said(lambda: F.scaled_dot_product_attention(q, k, v, attn_mask=badak.from_numpy(keep)))
     assert text == (
-        "2 of 10 rows have no visible key (first: batch 1, query 2). Output set to 0\n"
-        "fix: drop empty sequences or keep one <bos>"
+        "2 of 10 rows have no visible key (first: batch 1, query 2). Output set to 0\nfix: drop empty sequences or keep one <bos>"
     )
     assert not F.scaled_dot_product_attention(q, k, v, attn_mask=badak.from_numpy(keep)).numpy()[1, :, 2:4].any()
 
@@ -258,20 +257,14 @@ def test_multi_head_attention_says_what_a_mask_looks_like():
         "attn_mask (2, 5) equals (batch=2, keys=5): a padding mask\n"
         "fix: key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape (2, 1, 1, 5)"
     )
-    assert refused(attn_mask=np.zeros((2, 2), bool)).startswith(
-        "query is read as (length=3, batch=2) because batch_first=False"
-    )
-    assert refused(attn_mask=np.zeros((4, 4), bool)).startswith(
-        "The shape of the 2D attn_mask is (4, 4), but should be (3, 5)."
-    )
+    assert refused(attn_mask=np.zeros((2, 2), bool)).startswith("query is read as (length=3, batch=2) because batch_first=False")
+    assert refused(attn_mask=np.zeros((4, 4), bool)).startswith("The shape of the 2D attn_mask is (4, 4), but should be (3, 5).")
 
 
 def test_a_batch_of_padding_is_noticed_and_gives_the_bias_of_the_output():
     tensors = [badak.from_numpy(a) for a in (*batch(), *weights().values())]
     results = []
-    text = said(
-        lambda: results.append(multi_head(list(weights()), key_padding_mask=np.ones((B, S), bool))(badak, *tensors))
-    )
+    text = said(lambda: results.append(multi_head(list(weights()), key_padding_mask=np.ones((B, S), bool))(badak, *tensors)))
     assert text == (
         "every position in this batch is padding (key_padding_mask all True). Output set to 0\n"
         "fix: check pad_id: key_padding_mask should be True only where ids == pad_id"

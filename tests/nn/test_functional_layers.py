@@ -112,9 +112,7 @@ def test_embedding_with_max_norm_shortens_the_rows_that_are_used(norm_type):
     w = 3 * normal(0, 5, 3)
     ours, theirs = badak.from_numpy(w.copy()).requires_grad_(), torch.from_numpy(w.copy()).requires_grad_()
     y = F.embedding(badak.from_numpy(IDS[:1]), ours, max_norm=1.0, norm_type=norm_type)
-    expected = torch.nn.functional.embedding(
-        torch.from_numpy(IDS[:1]), theirs.detach(), max_norm=1.0, norm_type=norm_type
-    )
+    expected = torch.nn.functional.embedding(torch.from_numpy(IDS[:1]), theirs.detach(), max_norm=1.0, norm_type=norm_type)
     np.testing.assert_allclose(y.detach().numpy(), expected.numpy(), rtol=1e-6)
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-6)
     y.sum().backward()
@@ -133,9 +131,7 @@ def test_an_id_out_of_range_is_named_with_its_place():
 
 
 def test_ids_that_are_floats_are_refused():
-    with pytest.raises(
-        DTypeError, match="embedding: expected ids of dtype int64 or int32; got float32\nfix: ids.long()"
-    ):
+    with pytest.raises(DTypeError, match="embedding: expected ids of dtype int64 or int32; got float32\nfix: ids.long()"):
         F.embedding(badak.zeros(3), badak.zeros(10, 4))
 
 

@@ -33,9 +33,7 @@ def test_cross_entropy_of_class_ids(shape, weighted, smoothing, reduction):
 
     def both(lib, x):
         weight = lib.from_numpy(WEIGHT).to(x.dtype) if weighted else None
-        return lib.nn.functional.cross_entropy(
-            x, lib.from_numpy(target), weight, reduction=reduction, label_smoothing=smoothing
-        )
+        return lib.nn.functional.cross_entropy(x, lib.from_numpy(target), weight, reduction=reduction, label_smoothing=smoothing)
 
     agree(both, normal(0, *shape))
 

@@ -32,7 +32,10 @@ def test_values_and_gradients_are_pytorchs(mode, padding, corners, axes):
     for spread in (0.9, 9.0):
         grid = places(2, *(4, 3, 2)[:axes], axes, spread=spread)
         agree(
-            lambda lib, x, grid: lib.nn.functional.grid_sample(x, grid, mode, padding, corners), x, grid, units=4096,
+            lambda lib, x, grid: lib.nn.functional.grid_sample(x, grid, mode, padding, corners),
+            x,
+            grid,
+            units=4096,
             dtypes=("float64",),
         )
 
@@ -43,10 +46,7 @@ def test_borders_infinities_and_what_is_no_number(mode, padding, corners, axes):
     grid = np.stack(np.meshgrid(*[edges] * 2, indexing="ij"), -1)
     grid = np.concatenate([grid, np.zeros_like(grid[..., :1])], -1)[None, :, :, :axes].reshape(1, 9, *(1,) * (axes - 2), 9, axes)
     x = np.random.default_rng(1).standard_normal((1, 1, *(4, 3, 2)[:axes])).astype("f")
-    ys = [
-        lib.nn.functional.grid_sample(lib.tensor(x), lib.tensor(grid), mode, padding, corners).numpy()
-        for lib in (badak, torch)
-    ]
+    ys = [lib.nn.functional.grid_sample(lib.tensor(x), lib.tensor(grid), mode, padding, corners).numpy() for lib in (badak, torch)]
     known = np.isfinite(grid).all(-1)[:, None] & (np.abs(grid) < 1e9).all(-1)[:, None]
     np.testing.assert_allclose(ys[0][known], ys[1][known], rtol=1e-5, atol=1e-5)
     if padding == "zeros":

@@ -13,6 +13,7 @@ from tests.parity.compare import DEEP, array, assert_same, assert_same_run, copy
 SINGLE = 2.0**29  # roundings of float64 in one of float32, in which tables of sines are kept
 BOTH_DTYPES = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
+
 def test_hardsigmoid_agrees_with_pytorch():
     x = draw([(4, 6)], "float64")
     # PyTorch's gradient has 1/6 in float32, in float64 too

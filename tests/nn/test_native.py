@@ -33,8 +33,6 @@ def test_arguments_stand_where_torch_has_them(name):
     assert found[: len(wanted)] == wanted or not wanted
 
 
-
-
 POSITIONAL = {
     "batch_norm": (lambda lib, x, w, b: lib.batch_norm(x, w, b, None, None, True, 0.1, 1e-5, False), (5, 3), (3,), (3,)),
     "batch_norm evaluated": (

@@ -120,7 +120,7 @@ def test_a_prefix_too_many_is_recognised_and_taken_off():
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     wrapped = {f"module.{key}": value + 1 for key, value in model.state_dict().items()}
     text = error_of(model, wrapped)
-    assert "all 4 keys start with 'module.' (DataParallel); nearest match: \"module.0.weight\" is \"0.weight\" here." in text
+    assert 'all 4 keys start with \'module.\' (DataParallel); nearest match: "module.0.weight" is "0.weight" here.' in text
     assert text.endswith('fix: load_state_dict(state, strip_prefix="module.")')
     model.load_state_dict(wrapped, strip_prefix="module.")
     assert (model[0].weight == wrapped["module.0.weight"]).all()

@@ -161,9 +161,7 @@ def test_blocks_may_be_overridden():
 
 @pytest.mark.parametrize("dtype", [None, "float64", "bool"])
 def test_the_causal_mask_is_that_of_pytorch(dtype):
-    made = [
-        lib.nn.Transformer.generate_square_subsequent_mask(4, dtype=dtype and getattr(lib, dtype)) for lib in (badak, torch)
-    ]
+    made = [lib.nn.Transformer.generate_square_subsequent_mask(4, dtype=dtype and getattr(lib, dtype)) for lib in (badak, torch)]
     np.testing.assert_array_equal(*(array(mask) for mask in made))
     assert str(made[0].dtype)[6:] == str(made[1].dtype)[6:]
 
@@ -200,8 +198,7 @@ def test_batch_first_forgotten():
     x = badak.zeros(2, 77, 8)
     text = text_of(lambda: nn.MultiheadAttention(8, 2)(x, x, x, attn_mask=causal(77)))
     assert text == (
-        "query (2, 77, 8) is read as (length=2, batch=77) because batch_first=False, but attn_mask is 77x77\n"
-        "fix: batch_first=True."
+        "query (2, 77, 8) is read as (length=2, batch=77) because batch_first=False, but attn_mask is 77x77\nfix: batch_first=True."
     )
 
 

@@ -99,16 +99,12 @@ def test_an_assigned_weight_becomes_length_and_direction():
 
 def test_what_cannot_be_done_is_said():
     layer = badak.nn.utils.weight_norm(badak.nn.Linear(2, 3))
-    with pytest.raises(
-        ArgumentError, match="Cannot register two weight_norm hooks on the same parameter weight\nfix: remove"
-    ):
+    with pytest.raises(ArgumentError, match="Cannot register two weight_norm hooks on the same parameter weight\nfix: remove"):
         badak.nn.utils.weight_norm(layer)
     with pytest.raises(ArgumentError, match="weight_norm of 'bias' not found in Linear"):
         badak.nn.utils.remove_weight_norm(layer, "bias")
     parametrized = badak.nn.utils.parametrizations.weight_norm(badak.nn.Linear(2, 3))
-    with pytest.raises(
-        ArgumentError, match="parametrized in terms of a sequence of tensors.\nfix: leave_parametrized=True"
-    ):
+    with pytest.raises(ArgumentError, match="parametrized in terms of a sequence of tensors.\nfix: leave_parametrized=True"):
         badak.nn.utils.parametrize.remove_parametrizations(parametrized, "weight", leave_parametrized=False)
     with pytest.raises(ArgumentError, match="has no parameter or buffer with name 'wait'\nfix: name='weight'"):
         badak.nn.utils.parametrizations.spectral_norm(badak.nn.Linear(2, 3), "wait")

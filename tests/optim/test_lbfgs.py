@@ -61,9 +61,7 @@ def test_every_evaluation_is_pytorchs(options):
     (mine,), (other,) = optimizer.state_dict()["state"].values(), twin.state_dict()["state"].values()
     assert mine.keys() == other.keys()
     assert (mine["n_iter"], mine["func_evals"]) == (other["n_iter"], other["func_evals"])
-    assert [len(mine[name]) for name in ("old_dirs", "old_stps", "ro")] == [
-        len(other[n]) for n in ("old_dirs", "old_stps", "ro")
-    ]
+    assert [len(mine[name]) for name in ("old_dirs", "old_stps", "ro")] == [len(other[n]) for n in ("old_dirs", "old_stps", "ro")]
     np.testing.assert_allclose(value(mine["d"]), value(other["d"]), rtol=1e-3, atol=1e-7)
     assert optimizer.state_dict()["param_groups"] == twin.state_dict()["param_groups"]
 

@@ -57,9 +57,7 @@ def trail(ours, opt, theirs, twin, schedules, steps=50, start=0):
 def test_schedule_equals_pytorchs_over_50_steps(name, options, optimizer):
     extra = {"momentum": 0.9} if optimizer == "SGD" else {}
     ours, opt, theirs, twin = both(optimizer, groups=True, lr=0.1, **extra)
-    schedules = [
-        getattr(lib, name)(o, **options) for lib, o in ((optim.lr_scheduler, opt), (torch.optim.lr_scheduler, twin))
-    ]
+    schedules = [getattr(lib, name)(o, **options) for lib, o in ((optim.lr_scheduler, opt), (torch.optim.lr_scheduler, twin))]
     assert [g["lr"] for g in opt.param_groups] == [g["lr"] for g in twin.param_groups]
     for mine, other in trail(ours, opt, theirs, twin, schedules, 49):
         assert mine == other
@@ -68,16 +66,12 @@ def test_schedule_equals_pytorchs_over_50_steps(name, options, optimizer):
 @pytest.mark.parametrize("name, options", SCHEDULES, ids=ids)
 def test_state_dict_is_pytorchs_and_travels_both_ways(name, options):
     ours, opt, theirs, twin = both("Adam", groups=True, lr=0.1)
-    schedules = [
-        getattr(lib, name)(o, **options) for lib, o in ((optim.lr_scheduler, opt), (torch.optim.lr_scheduler, twin))
-    ]
+    schedules = [getattr(lib, name)(o, **options) for lib, o in ((optim.lr_scheduler, opt), (torch.optim.lr_scheduler, twin))]
     trail(ours, opt, theirs, twin, schedules, 10)
     states = [schedule.state_dict() for schedule in schedules]
     assert states[0] == states[1]
     again, opt2, theirs2, twin2 = both("Adam", groups=True, lr=0.1)
-    resumed = [
-        getattr(lib, name)(o, **options) for lib, o in ((optim.lr_scheduler, opt2), (torch.optim.lr_scheduler, twin2))
-    ]
+    resumed = [getattr(lib, name)(o, **options) for lib, o in ((optim.lr_scheduler, opt2), (torch.optim.lr_scheduler, twin2))]
     for one, source in ((opt2, opt), (twin2, twin)):
         state = copy.deepcopy(source.state_dict())
         one.load_state_dict(state)
@@ -100,9 +94,7 @@ def test_last_epoch_goes_on_where_the_groups_have_their_start(name, options):
 
 
 def test_last_epoch_without_a_start_is_explained():
-    with pytest.raises(
-        ValueError, match=r"param 'initial_lr' is not specified in param_groups\[0\] when resuming scheduler"
-    ):
+    with pytest.raises(ValueError, match=r"param 'initial_lr' is not specified in param_groups\[0\] when resuming scheduler"):
         optim.lr_scheduler.StepLR(both("SGD")[1], 3, last_epoch=4)
 
 
@@ -170,9 +162,7 @@ def test_noam_follows_the_papers_equation():
     assert rates.index(max(rates)) + 1 == 4 and max(rates) == pytest.approx((512 * 4) ** -0.5)
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in dir(optim.lr_scheduler) if n[0].isupper() and hasattr(torch.optim.lr_scheduler, n)]
-)
+@pytest.mark.parametrize("name", [n for n in dir(optim.lr_scheduler) if n[0].isupper() and hasattr(torch.optim.lr_scheduler, n)])
 def test_signature_is_pytorchs(name):
     def shape(cls):
         return [(p.name, p.kind, p.default) for p in inspect.signature(cls).parameters.values()]
@@ -206,11 +196,7 @@ def test_the_rate_may_be_a_tensor_and_stays_the_same_one():
     schedule = optim.lr_scheduler.StepLR(optimizer, 1)
     optimizer._opt_called = True
     schedule.step()
-    assert (
-        optimizer.param_groups[0]["lr"] is rate
-        and rate.item() == pytest.approx(0.01)
-        and schedule.base_lrs[0].item() == 0.1
-    )
+    assert optimizer.param_groups[0]["lr"] is rate and rate.item() == pytest.approx(0.01) and schedule.base_lrs[0].item() == 0.1
 
 
 def test_stepping_the_schedule_first_warns_once_with_pytorchs_first_words():

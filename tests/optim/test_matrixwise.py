@@ -161,9 +161,7 @@ def test_complex_parameters_are_refused_before_anything_changes():
     optimizer = optim.Adafactor([p, q])
     with pytest.raises(TypeError) as caught:
         optimizer.step()
-    assert str(caught.value) == (
-        "Adafactor does not support complex parameters; got badak.complex128\nfix: optim.AdamW for these"
-    )
+    assert str(caught.value) == ("Adafactor does not support complex parameters; got badak.complex128\nfix: optim.AdamW for these")
     assert p._array.tolist() == np.ones((2, 3)).tolist() and not optimizer.state
 
 
@@ -174,7 +172,5 @@ def test_a_state_of_another_shape_is_refused():
     optimizer.step()
     state = copy.deepcopy(optimizer.state_dict())
     state["state"][0]["row_var"] = Tensor._of(np.ones((2, 3)))
-    with pytest.raises(
-        OptimizerStateError, match=r"'row_var' in the state of a parameter of shape \(2, 3\) has shape \(2, 3\)"
-    ):
+    with pytest.raises(OptimizerStateError, match=r"'row_var' in the state of a parameter of shape \(2, 3\) has shape \(2, 3\)"):
         optimizer.load_state_dict(state)

@@ -60,9 +60,7 @@ def test_params_may_be_tensors_pairs_or_groups():
     a, b = ones(), ones()
     assert [len(g["params"]) for g in optim.SGD(iter([a, b])).param_groups] == [2]
     named = optim.SGD([("a", a), ("b", b)])
-    assert named.param_groups[0]["param_names"] == ["a", "b"] and named.state_dict()["param_groups"][0][
-        "param_names"
-    ] == ["a", "b"]
+    assert named.param_groups[0]["param_names"] == ["a", "b"] and named.state_dict()["param_groups"][0]["param_names"] == ["a", "b"]
     groups = optim.SGD([{"params": a, "lr": 3.0}, {"params": iter([b])}], lr=2.0).param_groups
     assert [(g["lr"], len(g["params"])) for g in groups] == [(3.0, 1), (2.0, 1)]
 

@@ -32,13 +32,7 @@ def draw(specs, dtype: str, seed: int = 0) -> list[np.ndarray | None]:
         if spec is None:
             found.append(None)
             continue
-        value = (
-            spec.make(rng)
-            if isinstance(spec, Draw)
-            else spec
-            if isinstance(spec, np.ndarray)
-            else rng.standard_normal(spec)
-        )
+        value = spec.make(rng) if isinstance(spec, Draw) else spec if isinstance(spec, np.ndarray) else rng.standard_normal(spec)
         value = np.asarray(value)
         found.append(value.astype(NUMPY[dtype]) if value.dtype.kind == "f" else value)
     return found

@@ -282,10 +282,7 @@ def test_encoder_and_decoder_with_every_mask(dtype, batch_first):
     ids=label,
 )
 def test_scaled_dot_product_attention_agrees_with_pytorch(dtype, masks):
-    keep = {
-        name: ~value if isinstance(value, np.ndarray) and value.dtype == bool else value
-        for name, value in masks.items()
-    }
+    keep = {name: ~value if isinstance(value, np.ndarray) and value.dtype == bool else value for name, value in masks.items()}
 
     def call(lib):
         return lambda q, k, v: lib.nn.functional.scaled_dot_product_attention(q, k, v, **masks_of(lib, keep, dtype))

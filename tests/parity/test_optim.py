@@ -31,10 +31,7 @@ def label(value) -> str:
 
 def parameters(lib, dtype: str):
     rng = np.random.default_rng(0)
-    return [
-        lib.nn.Parameter(lib.from_numpy(rng.standard_normal(shape).astype(dtype)))
-        for shape in [(4, 3), (5,), (1, 1, 7)]
-    ]
+    return [lib.nn.Parameter(lib.from_numpy(rng.standard_normal(shape).astype(dtype))) for shape in [(4, 3), (5,), (1, 1, 7)]]
 
 
 def set_gradients(lib, params, dtype: str, step: int) -> None:
@@ -129,9 +126,7 @@ def test_schedule_agrees_with_pytorch_over_20_steps(name, options, optimizer):
     def make(lib, opt):
         return getattr(lib.optim.lr_scheduler, name)(opt, **options)
 
-    np.testing.assert_allclose(
-        rates(badak, make, optimizer=optimizer), rates(torch, make, optimizer=optimizer), rtol=1e-12
-    )
+    np.testing.assert_allclose(rates(badak, make, optimizer=optimizer), rates(torch, make, optimizer=optimizer), rtol=1e-12)
 
 
 def test_sequential_schedules_agree_with_pytorch():

@@ -100,9 +100,7 @@ def _workers(seeds: range, jobs: int):
 def summary(found: list[dict]) -> str:
     """A table of what was found."""
     different = [facts for facts in found if facts["differences"]]
-    ways = collections.Counter(
-        way for facts in different for way in {text.split(": ")[0] for text in facts["differences"]}
-    )
+    ways = collections.Counter(way for facts in different for way in {text.split(": ")[0] for text in facts["differences"]})
     whys = collections.Counter(why or "not replayed, without a reason" for facts in found for why in facts["whys"])
     lines = [f"{len(found)} programs: {len(found) - len(different)} the same in every way, {len(different)} different"]
     lines += [f"  {count:6}  {way}" for way, count in ways.most_common()]
@@ -110,9 +108,7 @@ def summary(found: list[dict]) -> str:
         f"{sum(whys.values())} compiled functions:",
         *(f"  {count:6}  {why}" for why, count in whys.most_common(40)),
     ]
-    lines += [
-        f"{sum(facts['errors'] for facts in found)} errors caught, {sum(bool(f['broken']) for f in found)} programs broken"
-    ]
+    lines += [f"{sum(facts['errors'] for facts in found)} errors caught, {sum(bool(f['broken']) for f in found)} programs broken"]
     foreign = collections.Counter(text for facts in found for text in facts["foreign"])
     lines += [
         f"{len(foreign)} kinds of errors without a fix:",

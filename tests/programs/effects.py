@@ -44,6 +44,9 @@ def effect(g: Drawing, body: Block, at: int, h: str) -> None:
     made, done = g.one(*EFFECTS)
     name = g.name("log")
     names = dict(n=name, N=name.capitalize(), h=h)
-    place = next((i for i, item in enumerate(g.program.items) if item is body or (isinstance(item, Block) and body in item.items)), len(g.program.items))
+    place = next(
+        (i for i, item in enumerate(g.program.items) if item is body or (isinstance(item, Block) and body in item.items)),
+        len(g.program.items),
+    )
     g.program.items[place:place] = parsed(made.format(**names)).items
     body.items[at:at] = parsed(done.format(**names)).items

@@ -114,9 +114,7 @@ def arguments(g: Drawing, steps: Steps, kinds: list[tuple[str, str]], names: lis
         table = OTHER if g.chance(0.7) else WRONG
         found[at] = g.one(*table[kinds[at][0]]).format(x=found[at])
     elif found and g.chance(0.25) and steps.models:
-        found[0] = g.one(
-            f"next({steps.models[0]}.parameters()).detach()", f"next({steps.models[0]}.parameters()).data[:]"
-        )
+        found[0] = g.one(f"next({steps.models[0]}.parameters()).detach()", f"next({steps.models[0]}.parameters()).data[:]")
     elif found and g.chance(0.5) and steps.kept:
         kept = g.one(*steps.kept).name
         found[g.number(0, len(found) - 1)] = g.one(kept, f"{kept}[:]", f"{kept}.expand_as({kept})", f"{kept}.T")

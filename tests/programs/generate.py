@@ -74,9 +74,7 @@ def _calls(g: Drawing, steps: Steps, loop: Block, name: str, kinds, same: bool) 
         for moment in g.random.sample(range(1, 8), g.number(1, 3)):
             found = arguments(g, steps, kinds, names, loop)
             if found != names:
-                loop.block(f"if number {g.one('==', '==', '>', '==')} {moment}:").add(
-                    f"{', '.join(names)} = {', '.join(found)}"
-                )
+                loop.block(f"if number {g.one('==', '==', '>', '==')} {moment}:").add(f"{', '.join(names)} = {', '.join(found)}")
     loop.add(f"result = watch({name}, {', '.join(names)})".replace(", )", ")"))
     if g.chance(0.3):
         inside = loop.block("if torch.is_tensor(result) and result.is_floating_point():")

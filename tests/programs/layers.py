@@ -168,8 +168,7 @@ class Net:
         for _ in range(g.number(1, 5)):
             shape = self._part(shape)
         if not any(
-            word in str(self.init)
-            for word in ("Linear", "Conv", "Embedding", "Cell", "Parameter", "GRU(", "LSTM(", "RNN(")
+            word in str(self.init) for word in ("Linear", "Conv", "Embedding", "Cell", "Parameter", "GRU(", "LSTM(", "RNN(")
         ):
             self._layer(f"nn.Linear({shape[-1]}, 3)" if shape else "nn.PReLU()", "{f}({h})")
             shape = (*shape[:-1], 3) if shape else shape

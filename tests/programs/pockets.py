@@ -103,7 +103,9 @@ def pocket(g: Drawing, size: int | None) -> Pocket:
     places = [(PLACES, len(PLACES))] + ([(OF_NUMBERS, 5)] if kind == "number" else [(OF_FLAGS, 5)] if kind == "flag" else [])
     made, reads, writes = g.one(*g.random.choices([p for p, _ in places], [n for _, n in places])[0])
     values, later = _values(g, kind, name, size)
-    if kind == "function" and ("class" in made or "type(" in made):  # PyTorch's are no methods where a class holds them, badak's are
+    if kind == "function" and (
+        "class" in made or "type(" in made
+    ):  # PyTorch's are no methods where a class holds them, badak's are
         g.only_badak = True
     names = dict(n=name, N=name.capitalize())
     g.program.add(*parsed(made.format(v=values[0], **names)).items)
@@ -168,12 +170,39 @@ def _helpers(how: str, name: str, read: str) -> list[str]:
     if how == "function":
         return [f"def {name}(h):", "    USE", "    return h"]
     if how == "object":
-        return [f"class {name.capitalize()}:", "    def __call__(self, h):", "        USE", "        return h", f"{name} = {name.capitalize()}()"]
+        return [
+            f"class {name.capitalize()}:",
+            "    def __call__(self, h):",
+            "        USE",
+            "        return h",
+            f"{name} = {name.capitalize()}()",
+        ]
     if how == "module":
-        lines = [f"class {name.capitalize()}(nn.Module):", *(f"    {line}" for line in function), f"{name}_list = [{name.capitalize()}()]"]
+        lines = [
+            f"class {name.capitalize()}(nn.Module):",
+            *(f"    {line}" for line in function),
+            f"{name}_list = [{name.capitalize()}()]",
+        ]
         return [*lines, f"def {name}(h):", f"    for part in {name}_list:", "        h = part(h)", "    return h"]
     if how == "decorated":
-        lines = [f"def {name}_around(f):", "    @functools.wraps(f)", "    def called(h):", "        return f(h) + 0.5", "    return called"]
+        lines = [
+            f"def {name}_around(f):",
+            "    @functools.wraps(f)",
+            "    def called(h):",
+            "        return f(h) + 0.5",
+            "    return called",
+        ]
         return [*lines, f"@{name}_around", f"def {name}(h):", "    USE", "    return h"]
-    lines = [f"class {name.capitalize()}(torch.autograd.Function):", "    @staticmethod", "    def forward(ctx, h):", f"        return h * {read}"]
-    return [*lines, "    @staticmethod", "    def backward(ctx, dy):", f"        return dy * {read}", f"{name} = {name.capitalize()}.apply"]
+    lines = [
+        f"class {name.capitalize()}(torch.autograd.Function):",
+        "    @staticmethod",
+        "    def forward(ctx, h):",
+        f"        return h * {read}",
+    ]
+    return [
+        *lines,
+        "    @staticmethod",
+        "    def backward(ctx, dy):",
+        f"        return dy * {read}",
+        f"{name} = {name.capitalize()}.apply",
+    ]

@@ -34,10 +34,7 @@ def seen(x) -> Seen:
     """A tensor of either library."""
     if hasattr(x, "_array") and x.dtype is not BFLOAT16:
         array = x._array
-        steps = (
-            0 if 0 in array.shape or size == 1 else step // array.itemsize
-            for size, step in zip(array.shape, array.strides)
-        )
+        steps = (0 if 0 in array.shape or size == 1 else step // array.itemsize for size, step in zip(array.shape, array.strides))
         return Seen(np.array(array, order="C"), tuple(steps), array.dtype.name, bool(x.requires_grad), bool(x.is_leaf))
     values = x.detach()
     values = values.float() if str(x.dtype).endswith("bfloat16") else values
@@ -144,11 +141,7 @@ class Record(list):
                     self.look(f"{where}: {name}", value)
                 except Exception as error:  # a state that cannot be asked for
                     self.error(f"{where}: {name}", error)
-        state = (
-            self.lib.get_rng_state().numpy().tobytes()
-            if hasattr(self.lib, "kernels")
-            else b"PyTorch's has another form"
-        )
+        state = self.lib.get_rng_state().numpy().tobytes() if hasattr(self.lib, "kernels") else b"PyTorch's has another form"
         self.append((f"{where}: generator", state))
         drawn = hashlib.sha256(repr((random.getstate(), np.random.get_state()[1:])).encode()).digest()
         self.append((f"{where}: Python's and NumPy's random numbers", drawn))

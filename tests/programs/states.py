@@ -100,7 +100,9 @@ def _changes_inside(g: Drawing, steps: Steps, body: Block) -> None:
 def _globals(body: Block, arguments: set[str]) -> None:
     """Names of the program that the body gives another value."""
     found = {line.strip().partition(" = ")[0] for line in body.lines() if " = " in line}
-    named = sorted({part for text in found for part in text.split(", ") if part.isidentifier() and part.startswith(("pocket", "log"))})
+    named = sorted(
+        {part for text in found for part in text.split(", ") if part.isidentifier() and part.startswith(("pocket", "log"))}
+    )
     body.items[:0] = [f"global {name}" for name in named if name not in arguments]
 
 
@@ -112,7 +114,10 @@ def in_place(g: Drawing, steps: Steps) -> None:
         place = pocket(g, None)
     body = g.program.block(f"def {name}(p, dp, m):")
     body.add(f"m.mul_(0.9).{g.one('add_(dp)', 'lerp_(dp, 0.1)', 'addcmul_(dp, dp)')}")
-    body.add(f"rate = {place.read}", g.one("p.sub_(m * rate * 0.1)", "p.mul_(1 - rate * 0.01).add_(m, alpha=-0.1)", "p.copy_(p - m * rate)"))
+    body.add(
+        f"rate = {place.read}",
+        g.one("p.sub_(m * rate * 0.1)", "p.mul_(1 - rate * 0.01).add_(m, alpha=-0.1)", "p.copy_(p - m * rate)"),
+    )
     if g.chance(0.3):
         effect(g, body, len(body.items), "m")
     if g.chance(0.25):
@@ -157,7 +162,9 @@ def fitting(g: Drawing, steps: Steps) -> None:
     g.program.add("loader()", "number = 0")
     settings = g.one("epochs=4", "epochs=3, lr=0.01", "epochs=4, clip=1.0", "steps=10, lr=0.05", "epochs=4, accumulate=2")
     start = g.program.block("def start():")
-    start.add(f"return fit({model}, batches, judged, callbacks=[told], {settings}, optimizer={g.one(repr('adamw'), repr('sgd'), repr('adam'))})")
+    start.add(
+        f"return fit({model}, batches, judged, callbacks=[told], {settings}, optimizer={g.one(repr('adamw'), repr('sgd'), repr('adam'))})"
+    )
     g.program.add("watch(start)")
 
 

@@ -240,9 +240,7 @@ def _evaluation(g: Drawing, steps: Steps, model: str, arguments) -> None:
         body.add(f"{model}.train()")
     body.add(
         "return "
-        + g.one(
-            "out", "out", "out.argmax(-1)", "out.float().mean(), out", "[out, out]", f"out, next({model}.parameters())"
-        )
+        + g.one("out", "out", "out.argmax(-1)", "out.float().mean(), out", "[out, out]", f"out, next({model}.parameters())")
     )
     _compiled(g, name, 0.9)
     steps.calls.append((name, arguments))
@@ -324,9 +322,7 @@ def function(g: Drawing, steps: Steps) -> None:
         body.add(f"total = {total}\nif total.requires_grad:\n    total.backward()")
         results = [f"{r}.detach()" for r in results] if g.chance(0.8) else results
     body.add(f"return {', '.join(results)}")
-    body.items[:0] = [
-        f"global {v.name}" for v in steps.kept if any(str(item).startswith(f"{v.name} ") for item in body.items)
-    ]
+    body.items[:0] = [f"global {v.name}" for v in steps.kept if any(str(item).startswith(f"{v.name} ") for item in body.items)]
     g.program.add(*before.items, body)
     _compiled(g, name, 1.0)
     steps.calls.append((name, [("input", f"draw{one_tuple(shape)}") for shape in shapes]))

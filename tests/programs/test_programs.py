@@ -134,15 +134,16 @@ def test_every_family_is_drawn():
     wanted = "Linear Embedding LayerNorm RMSNorm BatchNorm1d BatchNorm2d GroupNorm InstanceNorm1d Conv1d Conv2d ConvTranspose1d GRU( LSTM( RNN( GRUCell LSTMCell "
     wanted += "MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer MaxPool AvgPool Dropout( Bilinear KeyValueCache SGD Adam( AdamW RMSprop Adagrad "
     wanted += "lr_scheduler clip_grad_norm_ clip_grad_value_ set_to_none .eval() requires_grad_(False) register_forward_hook hook.remove() rewind no_grad inference_mode "
-    wanted += (
-        "together( in_turn( retain_graph load_state_dict .expand .transpose [::2] .half() zero_() copy_ manual_seed"
-    )
+    wanted += "together( in_turn( retain_graph load_state_dict .expand .transpose [::2] .half() zero_() copy_ manual_seed"
     wanted += " ValueError('stop x.chunk(2) HalfSquare.apply checkpoint( register_parametrization ModuleDict autocast Adamax Rprop ASGD NAdam RAdam Adadelta "
     wanted += "ChainedScheduler OneCycleLR SequentialLR retain_graph=True autograd.grad( torch.cat([input"
     assert [word for word in wanted.split() if word not in texts] == []
     done = [re.escape(text.splitlines()[0]) for _, text in EFFECTS]
     places = [re.escape(made.partition("{v}")[0].splitlines()[-1].strip()) for made, _, _ in PLACES + OF_NUMBERS + OF_FLAGS]
-    patterns = [place.replace(r"\{n\}", r"(pocket|log)\d+").replace(r"\{N\}", r"(Pocket|Log)\d+").replace(r"\{h\}", ".+") for place in places + done]
+    patterns = [
+        place.replace(r"\{n\}", r"(pocket|log)\d+").replace(r"\{N\}", r"(Pocket|Log)\d+").replace(r"\{h\}", ".+")
+        for place in places + done
+    ]
     patterns = [pattern.replace(r"\{\{", r"\{").replace(r"\}\}", r"\}") for pattern in patterns]
     assert [pattern for pattern in patterns if not re.search(pattern, texts)] == []
 

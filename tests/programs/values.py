@@ -114,9 +114,7 @@ def rearranged(g: Drawing, x: Value):
             (f"{n}.triu(1)", shape),
             (f"torch.einsum('...ij->...ji', {n})", (*shape[:-2], *shape[:-3:-1])),
         ]
-        options += [
-            (f"{n}[torch.arange({min(shape[:2])}), {g.ids(shape[1], (min(shape[:2]),))}]", (min(shape[:2]), *shape[2:]))
-        ]
+        options += [(f"{n}[torch.arange({min(shape[:2])}), {g.ids(shape[1], (min(shape[:2]),))}]", (min(shape[:2]), *shape[2:]))]
     if len(shape) < 3 and math.prod(shape) < 5000:
         options += [(f"{n}.expand(3, {', '.join(map(str, shape))}).contiguous()", (3, *shape))]
     return g.one(*options)

@@ -131,7 +131,7 @@ def a_dict_whose_order_changes():
 @way
 def a_key_with_the_same_value():
     c = {"a": 1.0}
-    return (lambda x: x * 2 if "a" in c else x), lambda: (c.update(b=c.pop("a")))
+    return (lambda x: x * 2 if "a" in c else x), lambda: c.update(b=c.pop("a"))
 
 
 @way

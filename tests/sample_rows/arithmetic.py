@@ -49,9 +49,7 @@ ROWS = [
     Sample(SubFrom, lambda x, c: c - x, ONE, c=[2, -0.5], extremes=[EXTREME]),
     Sample(Scale, lambda x, c: x * c, ONE, c=[2, -0.5, 0], extremes=[EXTREME]),
     Sample(DivBy, lambda x, c: x / c, ONE, c=[2, -0.7], extremes=[EXTREME]),
-    Sample(
-        DivInto, lambda x, c: c / x, ONE, c=[2, -0.7], domain=(0.5, 2.0), extremes=[FINITE], extremes_backward=False
-    ),
+    Sample(DivInto, lambda x, c: c / x, ONE, c=[2, -0.7], domain=(0.5, 2.0), extremes=[FINITE], extremes_backward=False),
     Sample(FloorDiv, lambda a, b: zero_gradient(torch.floor_divide(a.detach(), b.detach()), a, b), AWAY),
     Sample(TruncDiv, lambda a, b: torch.div(a, b, rounding_mode="trunc"), AWAY),
     Sample(Remainder, torch.remainder, AWAY, extremes=[(FINITE, np.full(8, 3.0))]),

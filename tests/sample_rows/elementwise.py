@@ -63,11 +63,7 @@ ROWS = [
     Sample(
         Clamp,
         lambda x, lo, hi: torch.clamp(x, lo, hi),
-        [
-            case(shape, lo=lo, hi=hi)
-            for shape in SHAPES
-            for lo, hi in ((-0.5, 0.5), (None, 0.1), (0, None), (1.0, -1.0))
-        ],
+        [case(shape, lo=lo, hi=hi) for shape in SHAPES for lo, hi in ((-0.5, 0.5), (None, 0.1), (0, None), (1.0, -1.0))],
         extremes=[case(EXTREME, lo=-1.0, hi=1.0)],
     ),
     Sample(

@@ -47,6 +47,7 @@ SQUARE = [regular(3, 3), regular(2, 4, 4), regular(1, 1), regular(0, 2, 2)]
 SYMMETRIC = [positive(3, 3), positive(2, 4, 4), positive(1, 1), positive(0, 2, 2)]
 TALL = [regular(4, 3), regular(2, 3, 3), regular(1, 1), regular(0, 3, 2)]
 
+
 def eig(a):
     """PyTorch's, each vector turned so that its largest entry is real, as NumPy's is, with the signs that NumPy chooses."""
     w, v = torch.linalg.eig(a)

@@ -17,9 +17,7 @@ ZEROS = np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 2.0], [1.0, 2.0, 3.0], [4.0, 0.0, 
 
 def over(function):
     """A function of (x, dim, keepdim) with our names."""
-    return lambda x, axis, keepdims, **named: function(
-        x, tuple(range(x.ndim)) if axis is None else axis, keepdim=keepdims, **named
-    )
+    return lambda x, axis, keepdims, **named: function(x, tuple(range(x.ndim)) if axis is None else axis, keepdim=keepdims, **named)
 
 
 def spread(function):

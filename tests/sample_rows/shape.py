@@ -86,8 +86,12 @@ ROWS = [
             case((0, 3), axis=1, size=2, step=1),
         ],
     ),
-    Sample(z.ViewAsComplex, lambda x: torch.complex(x[..., 0], x[..., 1]), [(3, 2), (0, 2), (1, 2), (2,)],
-           order=lambda x: torch.view_as_complex(x if x.stride(-1) == 1 else x.clone(memory_format=torch.contiguous_format))),
+    Sample(
+        z.ViewAsComplex,
+        lambda x: torch.complex(x[..., 0], x[..., 1]),
+        [(3, 2), (0, 2), (1, 2), (2,)],
+        order=lambda x: torch.view_as_complex(x if x.stride(-1) == 1 else x.clone(memory_format=torch.contiguous_format)),
+    ),
     Sample(z.ViewAsReal, torch.view_as_real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(
         r.Reshape,
@@ -135,9 +139,7 @@ ROWS = [
         padded_by,
         [case((3, 2, 4), takes=TAKES), case((3, 0, 4), takes=TAKES), case((1,), takes=((0, np.zeros(3, np.int64)),))],
     ),
-    Sample(
-        c.Cast, lambda x, dtype: x.to(getattr(torch, dtype.name)), SHAPES, dtype=[np.dtype(bool), np.dtype(np.int64)]
-    ),
+    Sample(c.Cast, lambda x, dtype: x.to(getattr(torch, dtype.name)), SHAPES, dtype=[np.dtype(bool), np.dtype(np.int64)]),
     Sample(c.Clone, lambda x, order=None: x.clone(), [*SHAPES, ()]),
     # for r < 0 PyTorch's dr has the wrong sign
     Sample(z.Polar, torch.polar, [((3,), (3,)), ((1,), (1,)), ((0,), (0,)), ((3,), ()), ((2, 1), (3,))], domain=(0.2, 2.0)),

@@ -129,9 +129,7 @@ def test_half_precision_stays_half(dtype):
 
 
 def test_shapes_that_do_not_broadcast_are_named():
-    with pytest.raises(
-        ShapeError, match=r"tensor a \(3\) must match the size of tensor b \(4\) at non-singleton dimension 1"
-    ) as e:
+    with pytest.raises(ShapeError, match=r"tensor a \(3\) must match the size of tensor b \(4\) at non-singleton dimension 1") as e:
         bk.ones(2, 3) + bk.ones(2, 4)
     assert "(2, 3) and (2, 4)" in str(e.value) and "\nfix: " in str(e.value)
 

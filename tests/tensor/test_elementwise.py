@@ -107,13 +107,9 @@ HALVES = {
     "choices": lambda lib, x: lib.where(x > 1, x, 0.0) + x.masked_fill(x > 1, -1e4) + x.clamp(0.5, 1) + x.relu(),
     "blends": lambda lib, x: lib.addcmul(x, x, x, value=0.5) + lib.lerp(x, x * 2, 0.3),
     "products": lambda lib, x: x @ x.transpose(0, 1) + lib.einsum("ij,kj->ik", x, x),
-    "reductions": lambda lib, x: (
-        x.sum(1) + x.mean(1) + x.std(1) + x.norm(dim=1) + x.logsumexp(1) + x.amax(1) + x.prod(1)
-    ),
+    "reductions": lambda lib, x: x.sum(1) + x.mean(1) + x.std(1) + x.norm(dim=1) + x.logsumexp(1) + x.amax(1) + x.prod(1),
     "softmax": lambda lib, x: x.softmax(-1) + x.log_softmax(0) + x.cumsum(0),
-    "places": lambda lib, x: (
-        x[[0, 0, 1]] + x.sort(-1)[0] + x.roll(1, 0) + x.scatter(1, lib.tensor([[0], [1], [0]]), 2.5)
-    ),
+    "places": lambda lib, x: x[[0, 0, 1]] + x.sort(-1)[0] + x.roll(1, 0) + x.scatter(1, lib.tensor([[0], [1], [0]]), 2.5),
     "in place": lambda lib, x: (x * 1).add_(1.5).mul_(0.3),
 }
 

@@ -102,9 +102,7 @@ def test_old_forms_with_the_number_first():
 
 
 def test_a_float_does_not_go_into_an_integer_tensor():
-    with pytest.raises(
-        DTypeError, match="result type badak.float32 can't be cast to the desired output type badak.int64"
-    ):
+    with pytest.raises(DTypeError, match="result type badak.float32 can't be cast to the desired output type badak.int64"):
         whole(3, 3).add_(1.5)
     with pytest.raises(DTypeError):
         whole(3, 3).div_(2)

@@ -18,9 +18,7 @@ REFUSED = {
     "cholesky_inverse cholesky_solve pca_lowrank svd_lowrank triangular_solve",
 }
 NOT_OF_TENSORS = {"sparse_coo_tensor", "load", "save", "compile", "set_printoptions", "info", "fork_rng"}
-FUNCTIONS = sorted(
-    name for name, function in public.functions().items() if callable(function) and not isinstance(function, type)
-)
+FUNCTIONS = sorted(name for name, function in public.functions().items() if callable(function) and not isinstance(function, type))
 
 
 def made():

@@ -100,9 +100,7 @@ def test_a_tensor_has_no_state_that_its_class_does_not_name():
         assert re.search(rf"^    {name}: .+  # \w+", source, re.MULTILINE), f"say what {name} means"
 
 
-ATTRIBUTES = [
-    name for name in dir(bk.Tensor) if not name.startswith("_") and isinstance(getattr(bk.Tensor, name), property)
-]
+ATTRIBUTES = [name for name in dir(bk.Tensor) if not name.startswith("_") and isinstance(getattr(bk.Tensor, name), property)]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's on .T and .H of what is no matrix

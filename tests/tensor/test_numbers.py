@@ -136,9 +136,7 @@ def test_only_numbers_are_assigned(value):
 def test_numbers_that_fit_nowhere_say_so():
     with pytest.raises(BadakError) as caught:
         bk.tensor(2**63)
-    assert str(caught.value) == (
-        "tensor: 9223372036854775808 does not fit into int64\nfix: dtype=badak.float64 holds it, rounded"
-    )
+    assert str(caught.value) == ("tensor: 9223372036854775808 does not fit into int64\nfix: dtype=badak.float64 holds it, rounded")
     with pytest.raises(BadakError) as caught:
         bk.ones(2).fill_(1e40)
     assert str(caught.value) == (

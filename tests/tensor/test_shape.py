@@ -177,9 +177,7 @@ def test_joining():
 
 
 def test_what_does_not_join():
-    with pytest.raises(
-        ShapeError, match="Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4"
-    ):
+    with pytest.raises(ShapeError, match="Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4"):
         bk.cat([floats(2, 3), floats(3, 4)])
     with pytest.raises(ShapeError, match="same number of dimensions: got 2 and 1"):
         bk.cat([floats(2, 3), floats(2)])

@@ -12,9 +12,7 @@ from badak import nn
 @pytest.mark.parametrize("length", [0, 1, 2, 7, 400])
 @pytest.mark.parametrize("periodic", [True, False])
 def test_windows_are_pytorchs(name, length, periodic):
-    ours, theirs = (
-        getattr(lib, f"{name}_window")(length, periodic, dtype=lib.float64).numpy() for lib in (badak, torch)
-    )
+    ours, theirs = (getattr(lib, f"{name}_window")(length, periodic, dtype=lib.float64).numpy() for lib in (badak, torch))
     np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 

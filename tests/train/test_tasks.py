@@ -121,9 +121,7 @@ def test_each_word_is_tested_alone():
 
 
 def test_a_sentence_longer_than_the_context_is_named():
-    with pytest.raises(
-        ArgumentError, match=r"sentence 2 has 6 tokens with its marks, more than context=5\nfix: --context 6"
-    ):
+    with pytest.raises(ArgumentError, match=r"sentence 2 has 6 tokens with its marks, more than context=5\nfix: --context 6"):
         frame_all(WordVocabulary.from_texts(["a", "a b c d"]), ["a", "a b c d"], context=5)
 
 
@@ -134,11 +132,7 @@ def test_scores_count_labels_and_add_up():
     logits = badak.tensor([[[2.0, 0.0], [0.0, 2.0]], [[2.0, 0.0], [2.0, 0.0]]])
     loss, score = judge(logits, badak.tensor([[0, 0], [-100, 0]]), seen=4)
     assert (score.right, score.count, score.seen) == (2, 3, 4)
-    assert (
-        score.loss
-        == pytest.approx(loss.item())
-        == pytest.approx((2 * math.log1p(math.exp(-2)) + math.log1p(math.exp(2))) / 3)
-    )
+    assert score.loss == pytest.approx(loss.item()) == pytest.approx((2 * math.log1p(math.exp(-2)) + math.log1p(math.exp(2))) / 3)
     assert (score + score).loss == pytest.approx(score.loss) and (score + Score()) == score
     assert score.accuracy == pytest.approx(2 / 3) and score.perplexity == pytest.approx(math.exp(score.loss))
 

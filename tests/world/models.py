@@ -7,9 +7,7 @@ VOCABULARY = 96
 _TEXT = dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48)
 _POSITIONS = dict(max_position_embeddings=64)
 _IDS = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2)
-_VISION = dict(
-    hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, image_size=16, patch_size=4
-)
+_VISION = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, image_size=16, patch_size=4)
 _ENCODER = _TEXT | _POSITIONS | dict(pad_token_id=0)
 _DECODER = _TEXT | _POSITIONS | _IDS
 _GROUPED = _DECODER | dict(num_key_value_heads=2)

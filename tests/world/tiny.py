@@ -36,9 +36,7 @@ def tokenizer(pairs=False, **options):
 
 IDS = dict(pad_token_id=0, bos_token_id=5, eos_token_id=6)
 SIZES = dict(vocab_size=160, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48)
-VISION = dict(
-    hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, image_size=16, patch_size=4
-)
+VISION = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, image_size=16, patch_size=4)
 WAVE = dict(
     SIZES, conv_dim=(16, 16), conv_stride=(4, 2), conv_kernel=(8, 4), num_feat_extract_layers=2, num_conv_pos_embeddings=8,
     num_conv_pos_embedding_groups=2, mask_time_prob=0.0, layerdrop=0.0, pad_token_id=0,
@@ -84,6 +82,4 @@ def all_numbers(tensors):
 def same(xs, ys):
     """Whether two modules or dictionaries hold the same bits."""
     xs, ys = (dict(of.state_dict() if hasattr(of, "state_dict") else of) for of in (xs, ys))
-    return sorted(xs) == sorted(ys) and all(
-        x.dtype == ys[name].dtype and torch.equal(x, ys[name]) for name, x in xs.items()
-    )
+    return sorted(xs) == sorted(ys) and all(x.dtype == ys[name].dtype and torch.equal(x, ys[name]) for name, x in xs.items())

@@ -124,7 +124,7 @@ MODELS = {
     ),
     "a module that is a number": (
         lambda gpt: badak.quantize(nn.Sequential(nn.Linear(4, 4)), "int8", keep=3),
-        "quantize: expected keep as paths of modules; got int\nfix: keep=(\"head\",)",
+        'quantize: expected keep as paths of modules; got int\nfix: keep=("head",)',
     ),
 }
 

@@ -64,9 +64,7 @@ def complaints(function, args, kwargs) -> list[str]:
     found = []
     for place, value in enumerate(args):
         for how, wrong in spoiled(value):
-            found.append(
-                (f"argument {place}: {how}", complaint(function, [*args[:place], wrong, *args[place + 1 :]], kwargs))
-            )
+            found.append((f"argument {place}: {how}", complaint(function, [*args[:place], wrong, *args[place + 1 :]], kwargs)))
     for name, value in kwargs.items():
         for how, wrong in spoiled(value):
             found.append((f"{name}: {how}", complaint(function, args, {**kwargs, name: wrong})))

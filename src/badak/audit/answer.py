@@ -98,9 +98,7 @@ def _joined(x: np.ndarray, y: np.ndarray, known: dict[int, int]) -> None:
             return
 
 
-def verdict(
-    reference: Watch, other: Watch, clean: Clean, moves: Callable[[Any, Any], bool] | None = None
-) -> bool | None:
+def verdict(reference: Watch, other: Watch, clean: Clean, moves: Callable[[Any, Any], bool] | None = None) -> bool | None:
     """Whether what the model gives is clean; of one that gives a loss, or nothing that can be judged, what its last module gives.
 
     None where nothing can be judged. moves: what of the outputs counts as moved at all; a constant shows nothing.
@@ -117,12 +115,7 @@ def verdict(
         if twin is None or call.parent is None or len(call.outputs) != len(twin.outputs):
             continue
         for a, b in zip(call.outputs, twin.outputs):
-            if (
-                a.ndim > 1
-                and a.dtype.kind in "fc"
-                and (moves is None or moves(a, b))
-                and (word := clean(a, b)) is not None
-            ):
+            if a.ndim > 1 and a.dtype.kind in "fc" and (moves is None or moves(a, b)) and (word := clean(a, b)) is not None:
                 return word
     return True if words and True in words and moves is None else None
 

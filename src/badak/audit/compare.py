@@ -145,9 +145,7 @@ def real(a: np.ndarray, b: np.ndarray, paddings: list[np.ndarray], tolerance: fl
     return False if looked or (a.ndim >= 1 and paddings[0].shape[0] in a.shape) else None
 
 
-def shortened(
-    a: np.ndarray, shape: tuple, taken: np.ndarray, rows: int, lengths: dict[int, int], first: bool
-) -> np.ndarray | None:
+def shortened(a: np.ndarray, shape: tuple, taken: np.ndarray, rows: int, lengths: dict[int, int], first: bool) -> np.ndarray | None:
     """`a` as it is in a batch of some of the rows, cut to fewer positions, of `shape`; None where that cannot be told.
 
     lengths: {positions before: positions now}; first: the batch comes before the positions where they share an axis.
@@ -167,9 +165,7 @@ def shortened(
             found = _both(n, now, rows, len(taken), lengths)
             if found is None:
                 return None
-            wide = a.reshape(
-                *a.shape[:axis], *((rows, n // rows) if first else (n // rows, rows)), *a.shape[axis + 1 :]
-            )
+            wide = a.reshape(*a.shape[:axis], *((rows, n // rows) if first else (n // rows, rows)), *a.shape[axis + 1 :])
             wide = wide[(*at, taken)] if first else wide[(*at, slice(None), taken)]
             wide = wide[(*at, slice(None), slice(0, found))] if first else wide[(*at, slice(0, found))]
             a = wide.reshape(*a.shape[:axis], now, *a.shape[axis + 1 :])

@@ -76,9 +76,7 @@ class Graph(Watch):
         self.runs: list[Ran] = []
         self.given: dict[int, str] = {}  # id of an array of the batch -> its name
         self._made: dict[int, tuple[Ran, int]] = {}  # id of an array -> what made its values, and as which output
-        self._reads: dict[
-            int, frozenset[str]
-        ] = {}  # id of an array -> the tensors of the batch in it, also in parts of it
+        self._reads: dict[int, frozenset[str]] = {}  # id of an array -> the tensors of the batch in it, also in parts of it
         self._alive: list[Any] = []  # so that no id is given twice
         self._names = {id(p._array): name for name, p in model.named_parameters()}
 

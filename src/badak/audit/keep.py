@@ -27,10 +27,7 @@ class Kept:
     def __init__(self, model: Module, lazily: bool = False):
         self.modules = [(module, dict(vars(module))) for module in model.modules()]
         self.tables = [
-            (table, dict(table))
-            for module, _ in self.modules
-            for name in (*MEMBERS, *HOOKS)
-            for table in [vars(module)[name]]
+            (table, dict(table)) for module, _ in self.modules for name in (*MEMBERS, *HOOKS) for table in [vars(module)[name]]
         ]
         self.lists: list[tuple[Any, Any]] = [
             (value, list(value) if isinstance(value, list) else dict(value))

@@ -25,11 +25,7 @@ class Kind(NamedTuple):
 
 def texts_of(batch: Batch, lookups: list[Lookup] = ()) -> list[str]:  # type: ignore[assignment]
     """The names of integer tensors that are looked up in tables; before that is known, those that look like texts."""
-    flat = [
-        name
-        for name, leaf in batch.leaves.items()
-        if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0
-    ]
+    flat = [name for name, leaf in batch.leaves.items() if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0]
     flat = [name for name in flat if not triangular(batch.leaves[name].array)]
     if not lookups:
         return [n for n in flat if not _is_label(n, flat)]
@@ -93,13 +89,9 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     if not texts:
         return _without_text(batch, shown, said)
     if said in (None, "encoder-decoder"):
-        two = _crossed(texts, shown.sides) or (
-            len(texts) > 1 and not shown.sides and _two_sides(model, texts) and texts[:2]
-        )
+        two = _crossed(texts, shown.sides) or (len(texts) > 1 and not shown.sides and _two_sides(model, texts) and texts[:2])
         if two:
-            return Kind(
-                "encoder-decoder", "said" if said else f"it reads {two[0]} and answers {two[1]}", two[1], two[0]
-            )
+            return Kind("encoder-decoder", "said" if said else f"it reads {two[0]} and answers {two[1]}", two[1], two[0])
     if said:
         return Kind(said, "said", texts[-1] if said == "encoder-decoder" else texts[0])
     causal = _causal(model, batch, texts, shown)
@@ -128,9 +120,7 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
     own = [seen for seen in shown.attentions if x.ndim == 3 and seen.keep.shape[-2:] == (x.shape[1], x.shape[1])]
     hides = [seen for seen in own if _hides(seen.keep)]
     if said or hides:
-        return Kind(
-            said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name
-        )
+        return Kind(said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name)
     if x.ndim == 3 and x.shape[1] > 2:
         beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
         for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
@@ -180,11 +170,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
                           and part_of(x.indices, leaf.array, batch.batch_axis) is not None}  # fmt: skip
     if length < 2:
         return ""
-    own = [
-        seen
-        for seen in shown.attentions
-        if seen.keep.shape[-1] == seen.keep.shape[-2] and seen.keep.shape[-1] in lengths
-    ]
+    own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] and seen.keep.shape[-1] in lengths]
     hides = [seen for seen in own if seen.keep.shape[-1] > 1 and _hides(seen.keep)]
     if hides:
         return f"{len(hides)} of {len(own)} self-attentions hide what follows"
@@ -215,10 +201,6 @@ def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
             leaf.array.shape[1 - batch.batch_axis],
             {x.table.shape[1] for x in shown.lookups if x.vocabulary == words},
         )
-        parts = [
-            x
-            for x in shown.lookups
-            if 1 < x.vocabulary <= 4 and x.table.shape[1] in width and length in x.indices.shape
-        ]
+        parts = [x for x in shown.lookups if 1 < x.vocabulary <= 4 and x.table.shape[1] in width and length in x.indices.shape]
         return "it reads which part of the text a token is of" if parts else ""
     return "it answers no tokens, and nothing hides what follows" if shown.answers else ""

@@ -18,11 +18,7 @@ def pad_ids(model: Module) -> list[int]:
     found = [m.padding_idx for m in model.modules() if isinstance(m, Embedding) and m.padding_idx is not None]
     for module in model.modules():
         for holder in (vars(module), _attributes(getattr(module, "config", None))):
-            found += [
-                v
-                for k, v in holder.items()
-                if _PAD.search(k) and isinstance(v, int) and not isinstance(v, bool) and v >= 0
-            ]
+            found += [v for k, v in holder.items() if _PAD.search(k) and isinstance(v, int) and not isinstance(v, bool) and v >= 0]
     return list(dict.fromkeys(found))
 
 

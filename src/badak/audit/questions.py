@@ -54,9 +54,7 @@ def ask_all(
 def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     """The optimizers as a list; raises for what cannot be audited."""
     if not isinstance(model, Module):
-        raise KindError(
-            f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first"
-        )
+        raise KindError(f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first")
     if not any(p is not None for module in model.modules() for p in module._parameters.values()):
         cause, fix = describe_unregistered(model, model._plain_containers())
         raise ArgumentError(f"audit: {cause}", fix)
@@ -65,9 +63,7 @@ def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     several = [optimizer] if isinstance(optimizer, Optimizer) else list(optimizer or [])
     for each in several:
         if not isinstance(each, Optimizer):
-            raise KindError(
-                f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]"
-            )
+            raise KindError(f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]")
     return several
 
 

@@ -14,19 +14,11 @@ def wake(model: Module, rng: np.random.Generator) -> list[str]:
     """
     woken = []
     for name, p in model.named_parameters():
-        if (
-            not p.requires_grad
-            or not p.is_floating_point()
-            or name.endswith("bias")
-            or not p.numel()
-            or np.any(p._array)
-        ):
+        if not p.requires_grad or not p.is_floating_point() or name.endswith("bias") or not p.numel() or np.any(p._array):
             continue
         size = 0.5 / np.sqrt(p.shape[-1]) if p.dim() > 1 else 0.1
         with no_grad():
-            p.copy_(
-                Tensor._of((rng.uniform(0.5, 1.5, p.shape) * rng.choice([-size, size], p.shape)).astype(p._array.dtype))
-            )
+            p.copy_(Tensor._of((rng.uniform(0.5, 1.5, p.shape) * rng.choice([-size, size], p.shape)).astype(p._array.dtype)))
         woken.append(name)
     return woken
 
@@ -46,6 +38,4 @@ def without_dropout(model: Module) -> list[tuple]:
 
 def normalises_batches(module: Module) -> bool:
     """Whether a layer's train mode mixes the rows of a batch by design."""
-    return (
-        hasattr(module, "running_mean") and hasattr(module, "track_running_stats") and "Batch" in type(module).__name__
-    )
+    return hasattr(module, "running_mean") and hasattr(module, "track_running_stats") and "Batch" in type(module).__name__

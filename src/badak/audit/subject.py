@@ -88,9 +88,7 @@ class Subject:
                 default=None,
             )
             answers = last.outputs if last is not None else []
-        self.shown = Shown(
-            watch.attentions, watch.lookups, sides, [*labels_in(watch), *labels], answers, triangles_in(watch)
-        )
+        self.shown = Shown(watch.attentions, watch.lookups, sides, [*labels_in(watch), *labels], answers, triangles_in(watch))
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)
         self.texts = [name for name in names if name is not None and self.batch.leaves[name].integer]
@@ -106,9 +104,7 @@ class Subject:
         if array.ndim < 2:
             return Places(0)
         axis, rows = self.batch.batch_axis, array.shape[self.batch.batch_axis]
-        found = (
-            [(x.indices, part_of(x.indices, array, axis)) for x in self.reference.lookups] if name in self.texts else []
-        )
+        found = [(x.indices, part_of(x.indices, array, axis)) for x in self.reference.lookups] if name in self.texts else []
         cut = [(x.size // rows, first) for x, first in found if first is not None]
         return places_of(self.reference, self.length(name), cut)
 
@@ -123,9 +119,7 @@ class Subject:
             raise Unasked(NO_NUMBERS)
         word = verdict(self.reference, other, clean, moved if moves else None)
         if word is None:
-            raise Unasked(
-                "nothing that the model gives, nor its last modules, could be compared: no axis of it is known"
-            )
+            raise Unasked("nothing that the model gives, nor its last modules, could be compared: no axis of it is known")
         return word
 
     def sink(self) -> Ran | None:
@@ -321,9 +315,7 @@ class Subject:
     def text_of(self, indices: np.ndarray) -> str | None:
         """Which text was looked up, if one was, or a part of one."""
         axis = self.batch.batch_axis
-        return next(
-            (name for name in self.texts if part_of(indices, self.batch.leaves[name].array, axis) is not None), None
-        )
+        return next((name for name in self.texts if part_of(indices, self.batch.leaves[name].array, axis) is not None), None)
 
     def other_tokens(self, name: str, where: np.ndarray) -> np.ndarray:
         """The text with other tokens, drawn at random, where (B, T) is true; padding stays, and none is made."""

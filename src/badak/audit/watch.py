@@ -185,6 +185,4 @@ def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
 def _slots(value: Any) -> Iterator[Any]:
     for kind in type(value).__mro__:
         names = getattr(kind, "__slots__", ())
-        yield from (
-            getattr(value, name, None) for name in ([names] if isinstance(names, str) else names) if name[:2] != "__"
-        )
+        yield from (getattr(value, name, None) for name in ([names] if isinstance(names, str) else names) if name[:2] != "__")

@@ -8,9 +8,7 @@ from badak.tensor.convert import cast
 from badak.tensor.create import zeros_like
 
 
-def backward(
-    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
-) -> None:
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
     """Add the sum of the gradients of `tensors` to the leaves they depend on."""
     tensors = _as_list(tensors)
     gradients = _as_list(grad_tensors if grad_tensors is not None else grad_variables) or [None] * len(tensors)

@@ -64,9 +64,7 @@ def jacobian(
     `vectorize` and `strategy` choose between ways to the same numbers; here there is one.
     """
     if strategy not in ("reverse-mode", "forward-mode"):
-        raise ArgumentError(
-            f"jacobian: expected strategy 'reverse-mode' or 'forward-mode'; got {strategy!r}", "leave it out"
-        )
+        raise ArgumentError(f"jacobian: expected strategy 'reverse-mode' or 'forward-mode'; got {strategy!r}", "leave it out")
     with enable_grad():
         leaves, outputs, several_out = _run("jacobian", func, inputs, create_graph)
         rows = [_rows(y, leaves, create_graph, strict) for y in outputs]
@@ -104,9 +102,7 @@ def _as_tuple(where: str, tensors) -> tuple:
     made = tensors if isinstance(tensors, tuple) else (tensors,)
     for x in made:
         if not isinstance(x, Tensor):
-            raise ArgumentError(
-                f"{where}: expected a Tensor or a tuple of Tensors; got {type(x).__name__}", "badak.tensor(data)"
-            )
+            raise ArgumentError(f"{where}: expected a Tensor or a tuple of Tensors; got {type(x).__name__}", "badak.tensor(data)")
     return made
 
 
@@ -146,9 +142,7 @@ def _rows(y, leaves: list, create_graph: bool, strict: bool) -> list:
         one[i] = 1
         rows.append(_slopes([y], leaves, [one.reshape(y.shape)], create_graph, strict))
     return [
-        stack([row[k] for row in rows]).reshape(*y.shape, *x.shape)
-        if rows
-        else zeros_like(x).new_zeros((*y.shape, *x.shape))
+        stack([row[k] for row in rows]).reshape(*y.shape, *x.shape) if rows else zeros_like(x).new_zeros((*y.shape, *x.shape))
         for k, x in enumerate(leaves)
     ]
 

@@ -41,9 +41,7 @@ def gradcheck(
             "x = badak.randn(3, dtype=badak.float64, requires_grad=True)",
         )
     if any(inputs[i]._array.dtype != np.float64 for i in checked):
-        raise ArgumentError(
-            "gradcheck: expected float64 inputs; in float32 rounding hides what is looked for", "x.double()"
-        )
+        raise ArgumentError("gradcheck: expected float64 inputs; in float32 rounding hides what is looked for", "x.double()")
     try:
         for o in range(len(_outputs(func, inputs))):
             for i in checked:
@@ -77,11 +75,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_output
 
 def _outputs(func, inputs) -> list[Tensor]:
     made = func(*inputs)
-    return [
-        y
-        for y in (made if isinstance(made, tuple | list) else (made,))
-        if isinstance(y, Tensor) and y.is_floating_point()
-    ]
+    return [y for y in (made if isinstance(made, tuple | list) else (made,)) if isinstance(y, Tensor) and y.is_floating_point()]
 
 
 def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None:

@@ -25,14 +25,22 @@ BY = {"passages": passages, "lines": lines}
 @click.argument("model", type=PLACE)
 @click.argument("texts", nargs=-1)
 @click.option("--in", "files", type=PLACE, multiple=True, metavar="PATH", help="a text file or a folder of them")
-@click.option("--by", type=click.Choice(list(BY)), default="passages", show_default=True,
-              help="what one text of a file is: a passage up to an empty line, or each line")
+@click.option(
+    "--by",
+    type=click.Choice(list(BY)),
+    default="passages",
+    show_default=True,
+    help="what one text of a file is: a passage up to an empty line, or each line",
+)
 @click.option("--save", type=PLACE, metavar="DIR", help="keep texts and vectors in this folder, to search in with --index")
 @click.option("--index", type=PLACE, metavar="DIR", help="search in what --save kept, instead of in texts")
 @click.option("--search", metavar="QUERY", help="show the texts that are nearest to this one in meaning")
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many to show")
-@click.option("--precision", type=click.Choice(list(PRECISIONS)),
-              help="numbers of the Linear weights: bf16 and int8 are faster and less exact  [default float32, or the index's]")
+@click.option(
+    "--precision",
+    type=click.Choice(list(PRECISIONS)),
+    help="numbers of the Linear weights: bf16 and int8 are faster and less exact  [default float32, or the index's]",
+)
 @click.option("-o", "--out", type=PLACE, metavar="FILE", help="write the vectors (texts, width) as a .npy file")  # fmt: skip
 def command(
     model: str, texts: tuple[str, ...], files: tuple[str, ...], by: str, save: str | None, index: str | None, search: str | None,

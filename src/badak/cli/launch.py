@@ -20,9 +20,7 @@ ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak th
     metavar="N",
     help="How many ranks.  [default: one for each core]",
 )
-@click.option(
-    "--hosts", type=str, metavar="FILE", help='Machines to use, a line "name:ranks" for each; reached by ssh.'
-)
+@click.option("--hosts", type=str, metavar="FILE", help='Machines to use, a line "name:ranks" for each; reached by ssh.')
 @click.option(
     "--restarts",
     type=click.IntRange(0),

@@ -30,17 +30,11 @@ class WithExamples(click.Command):
 
 
 @click.command(cls=WithExamples)
-@click.option(
-    "-o", "--output", type=PLACE, default="look.html", show_default=True, metavar="FILE", help="where the page goes"
-)
+@click.option("-o", "--output", type=PLACE, default="look.html", show_default=True, metavar="FILE", help="where the page goes")
 @click.option("--target", metavar="TEXT", help="for a translator: the translation to look at; its own unless given")
 @click.option("--label", metavar="CLASS", help="for a classifier: the right class; the backward begins from its loss")
-@click.option(
-    "--tokens", type=click.IntRange(1), default=64, show_default=True, metavar="N", help="most tokens that are shown"
-)
-@click.option(
-    "--place", type=click.IntRange(0), metavar="N", help="the token, from 0, whose numbers each operation shows"
-)
+@click.option("--tokens", type=click.IntRange(1), default=64, show_default=True, metavar="N", help="most tokens that are shown")
+@click.option("--place", type=click.IntRange(0), metavar="N", help="the token, from 0, whose numbers each operation shows")
 @click.option("-m", "module", is_flag=True, help="RUN is the name of a module, as in python -m.")
 @click.argument("run", metavar="RUN|FOLDER|SCRIPT", type=PLACE)
 @click.argument("what", metavar="[TEXT|PICTURE]", nargs=-1)
@@ -69,9 +63,7 @@ def command(
     click.echo(say(f"{output} shows {seen.record['title']}: open it in a browser"))
 
 
-def looked(
-    run: str, what: tuple[str, ...], module: bool, asked: dict[str, str | None], most: int, place: int | None
-) -> Look:
+def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str | None], most: int, place: int | None) -> Look:
     """The look at what the arguments lead to. asked: what is known of the right answer."""
     path = Path(run)
     if module or path.is_file() or (path / "__main__.py").is_file():

@@ -89,9 +89,7 @@ def option_of(field: dataclasses.Field, kind: Any, default: Any, section: str) -
     kinds = {int: click.INT, float: click.FLOAT, str: PLACE, bool: click.BOOL}
     choice = click.Choice(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else kinds.get(kind)
     metavar = {int: "N", float: "X", str: "PATH" if name in PATHS else "NAME"}.get(kind)
-    return Section(
-        [flags, field.name], type=choice, default=None, section=section, help=describe(field, default), metavar=metavar
-    )
+    return Section([flags, field.name], type=choice, default=None, section=section, help=describe(field, default), metavar=metavar)
 
 
 def describe(field: dataclasses.Field, default: Any) -> str:

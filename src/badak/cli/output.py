@@ -61,9 +61,7 @@ def _approximate(error: UnicodeError) -> tuple[bytes | str, int]:
     """Bytes of a path that were no text (surrogates, as os.fsdecode makes them) come out again; "?" stands for the rest."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = bytes(
-        ord(one) - 0xDC00 if 0xDC80 <= ord(one) <= 0xDCFF else ord("?") for one in error.object[error.start : error.end]
-    )
+    found = bytes(ord(one) - 0xDC00 if 0xDC80 <= ord(one) <= 0xDCFF else ord("?") for one in error.object[error.start : error.end])
     return found, error.end
 
 

@@ -24,16 +24,31 @@ OUT = (".json", ".jsonl", ".ndjson")
 @click.command()
 @click.argument("run", type=PLACE)
 @click.argument("what", nargs=-1, metavar="[PICTURE... | TEXT...]")
-@click.option("--file", type=PLACE, metavar="FILE",
-              help="judge the texts of this file (gz or not): .csv, .tsv, .jsonl, .json, or one in each line; - is standard input")
+@click.option(
+    "--file",
+    type=PLACE,
+    metavar="FILE",
+    help="judge the texts of this file (gz or not): .csv, .tsv, .jsonl, .json, or one in each line; - is standard input",
+)
 @click.option("--text-column", default="", metavar="NAME", help="column or key of the texts in --file; without it the likeliest")
 @click.option("--pair-column", default="", metavar="NAME", help="column or key of the second texts, for a model of pairs")
-@click.option("--header", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
-              help="whether the first line of a table names its columns")
+@click.option(
+    "--header",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    show_default=True,
+    help="whether the first line of a table names its columns",
+)
 @click.option("--quotes/--no-quotes", default=True, help="a field of a table may stand in quotes")
 @click.option("--pair", metavar="TEXT", help="the second text, for a model of pairs")
-@click.option("--words", type=click.IntRange(0), default=5, show_default=True, metavar="N",
-              help="show the N words of a text that mattered most; 0: none, which is faster")
+@click.option(
+    "--words",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="show the N words of a text that mattered most; 0: none, which is faster",
+)
 @click.option("--json", "as_json", is_flag=True, help="print an object of JSON in a line for each: labels and all probabilities")
 @click.option("-o", "--out", type=PLACE, metavar="FILE",
               help="write these objects to a file: .jsonl, or .json for one list")  # fmt: skip

@@ -33,7 +33,5 @@ def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_t
         raise ArgumentError(
             f"{target}: ended after {profile.skipped} steps, and the first {skip} are left out", "--skip 0 measures all"
         )
-    echo(
-        f"mean of {profile.steps} steps, {kernels.info()['kernels']} kernels; milliseconds, calls and bytes of one step"
-    )
+    echo(f"mean of {profile.steps} steps, {kernels.info()['kernels']} kernels; milliseconds, calls and bytes of one step")
     click.echo("\n".join(table(profile)))

@@ -102,9 +102,7 @@ def closing_words(experiment: Experiment) -> list[str]:
         return [f"no sample: {error.cause}"]
 
 
-def open_run(
-    kind: str, preset: str | None, run: str | None, resume: str | None, values: dict[str, Any]
-) -> tuple[Run, Experiment]:
+def open_run(kind: str, preset: str | None, run: str | None, resume: str | None, values: dict[str, Any]) -> tuple[Run, Experiment]:
     """The run to go on with, or a new one made of a preset and the options given."""
     if resume is None:
         setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]), bool(values.get("folder")))]
@@ -198,9 +196,7 @@ def make_command(kind: str) -> click.Command:
     ]  # fmt: skip
     for name in sections_of(presets[first]):
         options += options_of(getattr(presets[first], name), SECTIONS[name])
-    return TrainCommand(
-        kind, params=options, callback=lambda **values: run_training(kind, **values), help=ABOUT[kind]
-    )
+    return TrainCommand(kind, params=options, callback=lambda **values: run_training(kind, **values), help=ABOUT[kind])
 
 
 command = Chooser(

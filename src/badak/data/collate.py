@@ -54,8 +54,7 @@ def collate(batch, *, collate_fn_map=None):
             return type(first)(*members) if named else members
         return _sequence_like(first, members)
     raise KindError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {type(first)}",
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}",
         "pass collate_fn, a function from a list of examples to a batch",
     )
 
@@ -111,8 +110,7 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     """Arrays of one shape as one tensor; arrays of strings or objects are refused."""
     if batch[0].dtype.kind in "SUO":
         raise KindError(
-            "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-            f"found {batch[0].dtype}",
+            f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}",
             "convert the array to numbers first",
         )
     _need_equal_shapes(batch)

@@ -322,9 +322,7 @@ def _context(value, num_workers):
     if isinstance(value, str):
         known = multiprocessing.get_all_start_methods()
         if value not in known:
-            raise ArgumentError(
-                f"multiprocessing_context option should specify a valid start method in {known}, but got {value!r}"
-            )
+            raise ArgumentError(f"multiprocessing_context option should specify a valid start method in {known}, but got {value!r}")
         return multiprocessing.get_context(value)
     if not isinstance(value, BaseContext):
         raise KindError(
@@ -343,5 +341,3 @@ def _warn_of_many(num_workers: int) -> None:
             f"the current system is {cores}",
             f"num_workers={cores}",
         )
-
-

@@ -1,10 +1,10 @@
 """Rows of different lengths as one batch: filled up to the longest, and put together with rows of like length.
 
-    ids = pad([[5, 6, 7], [8]], value=0)                   [[5, 6, 7], [8, 0, 0]]
-    padding_mask(ids, 0)                                   [[False, False, False], [False, True, True]]
+ids = pad([[5, 6, 7], [8]], value=0)                   [[5, 6, 7], [8, 0, 0]]
+padding_mask(ids, 0)                                   [[False, False, False], [False, True, True]]
 
-    order = BucketBatchSampler(lengths, tokens=4_096, multiple=8, generator=Generator().manual_seed(0))
-    loader = DataLoader(rows, batch_sampler=order, collate_fn=lambda rows: pad(rows, value=0, multiple=8))
+order = BucketBatchSampler(lengths, tokens=4_096, multiple=8, generator=Generator().manual_seed(0))
+loader = DataLoader(rows, batch_sampler=order, collate_fn=lambda rows: pad(rows, value=0, multiple=8))
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Texts to be judged, from files as others write them: a table (CSV, TSV), JSON Lines, JSON, or a text in each line.
 
-    read_records("reviews.csv", "review")               the texts of a column, each with the line at which it stands
-    read_records("pairs.jsonl", "premise", "hypothesis") pairs of texts
+read_records("reviews.csv", "review")               the texts of a column, each with the line at which it stands
+read_records("pairs.jsonl", "premise", "hypothesis") pairs of texts
 """
 
 import json
@@ -31,9 +31,7 @@ class Records:
     empty: int
 
 
-def read_records(
-    path: str | os.PathLike, text: str = "", pair: str = "", header: Header = "auto", quotes: bool = True
-) -> Records:
+def read_records(path: str | os.PathLike, text: str = "", pair: str = "", header: Header = "auto", quotes: bool = True) -> Records:
     """The texts of a file, by the end of its name; text and pair name columns or keys, without a name the likeliest is taken.
 
     In a file of lines the two texts of a pair stand with a tab between. FileError names file and line of what cannot be read.

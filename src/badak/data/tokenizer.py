@@ -231,7 +231,12 @@ class Tokenizer:
 
     @classmethod
     def train_bpe(
-        cls, texts: Iterable[str], size: int, special: Sequence[str] = (GPT2_END,), least: int = 2, progress: bool = False,
+        cls,
+        texts: Iterable[str],
+        size: int,
+        special: Sequence[str] = (GPT2_END,),
+        least: int = 2,
+        progress: bool = False,
         small: bool = False,
     ) -> "Tokenizer":
         """Byte-level BPE of `size` tokens: 256 bytes, the marks `special`, and the pairs that stand together most often.

@@ -17,9 +17,7 @@ class Categorical(Distribution):
     has_enumerate_support = True
     arg_constraints = {"probs": simplex, "logits": real_vector}
 
-    def __init__(
-        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None) -> None:
         one_of(probs, logits)
         for name, given in (("probs", probs), ("logits", logits)):
             if given is not None and given.dim() < 1:

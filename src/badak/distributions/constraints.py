@@ -29,9 +29,7 @@ class _Dependent(Constraint):
         self.is_discrete, self.event_dim = is_discrete, event_dim
 
     def check(self, value: Tensor) -> Tensor:
-        raise ArgumentError(
-            "Cannot determine validity of dependent constraint", "the `support` of a distribution that was made"
-        )
+        raise ArgumentError("Cannot determine validity of dependent constraint", "the `support` of a distribution that was made")
 
 
 class _Boolean(Constraint):
@@ -51,10 +49,7 @@ class _Numbers(Constraint):
 
     def __init__(self, **bounds: Any) -> None:
         self.__dict__.update(bounds)
-        shown = {
-            name: f"a tensor of shape {tuple(x.shape)}" if getattr(x, "ndim", 0) else f"{x}"
-            for name, x in bounds.items()
-        }
+        shown = {name: f"a tensor of shape {tuple(x.shape)}" if getattr(x, "ndim", 0) else f"{x}" for name, x in bounds.items()}
         self._shown = ", ".join(f"{name}={text}" for name, text in shown.items())
 
     def __repr__(self) -> str:
@@ -197,11 +192,7 @@ class _Independent(Constraint):
 
     def check(self, value):
         found = self.base_constraint.check(value)
-        return (
-            found.flatten(found.dim() - self.reinterpreted_batch_ndims).all(-1)
-            if self.reinterpreted_batch_ndims
-            else found
-        )
+        return found.flatten(found.dim() - self.reinterpreted_batch_ndims).all(-1) if self.reinterpreted_batch_ndims else found
 
     def __repr__(self) -> str:
         return f"Independent({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"

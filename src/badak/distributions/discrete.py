@@ -100,9 +100,7 @@ class Geometric(_Trials):
     def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         with no_grad():
-            u = empty(self._extended_shape(sample_shape), dtype=self.probs.dtype).uniform_(
-                finfo(self.probs.dtype).tiny, 1
-            )
+            u = empty(self._extended_shape(sample_shape), dtype=self.probs.dtype).uniform_(finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -152,9 +150,7 @@ class Binomial(_Trials):
         """0 .. total_count, along the first dim; of one total_count for all."""
         n = int(self.total_count.max())
         if not bool((self.total_count == n).all()):
-            raise ArgumentError(
-                "Inhomogeneous total count not supported by `enumerate_support`.", "one total_count for all"
-            )
+            raise ArgumentError("Inhomogeneous total count not supported by `enumerate_support`.", "one total_count for all")
         values = (zeros(n + 1, dtype=self._param.dtype) + 1).cumsum(0) - 1
         values = values.view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values

@@ -128,12 +128,9 @@ class Distribution:
 
     def _computed(self) -> set[str]:
         """What is computed from the rest when it is first asked for."""
-        return {
-            name
-            for kind in type(self).__mro__
-            for name, value in vars(kind).items()
-            if isinstance(value, cached_property)
-        } - (set(self._given))
+        return {name for kind in type(self).__mro__ for name, value in vars(kind).items() if isinstance(value, cached_property)} - (
+            set(self._given)
+        )
 
     _given: tuple[str, ...] = ()  # of what may be computed: what was given
 

@@ -103,9 +103,7 @@ def _geometric(p: Geometric, q: Geometric) -> Tensor:
 
 def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     if p.event_shape != q.event_shape:
-        raise ArgumentError(
-            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed", None
-        )
+        raise ArgumentError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed", None)
     logs = q._tril.diagonal(0, -2, -1).log().sum(-1) - p._tril.diagonal(0, -2, -1).log().sum(-1)
     turned = linalg.solve_triangular(q._tril, p._tril, upper=False)
     return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + mahalanobis(q._tril, q.loc - p.loc) - p.event_shape[0])
@@ -113,19 +111,13 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
 
 def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
-        raise MissingError(
-            "kl_divergence: two Independent of another number of dims", "the same reinterpreted_batch_ndims"
-        )
+        raise MissingError("kl_divergence: two Independent of another number of dims", "the same reinterpreted_batch_ndims")
     return summed(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
 def _of_bases(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
     """A transform that both share changes nothing."""
-    if (
-        [repr(t) for t in p.transforms] != [repr(t) for t in q.transforms]
-        or type(p) is not type(q)
-        or type(p) not in SHARED
-    ):
+    if [repr(t) for t in p.transforms] != [repr(t) for t in q.transforms] or type(p) is not type(q) or type(p) not in SHARED:
         raise MissingError(
             f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
             "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",

@@ -115,9 +115,7 @@ class LowRankMultivariateNormal(Distribution):
                 f"cov_factor must be a batch of matrices with shape {n} x m", "cov_factor (..., n, m) with loc (..., n)"
             )
         if cov_diag.shape[-1:] != (n,):
-            raise ArgumentError(
-                f"cov_diag must be a batch of vectors with shape {n}", "cov_diag (..., n) with loc (..., n)"
-            )
+            raise ArgumentError(f"cov_diag must be a batch of vectors with shape {n}", "cov_diag (..., n) with loc (..., n)")
         from_all = [loc.unsqueeze(-1), cov_factor[..., :1], cov_diag.unsqueeze(-1)]
         batch = broadcast_all(*from_all)[0].shape[:-2]
         self.loc, self.cov_diag = loc.expand(*batch, n), cov_diag.expand(*batch, n)

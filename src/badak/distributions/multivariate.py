@@ -43,9 +43,7 @@ class MultivariateNormal(Distribution):
             )
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:
-            raise ArgumentError(
-                f"{name} must be at least two-dimensional, with optional leading batch dimensions", None
-            )
+            raise ArgumentError(f"{name} must be at least two-dimensional, with optional leading batch dimensions", None)
         batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.__dict__[name], self._given = matrix.expand((*batch, *matrix.shape[-2:])), (name,)
         self.loc = loc.expand((*batch, loc.shape[-1]))
@@ -65,9 +63,7 @@ class MultivariateNormal(Distribution):
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
-        return linalg.inv(self._tril @ self._tril.mT).expand(
-            (*self._batch_shape, *self._event_shape, *self._event_shape)
-        )
+        return linalg.inv(self._tril @ self._tril.mT).expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
     mean = mode = property(lambda self: self.loc)
 
@@ -103,9 +99,7 @@ class Independent(Distribution):
 
     arg_constraints: dict = {}
 
-    def __init__(
-        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
         n = reinterpreted_batch_ndims
         if n > len(base_distribution.batch_shape):
             raise ArgumentError(

@@ -98,9 +98,7 @@ class Dirichlet(Distribution):
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.dim() < 1:
-            raise ArgumentError(
-                "`concentration` parameter must be at least one-dimensional.", "concentration.unsqueeze(0)"
-            )
+            raise ArgumentError("`concentration` parameter must be at least one-dimensional.", "concentration.unsqueeze(0)")
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
 
@@ -209,21 +207,12 @@ class StudentT(Distribution):
         if self._validate_args:
             self._validate_sample(value)
         y = (value - self.loc) / self.scale
-        z = (
-            self.scale.log()
-            + 0.5 * self.df.log()
-            + 0.5723649429247001
-            + lgamma(0.5 * self.df)
-            - lgamma(0.5 * (self.df + 1.0))
-        )
+        z = self.scale.log() + 0.5 * self.df.log() + 0.5723649429247001 + lgamma(0.5 * self.df) - lgamma(0.5 * (self.df + 1.0))
         return -0.5 * (self.df + 1.0) * (y**2.0 / self.df).log1p() - z
 
     def entropy(self) -> Tensor:
         half = 0.5 * self.df
         log_beta = lgamma(half) + 0.5723649429247001 - lgamma(0.5 * (self.df + 1))
         return (
-            self.scale.log()
-            + 0.5 * (self.df + 1) * (digamma(0.5 * (self.df + 1)) - digamma(half))
-            + 0.5 * self.df.log()
-            + log_beta
+            self.scale.log() + 0.5 * (self.df + 1) * (digamma(0.5 * (self.df + 1)) - digamma(half)) + 0.5 * self.df.log() + log_beta
         )

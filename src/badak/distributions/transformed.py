@@ -71,9 +71,7 @@ class TransformedDistribution(Distribution):
         total: Any = 0.0
         for transform in reversed(self.transforms):
             x = transform._inverse(value)
-            total = total - summed(
-                transform.log_abs_det_jacobian(x, value), len(self.event_shape) - transform.event_dim
-            )
+            total = total - summed(transform.log_abs_det_jacobian(x, value), len(self.event_shape) - transform.event_dim)
             value = x
         return total + summed(self.base_dist.log_prob(value), len(self.event_shape) - len(self.base_dist.event_shape))
 
@@ -167,9 +165,7 @@ class Gumbel(TransformedDistribution):
         limits = finfo(self.loc.dtype)
         number = not isinstance(loc, Tensor) and not isinstance(scale, Tensor)
         low, high = (
-            (limits.tiny, 1 - limits.eps)
-            if number
-            else (full_like(self.loc, limits.tiny), full_like(self.loc, 1 - limits.eps))
+            (limits.tiny, 1 - limits.eps) if number else (full_like(self.loc, limits.tiny), full_like(self.loc, 1 - limits.eps))
         )
         base = Uniform(low, high, validate_args=validate_args)
         back = ExpTransform().inv

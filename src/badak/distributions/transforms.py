@@ -100,9 +100,7 @@ def _elementwise(
         "_inverse": lambda self, y: back(y),
         "log_abs_det_jacobian": lambda self, x, y: slope(x, y),
     }
-    return type(
-        name, (Transform,), {"__doc__": doc, "__module__": __name__, "domain": domain, "codomain": codomain, **methods}
-    )
+    return type(name, (Transform,), {"__doc__": doc, "__module__": __name__, "domain": domain, "codomain": codomain, **methods})
 
 
 def _clipped_sigmoid(x: Tensor) -> Tensor:
@@ -187,9 +185,7 @@ class AffineTransform(Transform):
 
     event_dim = property(lambda self: self._event_dim)
     domain = codomain = property(
-        lambda self: (
-            constraints.real if not self._event_dim else constraints.independent(constraints.real, self._event_dim)
-        )
+        lambda self: constraints.real if not self._event_dim else constraints.independent(constraints.real, self._event_dim)
     )
 
     def __call__(self, x):
@@ -264,9 +260,7 @@ class IndependentTransform(Transform):
     bijective = property(lambda self: self.base_transform.bijective)
     sign = property(lambda self: self.base_transform.sign)
     domain = property(lambda self: constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims))
-    codomain = property(
-        lambda self: constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
-    )
+    codomain = property(lambda self: constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims))
 
     def __call__(self, x):
         return self.base_transform(x)

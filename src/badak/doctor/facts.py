@@ -137,9 +137,7 @@ class Back:
     """One backward()."""
 
     place: str
-    scales: list[tuple[str, float, bool]] = field(
-        default_factory=list
-    )  # of the losses: place, gradient, whether a mean
+    scales: list[tuple[str, float, bool]] = field(default_factory=list)  # of the losses: place, gradient, whether a mean
     value: float | None = None  # of what it was called of, one number
     nodes: int = 0  # operations that it went through
     thrown_away: int = 0  # gradients that were cleared before it, which no step had used

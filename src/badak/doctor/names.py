@@ -115,9 +115,7 @@ def assigned_at(module: Module, attribute: str) -> str:
     except (OSError, TypeError, SyntaxError):
         return ""
     for node in ast.walk(tree):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         for target in targets:
             if isinstance(target, ast.Attribute) and target.attr == attribute:
                 return f"{file}:{first + target.lineno - 1}"

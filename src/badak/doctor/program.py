@@ -43,9 +43,7 @@ def _stop() -> None:
     raise _Enough
 
 
-def examined(
-    program: str, arguments: list[str], is_module: bool = False, steps: int = 20, goes_on: bool = False
-) -> Checkup:
+def examined(program: str, arguments: list[str], is_module: bool = False, steps: int = 20, goes_on: bool = False) -> Checkup:
     """What the doctor says of a program. Its own output goes to stderr. goes_on: let it run to its end.
 
     Raises FileError where there is no such program, ArgumentError where it ends or fails before the first step of an optimizer.

@@ -27,9 +27,7 @@ HIDDEN = -1e4  # a score that is at most this is hidden
 
 def square(x: np.ndarray) -> float:
     """The sum of the squares."""
-    return (
-        float(np.vdot(x, x)) if x.dtype.kind == "f" and x.itemsize > 2 else float(np.square(x.astype(np.float64)).sum())
-    )
+    return float(np.vdot(x, x)) if x.dtype.kind == "f" and x.itemsize > 2 else float(np.square(x.astype(np.float64)).sum())
 
 
 def finite(x: np.ndarray) -> bool:
@@ -238,14 +236,7 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     last = dim in (-1, x.ndim - 1)
     if x.ndim >= 2 and outputs[0]._node is not None and watch.rounds < FIRST:
         watch.across[id(outputs[0]._node)] = line(4), dim, outputs[0]._array
-    if (
-        watch.rounds >= FIRST
-        or not modes.grad
-        or x.ndim < 3
-        or not last
-        or not watch.stack
-        or len(watch.open.attended) > 64
-    ):
+    if watch.rounds >= FIRST or not modes.grad or x.ndim < 3 or not last or not watch.stack or len(watch.open.attended) > 64:
         return
     keep = x > HIDDEN
     some = x.reshape(-1, *x.shape[-2:])[0]

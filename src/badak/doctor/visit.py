@@ -25,9 +25,7 @@ from badak.optim import Optimizer
 class Visit:
     """A context in which a training is watched; entering it gives the `Checkup`, which is filled when the steps are over."""
 
-    def __init__(
-        self, steps: int = 20, file: TextIO | None = None, quiet: bool = False, subject: str = "this training"
-    ):
+    def __init__(self, steps: int = 20, file: TextIO | None = None, quiet: bool = False, subject: str = "this training"):
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ArgumentError(f"doctor: steps={steps!r} leaves nothing to watch", "steps=20")
         if file is not None and not hasattr(file, "write"):
@@ -175,12 +173,7 @@ class Visit:
         used = {*watch.called, *watch.inside}
         if self.error is not None and not failed:  # another mistake ended it: an optimizer that made no step proves nothing
             trained = {id(p) for x in watch.optimizers.values() for p in x._parameters()}
-        known = {
-            id(p): p
-            for top in self.names.tops
-            for p in top.parameters()
-            if p.requires_grad and id(p) not in watch.reached
-        }
+        known = {id(p): p for top in self.names.tops for p in top.parameters() if p.requires_grad and id(p) not in watch.reached}
         return {key: p for key, p in known.items() if id(self.names.owners[key]) in used and (key in trained or failed)}
 
     def with_zero_gradient(self) -> list[Any]:

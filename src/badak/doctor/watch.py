@@ -44,9 +44,7 @@ class Watch(Observer):
         self.called: dict[int, Module] = {}  # from outside of any other module
         self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
         self.reached: dict[int, Any] = {}  # parameters that got a gradient
-        self.broken: tuple[str, str, str, int] | None = (
-            None  # (operation, place, what, step) that first made NaN or Inf
-        )
+        self.broken: tuple[str, str, str, int] | None = None  # (operation, place, what, step) that first made NaN or Inf
         self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see senses.blind
         self.broken_step = 0  # where a loss or a gradient was not finite first
         self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
@@ -292,9 +290,7 @@ class Watch(Observer):
         step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
         step.optimizer = optimizer
         self.optimizers[id(optimizer)] = optimizer
-        if not self.broken_step and any(
-            loss.value is not None and not np.isfinite(loss.value) for loss in step.trained
-        ):
+        if not self.broken_step and any(loss.value is not None and not np.isfinite(loss.value) for loss in step.trained):
             self.broken_step = step.number
         self.steps.append(step)
         self.open = Step(step.number + 1)

@@ -36,9 +36,7 @@ class _Attention:
     def sdp_kernel(self, enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
         """A block in which only these may run."""
         before = dict(self.allowed)
-        self.allowed.update(
-            flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn
-        )
+        self.allowed.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
         try:
             yield
         finally:

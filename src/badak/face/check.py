@@ -37,9 +37,7 @@ class Source:
     path: str
     tree: ast.Module
     names: dict[str, str] = field(default_factory=dict)  # local name: torch.<...>
-    imports: list[tuple[str, int]] = field(
-        default_factory=list
-    )  # other modules: dotted name, level of a relative import
+    imports: list[tuple[str, int]] = field(default_factory=list)  # other modules: dotted name, level of a relative import
     tries: list[tuple[int, int]] = field(default_factory=list)
 
 

@@ -21,9 +21,7 @@ __all__ = [
 # ---------------------------------------------------------------------- a batch
 
 
-def vmap(
-    func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
-):
+def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None):
     """func for tensors with a further dim: every tensor is taken apart at its dim, the results are stacked at out_dims.
 
         vmap(f)(x, y)[i] = f(x[i], y[i])
@@ -186,9 +184,7 @@ def jacrev(func: Callable, argnums: int = 0) -> Callable:
             for i in range(y.numel()):
                 one = zeros_like(y).reshape(-1)
                 one[i] = 1
-                row = gradients(
-                    y, leaf, one.reshape(y.shape), retain_graph=True, create_graph=again, materialize_grads=True
-                )
+                row = gradients(y, leaf, one.reshape(y.shape), retain_graph=True, create_graph=again, materialize_grads=True)
                 rows.append(row[0])
         return stack(rows).reshape(*y.shape, *leaf.shape)
 
@@ -257,11 +253,7 @@ def functional_call(
     tie_weights: bool = True, strict: bool = False,
 ) -> Any:  # fmt: skip
     """module(*args, **kwargs) with the tensors of the dicts in place of its parameters and buffers of these names."""
-    dicts = (
-        parameter_and_buffer_dicts
-        if isinstance(parameter_and_buffer_dicts, tuple | list)
-        else (parameter_and_buffer_dicts,)
-    )
+    dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, tuple | list) else (parameter_and_buffer_dicts,)
     given = {name: tensor for part in dicts for name, tensor in part.items()}
     own = {
         **dict(module.named_parameters(remove_duplicate=False)),
@@ -305,9 +297,7 @@ def stack_module_state(models: list) -> tuple[dict, dict]:
         ([n for n, _ in first.named_buffers()], lambda m: dict(m.named_buffers())),
     ):
         rows = [of(model) for model in models]
-        parts.append(
-            {n: stack([row[n] for row in rows]).detach().requires_grad_(rows[0][n].requires_grad) for n in names}
-        )
+        parts.append({n: stack([row[n] for row in rows]).detach().requires_grad_(rows[0][n].requires_grad) for n in names})
     return parts[0], parts[1]
 
 

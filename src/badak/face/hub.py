@@ -50,9 +50,7 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
                 part.write(chunk)
                 digest.update(chunk)
         if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
-            raise FileError(
-                f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")', "fetch the file again"
-            )
+            raise FileError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")', "fetch the file again")
         os.replace(part.name, place)
     except HTTPError:
         raise

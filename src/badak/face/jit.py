@@ -77,9 +77,7 @@ def save(m, f, *args, **kwargs) -> NoReturn:
 
 def load(f, *args, **kwargs) -> NoReturn:
     """Raises MissingError: such a file holds a program, which badak does not run."""
-    raise MissingError(
-        "torch.jit.load: badak does not run TorchScript", "save the state_dict with PyTorch and load that"
-    )
+    raise MissingError("torch.jit.load: badak does not run TorchScript", "save the state_dict with PyTorch and load that")
 
 
 def fork(func, *args, **kwargs):

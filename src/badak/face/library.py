@@ -23,9 +23,7 @@ def _named(qualname: Any) -> Operator:
 
 def _split(name: str) -> str:
     if name.count("::") != 1 or not all(name.split("::")):
-        raise ArgumentError(
-            f"Expected the operator's name to be of the form 'namespace::name'; got {name!r}", "'mylib::my_op'"
-        )
+        raise ArgumentError(f"Expected the operator's name to be of the form 'namespace::name'; got {name!r}", "'mylib::my_op'")
     return name
 
 

@@ -9,9 +9,7 @@ from badak.naming.table import reach
 _sharing = ["file_descriptor"]
 
 
-def spawn(
-    fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn"
-) -> Any:
+def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
     """fn(rank, *args) on nprocs ranks of this machine, as under `badak launch`; fn(0, *args) for one, in this process.
 
     Raises ArgumentError below one, MissingError for join=False, and what `badak.face.launch.spawned` raises.

@@ -157,9 +157,7 @@ def tree_unflatten(leaves: Iterable, treespec: TreeSpec) -> Any:
 def _unflatten(rest: Iterator, spec: TreeSpec) -> Any:
     if spec.is_leaf():
         return next(rest)
-    return SUPPORTED_NODES[spec.type].unflatten_fn(
-        [_unflatten(rest, child) for child in spec.children_specs], spec.context
-    )
+    return SUPPORTED_NODES[spec.type].unflatten_fn([_unflatten(rest, child) for child in spec.children_specs], spec.context)
 
 
 def tree_iter(tree: Any, is_leaf: Callable | None = None) -> Iterator:

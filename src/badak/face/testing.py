@@ -33,9 +33,7 @@ def assert_close(
     rtol and atol, both or none, are chosen by the dtype: 1.3e-6 and 1e-5 for float32. equal_nan: NaN is close to NaN.
     """
     if (rtol is None) != (atol is None):
-        raise ArgumentError(
-            "rtol and atol must both be specified or both be unspecified", "assert_close(a, b, rtol=0, atol=1e-6)"
-        )
+        raise ArgumentError("rtol and atol must both be specified or both be unspecified", "assert_close(a, b, rtol=0, atol=1e-6)")
     tolerances = None if rtol is None or atol is None else (rtol, atol)
     told = _told(actual, expected, (tolerances, equal_nan, check_dtype, check_stride, check_device), "")
     if told:

@@ -39,9 +39,7 @@ def expect_prompt(ids: Any) -> None:
     if not isinstance(ids, Tensor):
         raise KindError(f"generate: expected a prompt ids (B, T) as a Tensor; got {type(ids).__name__}", "badak.tensor([[1, 2]])")
     if ids.dim() != 2 or 0 in ids.shape:
-        raise ArgumentError(
-            f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}", ONE_ROW
-        )
+        raise ArgumentError(f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}", ONE_ROW)
     _expect_whole(ids)
 
 

@@ -11,9 +11,7 @@ from badak.nn import Module
 from badak.tensor import Tensor
 
 
-def fill_mask(
-    model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Sequence[int] = ()
-) -> list[list[tuple[int, float]]]:
+def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Sequence[int] = ()) -> list[list[tuple[int, float]]]:
     """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability).
 
     The tokens `never` are not among them; the probabilities of all others add up to 1.

@@ -1,7 +1,7 @@
 """A folder of Hugging Face as something that writes: its model, its tokenizer, where a text ends, how a conversation is put.
 
-    writer = open_folder("SmolLM2-135M-Instruct")
-    "".join(write_on(writer.model, writer.vocabulary, "Once", SampleConfig(), writer.ends))
+writer = open_folder("SmolLM2-135M-Instruct")
+"".join(write_on(writer.model, writer.vocabulary, "Once", SampleConfig(), writer.ends))
 """
 
 import importlib.util

@@ -1,7 +1,7 @@
 """Texts, and pairs of texts, as the tokens that an encoder reads: marks around them, their ends cut off, in bounded memory.
 
-    [CLS] tokens [SEP]                          a text
-    [CLS] tokens [SEP] tokens [SEP]             a pair: segment 0 up to the first [SEP], segment 1 from there on
+[CLS] tokens [SEP]                          a text
+[CLS] tokens [SEP] tokens [SEP]             a pair: segment 0 up to the first [SEP], segment 1 from there on
 """
 
 import re

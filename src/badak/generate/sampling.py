@@ -284,9 +284,7 @@ def _ended(text: Tensor, prompt: int, eos: Ends) -> Tensor:
     return text if place is None else text[: prompt + place + 1]
 
 
-def beam_search(
-    model: Module, ids: Tensor, config: SampleConfig, eos: Ends = None, never: Sequence[int] = ()
-) -> Tensor:
+def beam_search(model: Module, ids: Tensor, config: SampleConfig, eos: Ends = None, never: Sequence[int] = ()) -> Tensor:
     """For each prompt of ids (B, T) the likeliest of the texts that `config.beams` beams find, (B, T + new), filled up with `eos`.
 
         score = sum of log p(token | what stands before) / (number of new tokens)^length_penalty

@@ -142,11 +142,7 @@ def known(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
     if unknown is not None and (ids == unknown).any():
         word = next(word for word in prompt.split() if unknown in vocabulary.encode(word))
         near = [token for token in vocabulary.tokens if token.strip(",.;").lower() == word.strip(",.;").lower()]
-        hint = (
-            f"the model knows {' and '.join(near)}"
-            if near
-            else "use the words of the training text, as they stand there"
-        )
+        hint = f"the model knows {' and '.join(near)}" if near else "use the words of the training text, as they stand there"
         raise ArgumentError(f"the model has never seen the word {word!r}", hint)
     return ids
 

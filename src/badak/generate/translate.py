@@ -1,8 +1,8 @@
 """From one language to another: sentences through a Seq2Seq, the beams of many of them at once.
 
-    translate(model, tokenizer, ["ein hund rennt."], TranslateConfig())          ["a dog is running."]
-    cross_attention(model, source, target)                                       which words each word was made of
-    bleu(hypotheses, references, lowercase=True)                                 how near they are, and how that was counted
+translate(model, tokenizer, ["ein hund rennt."], TranslateConfig())          ["a dog is running."]
+cross_attention(model, source, target)                                       which words each word was made of
+bleu(hypotheses, references, lowercase=True)                                 how near they are, and how that was counted
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -55,6 +55,4 @@ def function(hook: object) -> Callable:
     """The hook itself, where it can be called."""
     if callable(hook):
         return hook
-    raise KindError(
-        f"hook: expected a function; got {type(hook).__name__}", "pass the function itself, without calling it"
-    )
+    raise KindError(f"hook: expected a function; got {type(hook).__name__}", "pass the function itself, without calling it")

@@ -89,9 +89,7 @@ class Floor:
         shown: list[Place] = []
         for level in self.levels:
             place = level.place
-            if place is None or any(
-                p.path == place.path and p.first <= place.first <= place.last <= p.last for p in shown
-            ):
+            if place is None or any(p.path == place.path and p.first <= place.first <= place.last <= p.last for p in shown):
                 continue
             shown.append(place)
             yield level, place
@@ -116,9 +114,7 @@ def floor_of(thing: Any) -> Floor:
         name, thing, others = find(thing)
     else:
         if not (callable(thing) or isinstance(thing, Module | Optimizer)):
-            raise KindError(
-                f"floor: {type(thing).__name__} is no function", 'badak.floor(F.softmax), or badak.floor("softmax")'
-            )
+            raise KindError(f"floor: {type(thing).__name__} is no function", 'badak.floor(F.softmax), or badak.floor("softmax")')
         if isinstance(thing, Module | Optimizer):
             thing = type(thing)
         if isinstance(thing, type) and issubclass(thing, Op):

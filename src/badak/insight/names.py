@@ -30,17 +30,12 @@ def public_names(module: Any) -> list[str]:
     """The names that a namespace offers: not private, not its submodules."""
     if isinstance(module, type):
         return sorted(
-            name
-            for base in module.__mro__[:-1]
-            for name in vars(base)
-            if name[0] != "_" and callable(getattr(base, name))
+            name for base in module.__mro__[:-1] for name in vars(base) if name[0] != "_" and callable(getattr(base, name))
         )
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     things = {name: getattr(module, name) for name in names if not inspect.ismodule(getattr(module, name))}
     if not hasattr(module, "__path__") and not hasattr(module, "__all__"):  # a file: what it imports is not its own
-        own = {
-            name: thing for name, thing in things.items() if home(function_of(thing) or thing) in ("", module.__name__)
-        }
+        own = {name: thing for name, thing in things.items() if home(function_of(thing) or thing) in ("", module.__name__)}
         things = own or things
     return sorted(things, key=str.lower)
 
@@ -77,11 +72,7 @@ def find(name: str) -> tuple[str, Any, tuple[str, ...]]:
     near = difflib.get_close_matches(last, everything(), n=4, cutoff=0.6) or difflib.get_close_matches(
         last.lower(), everything(), n=4, cutoff=0.5
     )
-    fix = (
-        f"did you mean {', '.join(everything()[each][0] for each in near)}?"
-        if near
-        else "docs/api.md lists the public names"
-    )
+    fix = f"did you mean {', '.join(everything()[each][0] for each in near)}?" if near else "docs/api.md lists the public names"
     raise ArgumentError(f"floor: no public name of badak is called {name[:60]!r}", fix)
 
 

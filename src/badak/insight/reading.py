@@ -29,9 +29,7 @@ _TENSORS = frozenset(
 _ROOMS = ("badak.tensor.", "badak.nn.functional.")  # whose functions give tensors, as a rule
 _LOOP = ast.For | ast.comprehension
 _COMPARED = ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq | ast.NotEq
-_PLAIN = frozenset(
-    name for kind in (np.ndarray, str, list, dict, set, int, np.random.RandomState) for name in dir(kind)
-)
+_PLAIN = frozenset(name for kind in (np.ndarray, str, list, dict, set, int, np.random.RandomState) for name in dir(kind))
 _PARTS = frozenset("T mT H mH real imag data grad".split())  # attributes of a tensor that are tensors
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "remainder",
@@ -61,11 +59,7 @@ class Reading:
                 _add(self.layers, value)
         elif isinstance(value, np.ufunc):
             _add(self.numpy, value.__name__)
-        elif (
-            callable(value)
-            and str(getattr(value, "__module__", "")).startswith("numpy")
-            and not isinstance(value, type)
-        ):
+        elif callable(value) and str(getattr(value, "__module__", "")).startswith("numpy") and not isinstance(value, type):
             _add(self.numpy, value.__name__)
         elif isinstance(value, list | tuple | dict | set | frozenset) and depth < 2:  # a table of functions
             for part in value.values() if isinstance(value, dict) else value:
@@ -89,11 +83,7 @@ def _plain_name(function: FunctionType) -> str:
     if not space.startswith("badak.kernels.plain.") or space.endswith("._arrays"):
         return ""
     listed = vars(plain).get(function.__name__)
-    return (
-        function.__name__
-        if listed and function_of(listed) is function
-        else f"{space.rpartition('.')[2]}.{function.__name__}"
-    )
+    return function.__name__ if listed and function_of(listed) is function else f"{space.rpartition('.')[2]}.{function.__name__}"
 
 
 @cache
@@ -113,20 +103,12 @@ class _Scope:
         cells = zip(function.__code__.co_freevars, function.__closure__ or ())
         self.known = vars(builtins) | function.__globals__ | {name: _content(cell) for name, cell in cells}
         arguments = node.args
-        names = [
-            each.arg
-            for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg)
-            if each
-        ]
+        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg) if each]
         local = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-        hinted = [
-            each for each in arguments.args if isinstance(each.annotation, ast.Name) and each.annotation.id == "Tensor"
-        ]
+        hinted = [each for each in arguments.args if isinstance(each.annotation, ast.Name) and each.annotation.id == "Tensor"]
         inner = [each.arg for each in ast.walk(node) if isinstance(each, ast.arg)]  # of lambdas too
         self.tensors = {name for name in inner if name in _TENSORS} | {each.arg for each in hinted}
-        self.sets = {
-            name for each in ast.walk(node) if isinstance(each, ast.Assign) for name in self._kernel_sets(each)
-        }
+        self.sets = {name for each in ast.walk(node) if isinstance(each, ast.Assign) for name in self._kernel_sets(each)}
         for name in (*names, *local):
             self.known.pop(name, None)
         if owner is not None and names:

@@ -86,9 +86,7 @@ def place_of(thing: Any) -> Place | None:
         path = _file_of(thing)
         if path is None:
             return None
-        return next(
-            (_place(path, node) for name, node in _walk_classes(tree_of(path)) if name == thing.__qualname__), None
-        )
+        return next((_place(path, node) for name, node in _walk_classes(tree_of(path)) if name == thing.__qualname__), None)
     function = function_of(thing)
     node = function and node_of(function)
     return _place(Path(function.__code__.co_filename), node) if function and node else None
@@ -97,9 +95,7 @@ def place_of(thing: Any) -> Place | None:
 def assigned(path: Path, name: str) -> Place | None:
     """Where a file says `name = ...` or imports it under that name."""
     for node in tree_of(path).body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         names = [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
         if name in names:
             return _place(path, node)

@@ -111,9 +111,7 @@ def entries(cls: type) -> list[str]:
     if issubclass(cls, Optimizer):
         return [name for name in ("step", "_update") if hasattr(cls, name)]
     bases = [base for base in cls.__mro__ if home(base).startswith("badak.") and base is not Tensor]
-    return sorted(
-        {name for base in bases[:2] for name in vars(base) if callable(getattr(cls, name, None)) and name != "__new__"}
-    )
+    return sorted({name for base in bases[:2] for name in vars(base) if callable(getattr(cls, name, None)) and name != "__new__"})
 
 
 def reaches(thing: Any) -> bool:

@@ -84,9 +84,7 @@ def load(folder: str | os.PathLike) -> Checkpoint:
 
 def load_model(folder: str | os.PathLike) -> tuple[dict[str, Tensor], Any]:
     """The model's tensors alone, and the origin, checked as `load` does."""
-    return _with_index(
-        as_path(folder), lambda place, index: (_tensors(place, MODEL, index), _decode(place, index, "origin", {}))
-    )
+    return _with_index(as_path(folder), lambda place, index: (_tensors(place, MODEL, index), _decode(place, index, "origin", {})))
 
 
 def read_step(folder: str | os.PathLike) -> int:
@@ -208,9 +206,7 @@ def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor
         if candidate.is_file() and _mismatch(candidate, said) is None:
             return safetensors.load_file(candidate)
     if not path.is_file():
-        raise FileError(
-            f"{path}: no such file, but {INDEX} (step {index['step']}) needs it", "restore the folder from a copy"
-        )
+        raise FileError(f"{path}: no such file, but {INDEX} (step {index['step']}) needs it", "restore the folder from a copy")
     raise FileError(
         f"{path}: damaged, or of another step than {INDEX} (step {index['step']}): {_mismatch(path, said)}",
         f"restore {name} and {INDEX} from one copy of the folder",
@@ -231,6 +227,4 @@ def _mismatch(path: Path, said: dict[str, Any]) -> str | None:
 
 
 def _broken(path: Path, what: str) -> FileError:
-    return FileError(
-        f"{path}: damaged, or not a checkpoint of badak: {what}", "restore it from a copy, or start the run anew"
-    )
+    return FileError(f"{path}: damaged, or not a checkpoint of badak: {what}", "restore it from a copy, or start the run anew")

@@ -139,9 +139,7 @@ def _to_json(value: Any) -> Any:
 def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
     """A `cls` from `table`, or None after adding to `problems`."""
     if not isinstance(table, dict):
-        problems.append(
-            f"expected {'a table' if not prefix else prefix[:-1] + ' to be a table'} of settings; got {_kind(table)}"
-        )
+        problems.append(f"expected {'a table' if not prefix else prefix[:-1] + ' to be a table'} of settings; got {_kind(table)}")
         return None
     before = len(problems)
     hints = typing.get_type_hints(cls)
@@ -168,9 +166,7 @@ def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
 
 def _unknown(prefix: str, key: str, known: dict[str, Any]) -> str:
     near = difflib.get_close_matches(key[:LETTERS], known, n=1, cutoff=0.5)  # its time grows with the square
-    return f"unknown key '{prefix}{line(key)}'" + (
-        f" (nearest: '{prefix}{near[0]}')" if near else f" (known: {', '.join(known)})"
-    )
+    return f"unknown key '{prefix}{line(key)}'" + (f" (nearest: '{prefix}{near[0]}')" if near else f" (known: {', '.join(known)})")
 
 
 def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
@@ -187,9 +183,7 @@ def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
     if origin in (list, tuple) and isinstance(value, list):
         inner = [arguments[0]] * len(value) if origin is list or arguments[1:] == (...,) else list(arguments)
         if len(inner) == len(value):
-            return origin(
-                _convert(one, item, f"{name}[{at}]", problems) for at, (one, item) in enumerate(zip(inner, value))
-            )
+            return origin(_convert(one, item, f"{name}[{at}]", problems) for at, (one, item) in enumerate(zip(inner, value)))
     if origin is dict and isinstance(value, dict):
         return {key: _convert(arguments[1], item, f"{name}.{line(key)}", problems) for key, item in value.items()}
     if not _fits(kind, value):

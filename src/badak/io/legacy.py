@@ -1,7 +1,7 @@
 """The format of PyTorch before 1.6: several pickles, one after the other, then the bytes of the storages.
 
-    a magic number, the version 1001, {"little_endian": ...}, the object, the list of the storages' keys,
-    and for each key: how many numbers (int64), then the numbers
+a magic number, the version 1001, {"little_endian": ...}, the object, the list of the storages' keys,
+and for each key: how many numbers (int64), then the numbers
 """
 
 import io

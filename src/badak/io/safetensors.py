@@ -70,9 +70,7 @@ class Entry(NamedTuple):
     stop: int
 
 
-def save_file(
-    tensors: Mapping[str, Any], filename: str | os.PathLike, metadata: Mapping[str, str] | None = None
-) -> None:
+def save_file(tensors: Mapping[str, Any], filename: str | os.PathLike, metadata: Mapping[str, str] | None = None) -> None:
     """Write named tensors (Tensors or NumPy arrays) to `filename`: to a temporary name first, then renamed.
 
     Names that share the very same memory (tied weights) are stored once; the metadata says which name stands for which.
@@ -158,9 +156,7 @@ def _plan(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None) -> tup
 def _array_of(name: str, value: Any) -> np.ndarray:
     array = value._array if isinstance(value, Tensor) else value
     if not isinstance(name, str) or name == "__metadata__":
-        raise ArgumentError(
-            f"save_file: expected names that are strings, and not '__metadata__'; got {name!r}", "rename it"
-        )
+        raise ArgumentError(f"save_file: expected names that are strings, and not '__metadata__'; got {name!r}", "rename it")
     if not isinstance(array, np.ndarray):
         raise ArgumentError(
             f"save_file: expected tensors or NumPy arrays; '{name}' is a {type(value).__name__}",

@@ -1,9 +1,9 @@
 """JSON that carries its own checksum: a byte that changed is noticed, wherever it stands.
 
-    {
-     "step": 12,
-     "sha256": "..."        of all bytes before it
-    }
+{
+ "step": 12,
+ "sha256": "..."        of all bytes before it
+}
 """
 
 import hashlib

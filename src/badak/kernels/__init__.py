@@ -118,6 +118,4 @@ def _load(name: str, where: str) -> ModuleType:
     try:
         return _import_fast()
     except ImportError as error:
-        raise ArgumentError(
-            f"{where}: the fast kernels cannot be imported ({error})", f'{INSTALL}, or choose "plain"'
-        ) from error
+        raise ArgumentError(f"{where}: the fast kernels cannot be imported ({error})", f'{INSTALL}, or choose "plain"') from error

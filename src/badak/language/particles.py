@@ -18,7 +18,7 @@ _SHORT = re.compile(r"(^|[^aeiou])[aeiou](p|t|ck|k|b)$")  # 맵, 비트, 블록:
 
 
 def of_list(form: str) -> tuple[str, str]:
-    """ ("또는", "을를") of the form "또는을를", ("", "을를") of "을를"."""
+    """("또는", "을를") of the form "또는을를", ("", "을를") of "을를"."""
     word = next((word for word in LISTS if form.startswith(word)), "")
     return word, form[len(word) :]
 

@@ -72,12 +72,8 @@ def _join(found: list[Attended], one: Attended) -> None:
 
 
 def _weights(inputs: list, attributes: dict[str, Any]) -> np.ndarray:
-    q, k, v, keep, bias, drop = (
-        None if x is None else x[:1] if i < 3 or x.ndim == 4 else x for i, x in enumerate(inputs)
-    )
-    made = kernels.of(q).attention(
-        q, k, v, keep, bias, attributes.get("causal"), attributes.get("scale"), None, 0.0, True
-    )
+    q, k, v, keep, bias, drop = (None if x is None else x[:1] if i < 3 or x.ndim == 4 else x for i, x in enumerate(inputs))
+    made = kernels.of(q).attention(q, k, v, keep, bias, attributes.get("causal"), attributes.get("scale"), None, 0.0, True)
     return floats(made[2][0])
 
 
@@ -98,9 +94,7 @@ def _multiplies(reader: Ran, run: Ran, consumers: dict[int, list[Ran]], depth: i
     if reader.op in (MatMul, Contract):
         return True
     same = reader.output.shape == run.output.shape and reader.op is not Softmax
-    return bool(
-        same and depth and any(_multiplies(each, run, consumers, depth - 1) for each in readers(reader, consumers))
-    )
+    return bool(same and depth and any(_multiplies(each, run, consumers, depth - 1) for each in readers(reader, consumers)))
 
 
 def _lower(weights: np.ndarray) -> bool:
@@ -145,9 +139,7 @@ def does(weights: np.ndarray, kind: str, ids: list[int] | None) -> dict[str, Any
     T, S = weights.shape
     rows = weights.sum(axis=-1) > 0
     i = np.arange(T)
-    at = (
-        i + (S - T) if kind == "self" else np.round(i * (S - 1) / max(T - 1, 1)).astype(int)
-    )  # the key of each query's own place
+    at = i + (S - T) if kind == "self" else np.round(i * (S - 1) / max(T - 1, 1)).astype(int)  # the key of each query's own place
     scores: dict[str, float] = {}
 
     def share(name: str, columns: np.ndarray, asked: np.ndarray) -> None:
@@ -218,9 +210,7 @@ def heads(each: Attended, code: str, most: int, ids: list[int] | None) -> list[d
     T, S = each.weights.shape[1:]
     shown = each.weights[:, : min(T, most), : min(S, most)]
     packed = lower(each, most)
-    return [
-        {"data": fixed_point(p, code, packed), **does(whole, each.kind, ids)} for p, whole in zip(shown, each.weights)
-    ]
+    return [{"data": fixed_point(p, code, packed), **does(whole, each.kind, ids)} for p, whole in zip(shown, each.weights)]
 
 
 def lower(each: Attended, most: int) -> bool:

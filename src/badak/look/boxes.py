@@ -34,11 +34,7 @@ class Boxes:
         """ends: what the run was made for, its answer and its loss; place: the token whose numbers are shown."""
         self._sequences, self._layers, self._place = sequences, layers, place
         needed = {run.number for end in ends for run in end.inside()}
-        every = [
-            run
-            for run in trace.runs
-            if run.number in needed and run.live and not run.moves and run.output.dtype.kind in "fV"
-        ]
+        every = [run for run in trace.runs if run.number in needed and run.live and not run.moves and run.output.dtype.kind in "fV"]
         self.runs = _fitting(every, layers)
         self.left_out = len(every) - len(self.runs)
         self._numbers = {run.number: i for i, run in enumerate(self.runs)}
@@ -56,9 +52,7 @@ class Boxes:
 
     def records(self) -> list[dict[str, Any]]:
         """The boxes, in the order in which they ran."""
-        order = {
-            run.number: i for i, run in enumerate(sorted((r for r in self.runs if r.order >= 0), key=lambda r: r.order))
-        }
+        order = {run.number: i for i, run in enumerate(sorted((r for r in self.runs if r.order >= 0), key=lambda r: r.order))}
         return [self._record(run, order.get(run.number)) for run in self.runs]
 
     def _record(self, run: Ran, order: int | None) -> dict[str, Any]:
@@ -78,9 +72,7 @@ class Boxes:
         row = Row(run, x, np.zeros(0) if y is None else y, came, dx, place, role)
         known = y is not None
         inputs = [
-            self._input(name, run, i, row)
-            for i, name in enumerate(names)
-            if i < len(run.inputs) and run.inputs[i] is not None
+            self._input(name, run, i, row) for i, name in enumerate(names) if i < len(run.inputs) and run.inputs[i] is not None
         ]
         return {
             "kind": run.op.__name__,

@@ -42,9 +42,7 @@ def kind_of(op: type[Op]) -> dict[str, Any]:
         for level in floor.levels
         if level.place is not None and level.floor in ("op", "forward", "backward", "plain", "fast")
     ]
-    inside = [
-        each for each in places if each["floor"] not in ("forward", "backward")
-    ]  # they stand in the op, which is shown
+    inside = [each for each in places if each["floor"] not in ("forward", "backward")]  # they stand in the op, which is shown
     return {
         "title": op.name.replace("_", " "),
         "formula": forward,
@@ -76,11 +74,7 @@ def _code(floor: str, name: str, place: Place) -> dict[str, Any]:
     lines = place.code().splitlines()
     if len(lines) > LINES:
         lines = [*lines[: LINES - 1], "..."]
-    file = (
-        place.path.relative_to(PACKAGE.parent).as_posix()
-        if place.path.is_relative_to(PACKAGE.parent)
-        else place.path.name
-    )
+    file = place.path.relative_to(PACKAGE.parent).as_posix() if place.path.is_relative_to(PACKAGE.parent) else place.path.name
     return {"floor": floor, "name": name, "file": file, "line": place.first, "code": "\n".join(lines)}
 
 

@@ -106,9 +106,7 @@ def _seen(model: Module, batch: Batch, asked: Asked, kept: Kept, axis: int) -> S
         seen.place = _place(seen, asked.place)
         _backward(seen, _loss(seen, _labels(asked.labels, rows, axis), asked))
     if asked.place is None:
-        seen.place = max(
-            (t for t, label in enumerate((seen.wanted or [])[: seen.most]) if label >= 0), default=seen.place
-        )
+        seen.place = max((t for t, label in enumerate((seen.wanted or [])[: seen.most]) if label >= 0), default=seen.place)
     return seen
 
 
@@ -117,9 +115,7 @@ def first_row(batch: Batch, axis: int) -> tuple[Batch, int]:
     text = next((leaf for leaf in batch.leaves.values() if leaf.integer and leaf.array.ndim > axis), None)
     main = text or next(iter(batch.leaves.values()))
     if main.array.ndim <= max(axis, 1) or main.array.shape[axis] == 0:
-        raise ArgumentError(
-            f"look: {main.name} of shape {main.array.shape} holds no row of a batch", "a batch of one row: x[None]"
-        )
+        raise ArgumentError(f"look: {main.name} of shape {main.array.shape} holds no row of a batch", "a batch of one row: x[None]")
     rows = main.array.shape[axis]
 
     def cut(leaf: Leaf) -> np.ndarray:
@@ -210,9 +206,7 @@ def _loss(seen: Seen, labels: Tensor | None, asked: Asked) -> Tensor | None:
 
 def _cross_entropy(answer: Answer | None, labels: Tensor) -> Tensor:
     if answer is None:
-        raise ArgumentError(
-            "look: labels for a model that gives no logits", "loss=lambda output: ..., a function of what it gives"
-        )
+        raise ArgumentError("look: labels for a model that gives no logits", "loss=lambda output: ..., a function of what it gives")
     logits = answer.tensor.reshape(-1, answer.tensor.shape[-1])
     if len(labels) != len(logits):
         raise ShapeError(
@@ -261,11 +255,7 @@ def _wanted(run: Ran | None, seen: Seen) -> list[int] | None:
         return None
     count = len(seen.answer.logits)
     for each in reversed(run.inside()):
-        if (
-            each.op in (CrossEntropy, NLL)
-            and each.inputs[1] is not None
-            and each.inputs[1].size in {count, max(count - 1, 1)}
-        ):
+        if each.op in (CrossEntropy, NLL) and each.inputs[1] is not None and each.inputs[1].size in {count, max(count - 1, 1)}:
             labels = [int(i) if 0 <= i < seen.answer.logits.shape[-1] else -1 for i in each.inputs[1].reshape(-1)]
             return labels + [-1] * (count - len(labels))
     return None

@@ -57,9 +57,7 @@ class Seen:
 
 def record_of(seen: Seen) -> dict[str, Any]:
     """The record."""
-    ends = [
-        run for run in (seen.answer.run if seen.answer else None, seen.loss_run) if run is not None
-    ] or seen.trace.runs[-1:]
+    ends = [run for run in (seen.answer.run if seen.answer else None, seen.loss_run) if run is not None] or seen.trace.runs[-1:]
     boxes = Boxes(seen.trace, ends, seen.sequences, seen.streams, seen.layers, seen.place)
     each = seen.answer is None or seen.answer.each
     shown = min(seen.sequences[seen.answering].length, seen.most) if each else 1
@@ -225,9 +223,7 @@ def _lens(seen: Seen, shown: int) -> dict[str, Any] | None:
     except Exception:  # an operation that a state of another layer does not fit
         found = None
     if found is None:
-        seen.remark(
-            "no_lens", "the prediction cannot be read at every layer: the logits are not made from one stream alone"
-        )
+        seen.remark("no_lens", "the prediction cannot be read at every layer: the logits are not made from one stream alone")
         return None
     for row in found["layers"]:
         layer = seen.layers.of(seen.streams[found["stream"]].states[row["state"]].sum) if row["state"] else None

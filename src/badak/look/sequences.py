@@ -32,9 +32,7 @@ class Sequence:
     texts: list[str] = field(default_factory=list)
 
 
-def sequences_of(
-    model: Any, batch: Batch, trace: Trace, attended: list[Attended], said: str | None
-) -> tuple[Kind, list[Sequence]]:
+def sequences_of(model: Any, batch: Batch, trace: Trace, attended: list[Attended], said: str | None) -> tuple[Kind, list[Sequence]]:
     """What kind of model it is, and its sequences, the source first."""
     sides = [(each.q.reads, each.k.reads) for each in mixers(trace)]
     outputs = [x._array for x in tensors_in(trace.result) if x.dim()]

@@ -19,9 +19,7 @@ def profile_of(target: str, arguments: list[str], steps: int, skip: int, log: Ca
     if path.is_dir():
         return profile_run(path, steps, skip, log)
     if not path.is_file():
-        raise FileError(
-            f"{target}: neither a Python file nor a run folder", "badak profile train.py, or a folder of badak train"
-        )
+        raise FileError(f"{target}: neither a Python file nor a run folder", "badak profile train.py, or a folder of badak train")
     return profile_script(path, arguments, steps, skip)
 
 

@@ -29,9 +29,7 @@ def table(profile: Profile, top: int = 30) -> list[str]:
 def by_operation(profile: Profile) -> dict[str, tuple[Row, Row]]:
     """Operation -> its forward and its backward row."""
     names = {name for kind, name in profile.rows if kind in (FORWARD, BACKWARD)}
-    return {
-        name: (profile.rows.get((FORWARD, name), Row()), profile.rows.get((BACKWARD, name), Row())) for name in names
-    }
+    return {name: (profile.rows.get((FORWARD, name), Row()), profile.rows.get((BACKWARD, name), Row())) for name in names}
 
 
 def cells(name: str, forward: Row, backward: Row, steps: int, whole: float) -> tuple[str, ...]:

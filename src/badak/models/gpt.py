@@ -54,9 +54,7 @@ class Attention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model)
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(
-        self, x: Tensor, keep: AnyMask | None = None, cache: KeyValueCache | None = None, layer: int = 0
-    ) -> Tensor:
+    def forward(self, x: Tensor, keep: AnyMask | None = None, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
         B, T, C = x.shape
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
         p = self.dropout if self.training else 0.0

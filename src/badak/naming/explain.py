@@ -102,9 +102,7 @@ def other_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tupl
     """
     called = signature(function)
     known = called.parameters
-    words = {
-        name: next((word for word in (name, *_OTHER_WORDS.get(name, ())) if word in known), name) for name in kwargs
-    }
+    words = {name: next((word for word in (name, *_OTHER_WORDS.get(name, ())) if word in known), name) for name in kwargs}
     theirs = {words[name]: value for name, value in kwargs.items()}
     spread = next((name for name, each in known.items() if each.kind is Parameter.VAR_POSITIONAL and name in theirs), None)
     if len(theirs) < len(kwargs) or (theirs.keys() == kwargs.keys() and spread is None):
@@ -324,9 +322,7 @@ def _no_tensor(error: BaseException, arguments: dict) -> tuple[str, str] | None:
 
 
 def _could_be_tensor(wanted: str, value: Any) -> bool:
-    return wanted.startswith("Tensor") and (
-        isinstance(value, list | tuple | float | int) or hasattr(value, "__array__")
-    )
+    return wanted.startswith("Tensor") and (isinstance(value, list | tuple | float | int) or hasattr(value, "__array__"))
 
 
 def _fix_of(error: BaseException) -> str:

@@ -37,9 +37,7 @@ TABLE = {
         ),
         functions="rsub",
         in_place_both="neg_ negative_",
-        in_place=(
-            "float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"
-        ),
+        in_place=("float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"),
     ),
     "tensor.blocks": Names(
         both="corrcoef cov dsplit hsplit renorm rot90 vsplit",
@@ -193,10 +191,7 @@ TABLE = {
     ),
     "tensor.sparse_coo": Names(functions="sparse_coo_tensor"),
     "tensor.scatter": Names(
-        both=(
-            "as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter "
-            "slice_scatter"
-        ),
+        both=("as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"),
         in_place="index_reduce_ put_ scatter_reduce_",
     ),
     "tensor.shape": Names(
@@ -209,10 +204,7 @@ TABLE = {
         in_place="unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_",
     ),
     "tensor.sort": Names(
-        both=(
-            "argmax argmin argsort bincount histc kthvalue median mode msort quantile sort topk unique "
-            "unique_consecutive"
-        ),
+        both=("argmax argmin argsort bincount histc kthvalue median mode msort quantile sort topk unique unique_consecutive"),
         functions="bucketize searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage to_dense untyped_storage"),

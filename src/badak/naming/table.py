@@ -165,9 +165,7 @@ def is_module(dotted: str) -> bool:
     first, _, rest = dotted.partition(".")
     second = rest.partition(".")[0]
     known = _lists()["modules"]
-    return first in known and (
-        not second or first.startswith("_") or second.startswith("_") or f"{first}.{second}" in known
-    )
+    return first in known and (not second or first.startswith("_") or second.startswith("_") or f"{first}.{second}" in known)
 
 
 def is_pytorch(dotted: str) -> bool:

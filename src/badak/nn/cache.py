@@ -355,11 +355,8 @@ def _check(kept, new: Tensor, name: str) -> None:
     (batch, heads, _, size), found = kept.shape, new._array
     if found.shape[:2] != (batch, heads) or found.shape[3] != size:
         raise ShapeError(
-            f"KeyValueCache: {name} {found.shape} does not fit those kept, (batch={batch}, heads={heads}, length, "
-            f"head_dim={size})",
-            "a cache of its own for each batch of texts"
-            if found.shape[0] != batch
-            else "a cache of its own for each model",
+            f"KeyValueCache: {name} {found.shape} does not fit those kept, (batch={batch}, heads={heads}, length, head_dim={size})",
+            "a cache of its own for each batch of texts" if found.shape[0] != batch else "a cache of its own for each model",
         )
     if found.dtype != kept.dtype:
         raise DTypeError(

@@ -59,9 +59,7 @@ class Bilinear(Module):
     x1 (..., in1_features), x2 (..., in2_features) -> y (..., out_features); A (out, in1, in2).
     """
 
-    def __init__(
-        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device=None, dtype=None
-    ) -> None:
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
         super().__init__()
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = Parameter(empty(out_features, in1_features, in2_features, device=device, dtype=dtype))
@@ -104,9 +102,7 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(size, int) for size in unflattened_size):
-            raise KindError(
-                f"unflattened_size must be a tuple of ints, but found {kind(unflattened_size)} {unflattened_size!r}"
-            )
+            raise KindError(f"unflattened_size must be a tuple of ints, but found {kind(unflattened_size)} {unflattened_size!r}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input):

@@ -211,9 +211,7 @@ class PaddingMask(Mask):
     def _seen(self, T: int, S: int) -> Tensor:
         shape = tuple(self.ids.shape)
         if shape[-1] != S:
-            raise ShapeError(
-                f"Mask.padding: ids {shape} say nothing of {S} keys", "the ids of all keys, of those in a cache too"
-            )
+            raise ShapeError(f"Mask.padding: ids {shape} say nothing of {S} keys", "the ids of all keys, of those in a cache too")
         seen = self.ids != self.pad
         return seen.unsqueeze(0) if len(shape) == 1 else seen[:, None, None]  # (1, S) or (B, 1, 1, S)
 

@@ -49,9 +49,7 @@ class MaxPool3d(_MaxPool):
 class AvgPool1d(Module):
     """The mean of each window of x (N, C, L); the stride is kernel_size unless given."""
 
-    def __init__(
-        self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True
-    ) -> None:
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True) -> None:
         super().__init__()
         each = _tuple1
         self.kernel_size, self.stride = each(kernel_size), each(kernel_size if stride is None else stride)

@@ -243,9 +243,7 @@ class RNN(RNNBase):
         if nonlinearity not in ("tanh", "relu"):
             raise ArgumentError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         mode = f"RNN_{nonlinearity.upper()}"
-        super().__init__(
-            mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
-        )
+        super().__init__(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
         self.nonlinearity = nonlinearity
 
 
@@ -292,9 +290,7 @@ class GRU(RNNBase):
         device=None,
         dtype=None,
     ) -> None:
-        super().__init__(
-            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
-        )
+        super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
 
 class RNNCellBase(_Weights):
@@ -302,9 +298,7 @@ class RNNCellBase(_Weights):
 
     mode = ""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device=None, dtype=None
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device=None, dtype=None) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = num_chunks * hidden_size

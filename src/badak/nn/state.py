@@ -117,9 +117,7 @@ class State(Members):
             raise StateError("\n".join([cause, *seen]), fix, code=27 if missing or unexpected else 26)
         return _IncompatibleKeys(missing, unexpected)
 
-    def _load_from_state_dict(
-        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ) -> None:
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) -> None:
         """Load what this module itself holds. The three lists take what went wrong; nothing is raised here."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
@@ -139,9 +137,7 @@ class State(Members):
     def _load_member(self, name: str, current: Tensor, value: Any, key: str, assign: bool) -> str | None:
         """Give the member `name` its new value; the problem in words, or None."""
         if not isinstance(value, Tensor):
-            return (
-                f'While copying the parameter named "{key}", expected a Tensor from checkpoint but received {kind(value)}'
-            )
+            return f'While copying the parameter named "{key}", expected a Tensor from checkpoint but received {kind(value)}'
         if current.dim() == 0 and tuple(value.shape) == (1,):
             value = value[0]
         if value.shape != current.shape:

@@ -75,9 +75,7 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(src + self._sa_block(src, *masks))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(
-        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False
-    ) -> Tensor:
+    def _sa_block(self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False) -> Tensor:
         x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
         return self.dropout1(x)
 
@@ -339,9 +337,7 @@ class Transformer(Module):
         """src (S, B, C), tgt (T, B, C) -> (T, B, C); masks as in TransformerEncoder and TransformerDecoder."""
         check_batch(self.batch_first, src=src, tgt=tgt)
         check_features(self.d_model, src=src, tgt=tgt)
-        memory = self.encoder(
-            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
-        )
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
         return self.decoder(
             tgt,
             memory,

@@ -83,9 +83,7 @@ class Upsample(Module):
         self.scale_factor = tuple(map(float, scale_factor)) if several else float(scale_factor) if scale_factor else None
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.interpolate(
-            input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
-        )
+        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor)
 
     def extra_repr(self) -> str:
         what = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"

@@ -19,9 +19,7 @@ class GELU(Op):
     @staticmethod
     def forward(save, x, approximate="none"):
         if approximate not in ("none", "tanh"):
-            raise ArgumentError(
-                f"gelu: expected approximate 'none' or 'tanh'; got {approximate!r}", "approximate='none'"
-            )
+            raise ArgumentError(f"gelu: expected approximate 'none' or 'tanh'; got {approximate!r}", "approximate='none'")
         save.x, save.approximate = x, approximate
         return kernels.of(x).gelu(x, approximate)
 

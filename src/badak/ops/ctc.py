@@ -30,9 +30,7 @@ class CTC(Op):
 
     @staticmethod
     def backward(saved, dy):
-        dlogp = ctc.backward(
-            dy, saved.logp, saved.loss, saved.alpha, saved.places, saved.jumps, saved.steps, saved.lengths
-        )
+        dlogp = ctc.backward(dy, saved.logp, saved.loss, saved.alpha, saved.places, saved.jumps, saved.steps, saved.lengths)
         if saved.zero_infinity:
             dlogp[:, np.isinf(saved.loss)] = 0
         return dlogp, None, None, None

@@ -155,8 +155,7 @@ class Logaddexp(Op):
     @quiet
     def backward(saved, dy):
         return tuple(
-            unbroadcast(dy * np.exp(x - saved.y), x.shape) if need else None
-            for x, need in zip((saved.a, saved.b), saved.needs)
+            unbroadcast(dy * np.exp(x - saved.y), x.shape) if need else None for x, need in zip((saved.a, saved.b), saved.needs)
         )
 
 

@@ -64,6 +64,4 @@ def _out_of_range(ids, rows: int) -> RangeError:
         return RangeError(cause, f"a table of {largest + 1} positions, or texts of at most {rows} tokens", code=13)
     if largest >= rows:
         return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training", code=12)
-    return RangeError(
-        cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12
-    )
+    return RangeError(cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12)

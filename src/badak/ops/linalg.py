@@ -44,9 +44,7 @@ class Solve(Op):
     def forward(save, a, b):
         square("linalg.solve", a)
         if b.shape[:-1] != a.shape[:-1]:
-            raise ShapeError(
-                f"linalg.solve: Incompatible shapes of A and B for the equation AX = B: {a.shape} and {b.shape}", None
-            )
+            raise ShapeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B: {a.shape} and {b.shape}", None)
         save.a, save.x = a, _try(np.linalg.solve, "linalg.solve", a, b)
         return save.x
 

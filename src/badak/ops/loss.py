@@ -41,15 +41,11 @@ class CrossEntropy(Op):
         return dlogits, None, None
 
 
-def unrounded_cross_entropy(
-    save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None
-):
+def unrounded_cross_entropy(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):
     """The forward of `CrossEntropy`, whose result is float32 for logits of bfloat16."""
     all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
     if not 0.0 <= smoothing <= 1.0:
-        raise ArgumentError(
-            f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1"
-        )
+        raise ArgumentError(f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1")
     kernel = kernels.of(logits)
     loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
     save.logits, save.target, save.lse, save.weight = logits, target, lse, weight

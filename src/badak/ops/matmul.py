@@ -83,8 +83,7 @@ def _check(a, b) -> None:
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         fits = b.ndim > 1 and a.shape[-1] == b.shape[-1]
         raise ShapeError(
-            f"{cannot_multiply(a.shape, b.shape)}: matmul takes a (..., M, K) and b (..., K, N); "
-            f"got a={a.shape}, b={b.shape}",
+            f"{cannot_multiply(a.shape, b.shape)}: matmul takes a (..., M, K) and b (..., K, N); got a={a.shape}, b={b.shape}",
             "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b",
         )
 

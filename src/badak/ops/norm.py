@@ -64,9 +64,7 @@ class RMSNorm(Op):
     @staticmethod
     def backward(saved, dy):
         x, w, axes = saved.x, saved.w, saved.axes
-        dx, dw = kernels.of(dy).rms_norm_backward(
-            _flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.rstd, saved.needs
-        )
+        dx, dw = kernels.of(dy).rms_norm_backward(_flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.rstd, saved.needs)
         return _shaped(dx, x), _shaped(dw, w)
 
 

@@ -106,10 +106,7 @@ class Split(Op):
         side_by_side = _joined(dys, shape, axis)
         if side_by_side is not None:
             return side_by_side
-        whole = [
-            np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy
-            for n, dy in zip(saved.sizes, dys)
-        ]
+        whole = [np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy for n, dy in zip(saved.sizes, dys)]
         return kernels.of(whole[0]).concatenate(whole, axis)
 
 

@@ -89,11 +89,7 @@ class Xlogy(Op):
     @quiet
     def backward(saved, dy):
         a, b = saved.a, saved.b
-        da = (
-            unbroadcast(dy * np.where((a == 0) & (b <= 0), a.dtype.type(0), np.log(b)), a.shape)
-            if saved.needs[0]
-            else None
-        )
+        da = unbroadcast(dy * np.where((a == 0) & (b <= 0), a.dtype.type(0), np.log(b)), a.shape) if saved.needs[0] else None
         return da, unbroadcast(dy * (a / b), b.shape) if saved.needs[1] else None
 
 
@@ -112,11 +108,7 @@ class Xlog1py(Op):
     @quiet
     def backward(saved, dy):
         a, b = saved.a, saved.b
-        da = (
-            unbroadcast(dy * np.where((a == 0) & (b <= -1), a.dtype.type(0), np.log1p(b)), a.shape)
-            if saved.needs[0]
-            else None
-        )
+        da = unbroadcast(dy * np.where((a == 0) & (b <= -1), a.dtype.type(0), np.log1p(b)), a.shape) if saved.needs[0] else None
         return da, unbroadcast(dy * (a / (b + 1)), b.shape) if saved.needs[1] else None
 
 

@@ -72,11 +72,7 @@ class Adafactor(Matrixwise):
 
     def _shapes(self, p: Tensor) -> dict[str, tuple[int, ...]]:
         shape = tuple(p.shape)
-        return (
-            {"row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])}
-            if len(shape) > 1
-            else {"variance": shape}
-        )
+        return {"row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])} if len(shape) > 1 else {"variance": shape}
 
     def _update(self, p: Any, g: Any, memory: dict[str, Any], group: dict[str, Any]) -> None:
         begin_number(memory, "step", 0)
@@ -88,6 +84,4 @@ class Adafactor(Matrixwise):
             min(lr, step**-0.5),
             1 - lr * number(group["weight_decay"]),
         )
-        matrix_updates.adafactor(
-            p, -g if group["maximize"] else g, held, mix, rate, keep, floor, number(size), number(group["d"])
-        )
+        matrix_updates.adafactor(p, -g if group["maximize"] else g, held, mix, rate, keep, floor, number(size), number(group["d"]))

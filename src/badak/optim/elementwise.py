@@ -63,9 +63,7 @@ class Elementwise(Optimizer):
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
         if "update" in cls.__dict__:
-            cls.UPDATE = Update(
-                cls.__name__.lower(), cls.update, {name: bool(slot.when) for name, slot in cls.SLOTS.items()}
-            )
+            cls.UPDATE = Update(cls.__name__.lower(), cls.update, {name: bool(slot.when) for name, slot in cls.SLOTS.items()})
 
     def __init__(self, params: Any, settings: dict[str, Any]):
         owner = type(self).__name__
@@ -194,9 +192,7 @@ class _Batch:
         try:
             states = [state[p] for p in self.params] if counts or any(names) else []
             self.counters = [each["step"]._array for each in states] if counts else []
-            self.numbers = (
-                [[each[name]._array for name in optimizer.NUMBERS] for each in states] if optimizer.NUMBERS else []
-            )
+            self.numbers = [[each[name]._array for name in optimizer.NUMBERS] for each in states] if optimizer.NUMBERS else []
             self.columns = [self._seen([each[name]._array for each in states]) if name else None for name in names]
         except (KeyError, AttributeError):  # nothing there yet, or None or a number in its place
             return False

@@ -20,9 +20,7 @@ def a_count_or_none(owner: str, name: str, value: Any) -> None:
 
 def a_line_search(owner: str, name: str, value: Any) -> None:
     if value not in (None, "strong_wolfe"):
-        raise ArgumentError(
-            f'{owner}: expected {name} "strong_wolfe" or None; got {shown(value)}', f'{name}="strong_wolfe"'
-        )
+        raise ArgumentError(f'{owner}: expected {name} "strong_wolfe" or None; got {shown(value)}', f'{name}="strong_wolfe"')
 
 
 _CHECKS: dict[str, Check] = {
@@ -69,9 +67,7 @@ class LBFGS(Optimizer):
         check_settings("LBFGS", defaults, _CHECKS)
         super().__init__(params, defaults | ({"max_eval": max_iter * 5 // 4} if max_eval is None else {}))
         if len(self.param_groups) != 1:
-            raise ArgumentError(
-                f"LBFGS takes one group of parameters; got {len(self.param_groups)}", "LBFGS(model.parameters())"
-            )
+            raise ArgumentError(f"LBFGS takes one group of parameters; got {len(self.param_groups)}", "LBFGS(model.parameters())")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Up to max_iter steps; returns the first loss that `closure` gave."""

@@ -16,9 +16,7 @@ class Point(NamedTuple):
     slope: Any
 
 
-def strong_wolfe(
-    at: Callable[[Any], Point], start: Point, t: Any, reach: Any, most: int, close: float = 1e-9
-) -> tuple[Point, int]:
+def strong_wolfe(at: Callable[[Any], Point], start: Point, t: Any, reach: Any, most: int, close: float = 1e-9) -> tuple[Point, int]:
     """(a point whose loss has fallen and whose slope is flat enough, evaluations of `at`); the best found after `most` tries.
 
         loss(t) <= loss(0) + LESS t slope(0)          |slope(t)| <= FLATTER |slope(0)|

@@ -27,9 +27,7 @@ def fewer_than_100(owner: str, name: str, value: Any) -> None:
 
 def a_way_to_adjust(owner: str, name: str, value: Any) -> None:
     if value not in (None, "original", "match_rms_adamw"):
-        raise ArgumentError(
-            f'{owner}: expected {name} "original" or "match_rms_adamw"; got {shown(value)}', f'{name}="original"'
-        )
+        raise ArgumentError(f'{owner}: expected {name} "original" or "match_rms_adamw"; got {shown(value)}', f'{name}="original"')
 
 
 class Muon(Matrixwise):
@@ -95,6 +93,4 @@ class Muon(Matrixwise):
         matched = group["adjust_lr_fn"] == "match_rms_adamw"
         scale = 0.2 * sqrt(max(rows, columns)) if matched else sqrt(max(1, rows / max(columns, 1)))
         keep, m = 1 - lr * number(group["weight_decay"]), memory["momentum_buffer"]._array
-        matrix_updates.muon(
-            p, g, m, momentum, group["nesterov"], keep, lr * scale, powers, group["ns_steps"], number(group["eps"])
-        )
+        matrix_updates.muon(p, g, m, momentum, group["nesterov"], keep, lr * scale, powers, group["ns_steps"], number(group["eps"]))

@@ -65,9 +65,7 @@ class Optimizer:
     Raises ArgumentError for no parameters, a non-leaf tensor or one in two groups, KindError for other kinds of params.
     """
 
-    NUMBERS: ClassVar[
-        dict[str, Any]
-    ] = {}  # {a 0-d tensor that is remembered beside "step": its first value, or its setting}
+    NUMBERS: ClassVar[dict[str, Any]] = {}  # {a 0-d tensor that is remembered beside "step": its first value, or its setting}
 
     _stepping = False
     _opt_called = False  # a step was made: schedules ask for it
@@ -170,10 +168,7 @@ class Optimizer:
                 group.setdefault(name, value)
 
     def __repr__(self) -> str:
-        settings = [
-            [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
-            for group in self.param_groups
-        ]
+        settings = [[f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"] for group in self.param_groups]
         groups = [f"\nParameter Group {i}\n{''.join(lines)}" for i, lines in enumerate(settings)]
         return f"{type(self).__name__} ({''.join(groups)})"
 

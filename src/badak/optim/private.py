@@ -80,8 +80,8 @@ def _get_foreach_kernels_supported_devices() -> list[str]:
     return ["cuda", "xpu", "mtia"]
 
 
-_get_capturable_supported_devices = _get_fused_kernels_supported_devices = (
-    lambda *args, **named: _get_foreach_kernels_supported_devices()
+_get_capturable_supported_devices = _get_fused_kernels_supported_devices = lambda *args, **named: (
+    _get_foreach_kernels_supported_devices()
 )
 
 

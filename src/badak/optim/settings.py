@@ -147,9 +147,7 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
         raise KindError(f"{owner}: params is a function that was not called", "model.parameters(), with parentheses")
     if isinstance(params, (Tensor, dict)):
         kind = "one dict" if isinstance(params, dict) else "one tensor"
-        raise KindError(
-            f"{owner}: params should be an iterable of tensors or dicts; got {kind}", f"{owner}([...]), with brackets"
-        )
+        raise KindError(f"{owner}: params should be an iterable of tensors or dicts; got {kind}", f"{owner}([...]), with brackets")
     why_empty = getattr(params, "why_empty", None)  # a model's listing of parameters can tell
     groups = list(params)
     if not groups:
@@ -208,9 +206,7 @@ def _list_of(params: Any) -> list[Any]:
 
 def _check(p: Any, defaults: dict[str, Any]) -> None:
     if not isinstance(p, Tensor):
-        raise KindError(
-            f"optimizer can only optimize Tensors; one of the params is {type(p).__name__}", "pass model.parameters()"
-        )
+        raise KindError(f"optimizer can only optimize Tensors; one of the params is {type(p).__name__}", "pass model.parameters()")
     if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
         raise ArgumentError(
             f"can't optimize a non-leaf Tensor: one of shape {tuple(p.shape)} was computed from others, "

@@ -156,9 +156,7 @@ def load_state(
     numbers: Iterable[str] = (),
 ) -> defaultdict[Any, Any]:
     """The loaded memory, keyed by our own parameters, copied. numbers: what of it keeps its dtype, as "step" does."""
-    owners = {
-        number: p for theirs, ours in zip(loaded_groups, groups) for number, p in zip(theirs["params"], ours["params"])
-    }
+    owners = {number: p for theirs, ours in zip(loaded_groups, groups) for number, p in zip(theirs["params"], ours["params"])}
     made: defaultdict[Any, Any] = defaultdict(dict)
     for key, value in state.items():
         p = owners.get(key)

@@ -133,7 +133,7 @@ def _in_float32(op, inputs, attributes):
     """apply for floats of 16 bits where the operation does not take them: computed in float32, rounded once, gradients likewise."""
     narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
     if narrow.itemsize == 1:
-        raise MissingError(f'"{op.name}" not implemented for \'{narrow}\'', "x.float(): floats of 8 bits store numbers")
+        raise MissingError(f"\"{op.name}\" not implemented for '{narrow}'", "x.float(): floats of 8 bits store numbers")
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
         op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)

@@ -136,9 +136,7 @@ def _float_against(x: Tensor, other) -> Tensor:
 
 def _rounded(input, other, rounding_mode: str) -> Tensor:
     if rounding_mode not in ("floor", "trunc"):
-        raise ArgumentError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'", None
-        )
+        raise ArgumentError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'", None)
     return _whole("div", ops.FloorDiv if rounding_mode == "floor" else ops.TruncDiv, input, other)
 
 
@@ -152,7 +150,7 @@ def _whole(name: str, op, input, other) -> Tensor:
 
 def _no_two_bools(name: str, common: Tensor) -> None:
     if common._array.dtype.kind == "b":
-        raise MissingError(f'"{name}" not implemented for \'Bool\'', "x.int() first")
+        raise MissingError(f"\"{name}\" not implemented for 'Bool'", "x.int() first")
 
 
 @effects.check
@@ -232,7 +230,7 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     if input.dtype is not end.dtype:
         raise DTypeError(f"lerp: expected one dtype; got input={input.dtype}, end={end.dtype}", "end.to(input.dtype)")
     if input._array.dtype.kind in "iub":
-        raise MissingError(f'"lerp" not implemented for \'{input.dtype.word}\'', "x.float() first")
+        raise MissingError(f"\"lerp\" not implemented for '{input.dtype.word}'", "x.float() first")
     if isinstance(weight, Tensor):
         y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
     else:

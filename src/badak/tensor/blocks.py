@@ -24,9 +24,7 @@ def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
         raise ShapeError(f"expected total dims >= 2, but got total dims = {input.dim()}", "x[None]")
     a, b = (axis_of(d, input.dim()) for d in dims)
     if a == b:
-        raise ArgumentError(
-            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}", "dims=(0, 1)"
-        )
+        raise ArgumentError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}", "dims=(0, 1)")
     k %= 4
     if k == 2:
         return flip(input, a, b)

@@ -123,7 +123,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
 def _no_bits(name: str, x: Tensor) -> MissingError:
     return MissingError(
-        f'"{name}_cpu" not implemented for \'{x.dtype.word}\': bits exist in integers and booleans only', "x.bool() or x.long()"
+        f"\"{name}_cpu\" not implemented for '{x.dtype.word}': bits exist in integers and booleans only", "x.bool() or x.long()"
     )
 
 
@@ -138,9 +138,7 @@ bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> 
 def bitwise_not(input, *, out=None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
-        raise DTypeError(
-            "~ (operator.invert) is only implemented on integer and Boolean-type tensors", "mask.bool() first, or -x"
-        )
+        raise DTypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors", "mask.bool() first, or -x")
     y = Tensor._of(np.invert(input._array))
     return y if out is None else into(out, y)
 

@@ -92,9 +92,7 @@ def view_as_complex(input) -> Tensor:
             "x.float().reshape(*x.shape[:-1], -1, 2)",
         )
     if array.strides[-1] != array.itemsize or any(s % (2 * array.itemsize) for s in array.strides[:-1]):
-        raise ShapeError(
-            "Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()"
-        )
+        raise ShapeError("Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()")
     return see(ops.ViewAsComplex, input)
 
 

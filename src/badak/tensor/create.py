@@ -105,9 +105,7 @@ def _shape(size, options) -> tuple:
     except (AttributeError, TypeError):
         raise KindError(f"expected a shape of ints; got {size!r}", "zeros(2, 3) or zeros((2, 3))") from None
     if any(n < 0 for n in shape):
-        raise ShapeError(
-            f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}", "sizes are 0 or more"
-        )
+        raise ShapeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}", "sizes are 0 or more")
     return shape
 
 
@@ -128,9 +126,7 @@ def _finish(array, options) -> Tensor:
     for known in ("layout", "pin_memory", "memory_format"):
         options.pop(known, None)
     if options:
-        raise KindError(
-            f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad="
-        )
+        raise KindError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
     made = Tensor._of(array)
     effects.made(array)
     if out is not None:
@@ -243,9 +239,7 @@ def _number(x):
     return x.item() if isinstance(x, Tensor | np.generic) else x
 
 
-def arange(
-    start=None, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
-) -> Tensor:
+def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
     """start, start + step, ... below end (above it for a negative step).
 
     int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
@@ -270,23 +264,17 @@ def arange(
     wanted = to_dtype(dtype) if dtype is not None else dtypes.int64 if whole else default_dtype()
     count = max(0, -((start - end) // step)) if whole else max(0, math.ceil((end - start) / step))
     array = start + np.arange(count) * step
-    return _finish(
-        np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted)
-    )
+    return _finish(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
-def linspace(
-    start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
-) -> Tensor:
+def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does."""
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     array = _spaced(_number(start), _number(end), steps, wanted)
     return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
-def logspace(
-    start, end, steps: int, base: float = 10.0, *, dtype=None, device=None, requires_grad: bool = False
-) -> Tensor:
+def logspace(start, end, steps: int, base: float = 10.0, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     start, end = _number(start), _number(end)

@@ -23,9 +23,7 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         array = data._array if isinstance(data, Tensor) else _known(np.asarray(data))
         return array if kind is None else converted(array, kind)
     if isinstance(data, str | bytes) or data is None:
-        raise KindError(
-            f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first"
-        )
+        raise KindError(f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first")
     if isinstance(data, list | tuple) and any(issubclass(leaf, _ARRAYS) for leaf in _leaf_types(data)):
         return _stacked(data, kind)
     try:
@@ -82,9 +80,7 @@ def _check_values(array: np.ndarray, kind: np.dtype) -> None:
     if array.dtype == kind or not array.size:
         return
     if array.dtype.kind == "c" != kind.kind:
-        raise DTypeError(
-            f"tensor: expected real numbers for {kind}; got complex ones", "a complex dtype, or their real parts"
-        )
+        raise DTypeError(f"tensor: expected real numbers for {kind}; got complex ones", "a complex dtype, or their real parts")
     if kind.kind not in "iu" or array.dtype.kind not in "if":
         return
     for worst in (array.min(), array.max()):
@@ -99,9 +95,7 @@ def fit(c, kind: np.dtype, where: str):
     one = type(c)
     if kind.kind in "fV":
         if one is complex:
-            raise DTypeError(
-                f"{where}: expected a real number for a tensor of {kind}; got {c}", "c.real, or a complex tensor"
-            )
+            raise DTypeError(f"{where}: expected a real number for a tensor of {kind}; got {c}", "c.real, or a complex tensor")
         if one is int and kind.itemsize > 2 and -(2**63) <= c < 2**63:
             return c
         try:

@@ -34,9 +34,7 @@ class dtype:  # noqa: N801  (PyTorch's name)
         return _WORDS[self.name]
 
     def to_complex(self) -> "dtype":
-        return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(
-            self.name, self
-        )
+        return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
 
     def to_real(self) -> "dtype":
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
@@ -109,8 +107,7 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     found = _of_numpy.get(numpy_dtype)
     if found is None:
         raise DTypeError(
-            f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are "
-            + ", ".join(one.name for one in ALL),
+            f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are " + ", ".join(one.name for one in ALL),
             "convert it first, as in array.astype(numpy.float32)",
         )
     return found
@@ -255,9 +252,7 @@ def check_device(where) -> None:
     if asked.type == "meta":
         raise on_meta()
     if asked.type != "cpu" and not (asked.type == "cuda" and cuda_as_cpu):
-        raise DeviceError(
-            f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)"
-        )
+        raise DeviceError(f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)")
 
 
 def check_place(where) -> None:

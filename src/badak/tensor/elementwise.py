@@ -148,10 +148,7 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         bounds = [None if b is None else operand(b, "clamp") for b in (min, max)]
         wanted = result_type(input, *[b for b in bounds if b is not None])
-        bounds = [
-            b if b is None else cast(b, wanted) if isinstance(b, Tensor) else tensor_of(b, wanted, "clamp")
-            for b in bounds
-        ]
+        bounds = [b if b is None else cast(b, wanted) if isinstance(b, Tensor) else tensor_of(b, wanted, "clamp") for b in bounds]
         y = apply(select.ClampBetween, cast(input, wanted), *bounds)
     else:
         x = input
@@ -160,9 +157,7 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
                 x, _ = number(x, operand(bound, "clamp"))
         if x._array.dtype.kind == "c":
             raise DTypeError("clamp is not supported for complex types", "clamp the real and the imaginary part")
-        lo, hi = (
-            None if b is None else number(x, fit(operand(b, "clamp"), x._array.dtype, "clamp"))[1] for b in (min, max)
-        )
+        lo, hi = (None if b is None else number(x, fit(operand(b, "clamp"), x._array.dtype, "clamp"))[1] for b in (min, max))
         y = apply(select.Clamp, x, lo=lo, hi=hi)
     return y if out is None else into(out, y)
 

@@ -179,5 +179,6 @@ def ifftshift(input, dim=None) -> Tensor:
     """The inverse of fftshift."""
     return _shifted(input, dim, -1)
 
+
 __getattr__ = _door("badak.fft")
 _guard_names(globals(), "badak.fft")

@@ -68,9 +68,7 @@ def _binary(name: str, where: str) -> Callable:
             exponents = _listed(other, where)
             return [self**y for y in exponents]
         xs, named = _listed(self, where), {} if alpha is None else {"alpha": alpha}
-        return [
-            getattr(x, method)(_bound(y, x) if bounds else y, **named) for x, y in zip(xs, _each(other, xs, where))
-        ]
+        return [getattr(x, method)(_bound(y, x) if bounds else y, **named) for x, y in zip(xs, _each(other, xs, where))]
 
     return run
 
@@ -88,9 +86,7 @@ def _ternary(name: str, where: str) -> Callable:
 def _lerp(name: str, where: str) -> Callable:
     def run(self, tensors1, weight) -> list:
         xs = _listed(self, where)
-        return [
-            getattr(x, name)(y, w) for x, y, w in zip(xs, _each(tensors1, xs, where), _each(weight, xs, where))
-        ]
+        return [getattr(x, name)(y, w) for x, y, w in zip(xs, _each(tensors1, xs, where), _each(weight, xs, where))]
 
     return run
 

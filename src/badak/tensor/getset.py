@@ -178,9 +178,7 @@ def _part(part):
     if part.dtype == np.uint8:
         return part.astype(bool)  # PyTorch's old masks
     if part.dtype.kind not in "ib":
-        raise RangeError(
-            f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
-        )
+        raise RangeError(f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()")
     if part.ndim or part.dtype.kind not in "iu":
         return part
     effects.read("an index")
@@ -210,13 +208,7 @@ def _check(x: Tensor, key) -> None:
         key = (key,)
     used = 0
     for part in key:
-        used += (
-            0
-            if part is None or part is Ellipsis
-            else part.ndim
-            if isinstance(part, np.ndarray) and part.dtype == bool
-            else 1
-        )
+        used += 0 if part is None or part is Ellipsis else part.ndim if isinstance(part, np.ndarray) and part.dtype == bool else 1
     if used > len(shape):
         if not shape and used == 1 and type(key[0]) is int:
             raise RangeError(

@@ -179,9 +179,7 @@ class History(About):
         """Call hook(grad) when the gradient of this tensor is there; what it returns (not None) replaces it."""
         edge, hook = self._edge(), function(hook)
         if edge is None:
-            raise GraphError(
-                "cannot register a hook on a tensor that doesn't require gradient", "x.requires_grad_() first"
-            )
+            raise GraphError("cannot register a hook on a tensor that doesn't require gradient", "x.requires_grad_() first")
 
         return _hook_edge(edge, _TensorHook(hook, self._of), self)
 
@@ -242,9 +240,7 @@ class History(About):
     @data.setter
     def data(self, value: "Tensor") -> None:
         if not isinstance(value, History):
-            raise KindError(
-                f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
-            )
+            raise KindError(f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)")
         effects.redefined(self, "other data of a tensor")
         self._meta = value._meta
         if value._meta is None:

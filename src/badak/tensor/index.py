@@ -146,9 +146,7 @@ def _rows(name: str, input, dim, index):
     _need_tensor(name, "index", index)
     dim = axis_of(dim, input._array.ndim)
     if index._array.ndim > 1:
-        raise ShapeError(
-            f"{name}(): Index is supposed to be a vector; got shape {index._array.shape}", "index.flatten()"
-        )
+        raise ShapeError(f"{name}(): Index is supposed to be a vector; got shape {index._array.shape}", "index.flatten()")
     _check_index(name, index, input._array.shape[dim] if input._array.ndim else 1, dim)
     return dim, index if index._array.ndim else index.reshape(1)
 
@@ -246,7 +244,7 @@ def _check_count(mask, shape, source) -> None:
     if count > source._array.size:
         raise ShapeError(
             f"masked_scatter: expected as many values as the mask has True; got {source._array.size} for {count}",
-                "a source with more values, or a mask with fewer True",
+            "a source with more values, or a mask with fewer True",
         )
 
 

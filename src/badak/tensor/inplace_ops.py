@@ -170,4 +170,3 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     effects.redefined(input, "resize_ of a tensor")
     input._array = grown
     return changed_(input, "resize_")
-

@@ -21,9 +21,7 @@ def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
         tensors = [x for x, s in zip(tensors, shapes) if s != (0,)]
     shape = tensors[0]._array.shape
     if not shape:
-        raise ShapeError(
-            "zero-dimensional tensor (at position 0) cannot be concatenated", "badak.stack makes a new dim"
-        )
+        raise ShapeError("zero-dimensional tensor (at position 0) cannot be concatenated", "badak.stack makes a new dim")
     dim = axis_of(dim if axis is None else axis, len(shape))
     try:
         y = apply(ops.Cat, *tensors, axis=dim)
@@ -37,9 +35,7 @@ concat = concatenate = cat
 
 def _together(name: str, tensors) -> list:
     if isinstance(tensors, Tensor):
-        raise KindError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])"
-        )
+        raise KindError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])")
     tensors = list(tensors)
     if not tensors:
         raise ArgumentError(f"{name}(): expected a non-empty list of Tensors", None)
@@ -56,8 +52,7 @@ def _cannot_join(tensors, dim: int) -> ShapeError:
         shape = x._array.shape
         if len(shape) != len(first):
             return ShapeError(
-                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)} "
-                f"(shapes {first} and {shape})",
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)} (shapes {first} and {shape})",
                 "unsqueeze the smaller one",
             )
         for a, (n, m) in enumerate(zip(first, shape)):

@@ -188,8 +188,7 @@ def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_in
         for other in others if name != "__setitem__" else others[-1:]:
             if np.broadcast_shapes(place.shape, other._array.shape) != place.shape:
                 raise ShapeError(
-                    f"{name}: output with shape {list(place.shape)} doesn't match the broadcast shape "
-                    f"{list(other._array.shape)}",
+                    f"{name}: output with shape {list(place.shape)} doesn't match the broadcast shape {list(other._array.shape)}",
                     "the right side must broadcast to the tensor that is changed",
                 )
     return None if name == "__setitem__" else x

@@ -12,6 +12,8 @@ import numpy as np
 from badak.tensor.dtypes import bool_, default_dtype, int64
 
 _PREFIX = "tensor("
+
+
 @dataclass
 class PrintOptions:
     """What set_printoptions sets."""
@@ -31,9 +33,7 @@ _PROFILES = {
 }
 
 
-def set_printoptions(
-    precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None
-) -> None:
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None) -> None:
     """Set how tensors print: digits, values before summarising, values kept at each edge, line width, scientific or not."""
     if profile is not None:
         OPTIONS.__dict__.update(_PROFILES[profile].__dict__)
@@ -147,9 +147,7 @@ def format_tensor(x) -> str:
         shown = _summarised(array) if summarise else array
         write = _complex_writer(shown) if array.dtype.kind == "c" else Formatter(shown)
         text = _block(array, len(_PREFIX), summarise, write)
-        plain = x.dtype in (default_dtype(), bool_, int64) or (
-            array.dtype.kind == "c" and x.dtype.to_real() is default_dtype()
-        )
+        plain = x.dtype in (default_dtype(), bool_, int64) or (array.dtype.kind == "c" and x.dtype.to_real() is default_dtype())
     if not plain:
         notes.append(f"dtype={x.dtype}")
     if x.grad_fn is not None:

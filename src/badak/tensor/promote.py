@@ -104,9 +104,7 @@ def _around(c, like: DType):
     if like.kind not in ("int", "uint"):
         return c
     if not -(2**63) <= c < 2**64:
-        raise RangeError(
-            f"int too big to convert: {short(c)} does not fit into int64", "a float: the tensor then is one too"
-        )
+        raise RangeError(f"int too big to convert: {short(c)} does not fit into int64", "a float: the tensor then is one too")
     bits = 8 * like.itemsize
     c = int(c) % 2**bits
     return c - 2**bits if like.kind == "int" and c >= 2 ** (bits - 1) else c
@@ -153,9 +151,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
     if out is None:
         return y
     if not can_cast(y.dtype, out.dtype):
-        raise DTypeError(
-            f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away"
-        )
+        raise DTypeError(f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away")
     if out._array.shape != y._array.shape:
         if out._array.size:
             raise ShapeError(

@@ -378,6 +378,7 @@ def dropout_mask(x: np.ndarray, keep: float, generator=None) -> np.ndarray:
     source = or_default(generator)
     return draw_like(_layout_like(x), lambda shape: source.bernoulli(keep, shape))
 
+
 __all__ = [
     "Generator", "bernoulli", "default_generator", "draw_like", "dropout_mask", "fork_rng", "get_rng_state",
     "initial_seed", "manual_seed", "multinomial", "normal", "or_default", "rand", "rand_like", "randint", "randint_like",

@@ -1,6 +1,5 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
-
 from badak.errors import ArgumentError, RangeError, ShapeError
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
@@ -19,9 +18,7 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
     of amax and amin equally among those that are equal.
     """
     if reduce not in ops.UFUNCS:
-        raise ArgumentError(
-            f"scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {reduce}", None
-        )
+        raise ArgumentError(f"scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {reduce}", None)
     dim = _along("scatter_reduce", input, dim, index)
     _inside("scatter_reduce", index, input._array.shape, dim, "self")
     _same_dtype("scatter_reduce", input, src)
@@ -35,9 +32,7 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
 def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: bool = True, out=None) -> Tensor:
     """scatter_reduce of whole slices: slice index[k] along dim is the prod, mean, amax or amin of all source[k] that go there."""
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise ArgumentError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}", None
-        )
+        raise ArgumentError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}", None)
     if not input._array.ndim:
         input, source = input.reshape(1), source.reshape(-1)
         return index_reduce(input, 0, index.reshape(-1), source, reduce, include_self=include_self, out=out).reshape(())

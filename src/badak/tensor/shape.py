@@ -144,9 +144,7 @@ def t(input) -> Tensor:
     """A matrix with rows and columns exchanged; a vector as it is."""
     ndim = input._array.ndim
     if ndim > 2:
-        raise ShapeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT"
-        )
+        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT")
     return see(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
 
 
@@ -381,7 +379,3 @@ def _lift(x: Tensor, ndim: int) -> Tensor:
 
 
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
-
-
-
-

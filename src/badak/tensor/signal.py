@@ -24,9 +24,7 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
             raise DTypeError(f"{name} expects floating point dtypes, got: {kind}", "dtype=badak.float32")
         n = int(window_length)
         if n < 0:
-            raise ArgumentError(
-                f"{name} requires non-negative window_length, got window_length={n}", "window_length=400"
-            )
+            raise ArgumentError(f"{name} requires non-negative window_length, got window_length={n}", "window_length=400")
         made = np.ones(n) if n < 2 else values(n + 1, *settings, **named)[:-1] if periodic else values(n, *settings, **named)
         y = Tensor._of(np.asarray(made, kind.numpy))
         return y.requires_grad_() if requires_grad else y
@@ -40,15 +38,11 @@ def _hamming(n: int, alpha: float = 0.54, beta: float = 0.46):
     return alpha - beta * np.cos(2 * np.pi * np.arange(n) / (n - 1))
 
 
-hann_window = _window(
-    "hann_window", np.hanning, "(1 - cos(2 pi k / n)) / 2, k = 0 .. n - 1; periodic=False: over n - 1."
-)
+hann_window = _window("hann_window", np.hanning, "(1 - cos(2 pi k / n)) / 2, k = 0 .. n - 1; periodic=False: over n - 1.")
 hamming_window = _window("hamming_window", _hamming, "alpha - beta cos(2 pi k / n), alpha = 0.54, beta = 0.46.")
 blackman_window = _window("blackman_window", np.blackman, "0.42 - 0.5 cos(2 pi k / n) + 0.08 cos(4 pi k / n).")
 bartlett_window = _window("bartlett_window", np.bartlett, "1 - |2 k / n - 1|.")
-kaiser_window = _window(
-    "kaiser_window", lambda n, beta=12.0: np.kaiser(n, beta), "I0(beta sqrt(1 - (2 k / n - 1)^2)) / I0(beta)."
-)
+kaiser_window = _window("kaiser_window", lambda n, beta=12.0: np.kaiser(n, beta), "I0(beta sqrt(1 - (2 k / n - 1)^2)) / I0(beta).")
 
 
 def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
@@ -74,17 +68,13 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     if center:
         x = pad(x.unsqueeze(1), (n_fft // 2, n_fft // 2), pad_mode).squeeze(1)
     if x.size(-1) < n_fft:
-        raise ShapeError(
-            f"stft: expected at least n_fft={n_fft} values; got {x.size(-1)}", "a longer signal, or a smaller n_fft"
-        )
+        raise ShapeError(f"stft: expected at least n_fft={n_fft} values; got {x.size(-1)}", "a longer signal, or a smaller n_fft")
     frames = x.unfold(-1, n_fft, hop)
     if window is not None:
         frames = frames * _middle(window, n_fft)
     one_sided = not (x.is_complex() or (window is not None and window.is_complex())) if onesided is None else onesided
     norm = "ortho" if normalized else "backward"
-    y = (
-        fft.rfft(frames, norm=norm) if one_sided and not frames.is_complex() else fft.fft(frames, norm=norm)
-    ).transpose(-1, -2)
+    y = (fft.rfft(frames, norm=norm) if one_sided and not frames.is_complex() else fft.fft(frames, norm=norm)).transpose(-1, -2)
     y = y if input.is_contiguous() else y.contiguous()  # PyTorch's lies as the frames do; the order of signals in rows is kept
     y = y.squeeze(0) if input.dim() == 1 else y
     return view_as_real(y) if return_complex is False else y
@@ -117,9 +107,7 @@ def istft(input, n_fft: int, hop_length=None, win_length=None, window=None, cent
     start = n_fft // 2 if center else 0
     end = total - start if length is None else min(start + length, total)
     if end > start and float(envelope[start:end].detach().abs().min()) <= 1e-11:
-        raise ArgumentError(
-            "istft: window overlap add min: 0: the windows leave gaps", "a smaller hop_length, or another window"
-        )
+        raise ArgumentError("istft: window overlap add min: 0: the windows leave gaps", "a smaller hop_length, or another window")
     signal = signal[:, start:end] / envelope[start:end]
     if length is not None and length > end - start:
         signal = pad(signal, (0, length - (end - start)))

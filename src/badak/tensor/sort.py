@@ -71,9 +71,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
-        raise RangeError(
-            f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})"
-        )
+        raise RangeError(f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})")
     if not array.ndim:
         return returns.topk(*along(input, None, 0))
     found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
@@ -220,9 +218,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
         values, counts = np.unique(row, return_counts=True)
         return len(row) - 1 - np.argmax(row[::-1] == values[counts.argmax()])
 
-    return returns.mode(
-        *along(input, np.apply_along_axis(last_of_most, dim, array) if array.ndim else None, dim, keepdim)
-    )
+    return returns.mode(*along(input, np.apply_along_axis(last_of_most, dim, array) if array.ndim else None, dim, keepdim))
 
 
 # ---------------------------------------------------------------------- distinct values and counts
@@ -280,9 +276,7 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     return Tensor._of(np.histogram(array, int(bins), (min, max))[0].astype(array.dtype))
 
 
-def searchsorted(
-    sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None
-) -> Tensor:
+def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None) -> Tensor:
     """Where each value would go into the sorted sequence (its last dim) so that it stays sorted: before equal ones,
     with right=True after them. Leading dims of both agree, or the sequence is one vector. `sorter` gives the order in
     which a sequence that is not sorted would be."""

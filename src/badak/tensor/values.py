@@ -1,6 +1,5 @@
 """A tensor's values in the words of Python and NumPy: item(), float(x), f"{x:.3f}", numpy(), ..."""
 
-
 import numpy as np
 
 from badak.errors import GraphError, KindError, ShapeError
@@ -79,9 +78,7 @@ class Values(History):
     def __index__(self) -> int:
         self._read("an index")
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
-            raise KindError(
-                "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
-            )
+            raise KindError("only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first")
         return int(self._array.item())
 
     def __len__(self) -> int:
@@ -107,9 +104,7 @@ class Values(History):
         if self._array.ndim == 0:
             return format(self._array.item(), spec)
         if spec:
-            raise KindError(
-                "unsupported format string passed to Tensor.__format__", "format x.item(), or each of x.tolist()"
-            )
+            raise KindError("unsupported format string passed to Tensor.__format__", "format x.item(), or each of x.tolist()")
         return str(self)
 
     def __repr__(self, **options) -> str:

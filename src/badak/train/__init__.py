@@ -1,8 +1,8 @@
 """Training: one loop on one screen, and what stands around it: evaluation, resume, metrics, curves, pictures.
 
-    from badak.train import fit
+from badak.train import fit
 
-    outcome = fit(model, loader, F.cross_entropy, valid=tests, epochs=5, lr=1e-3, folder="runs/mine")
+outcome = fit(model, loader, F.cross_entropy, valid=tests, epochs=5, lr=1e-3, folder="runs/mine")
 """
 
 from badak.train.callbacks import Callback as Callback

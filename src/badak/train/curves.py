@@ -14,9 +14,7 @@ from badak.train.metrics import Row
 TRAIN, VALID = "#8da0cb", "#d95f02"
 
 
-def draw_curves(
-    rows: list[Row], metric: str, path: Path, title: str = "", log: Callable[[str], None] = lambda line: None
-) -> bool:
+def draw_curves(rows: list[Row], metric: str, path: Path, title: str = "", log: Callable[[str], None] = lambda line: None) -> bool:
     """Draw the curves of `rows` into `path`; without matplotlib say so in one line and return False."""
     try:
         with figures() as figure_class:

@@ -45,9 +45,7 @@ class Guessing(Experiment):
     def prepare(self, batch: tuple[Tensor]) -> tuple[tuple[Tensor], Tensor]:
         (ids,) = batch
         noise = rand(*ids.shape).masked_fill(ids < len(SPECIALS), 2.0)  # (B, T); the marks are never hidden
-        hidden = (noise < self.setup.data.masked) | (
-            noise == noise.amin(dim=1, keepdim=True)
-        )  # one in each sentence at least
+        hidden = (noise < self.setup.data.masked) | (noise == noise.amin(dim=1, keepdim=True))  # one in each sentence at least
         seen = ids.masked_fill(hidden, self.vocabulary.mask)
         return (seen,), ids.masked_fill(~hidden, IGNORED)
 

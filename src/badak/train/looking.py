@@ -87,9 +87,7 @@ def look_at_run(
 def _of_run(folder: Path, what: str | None, target: str | None, label: str | None) -> Sight:
     experiment = Run.open(folder).setup.experiment
     if experiment not in _READERS:
-        raise ArgumentError(
-            f"{folder} is a run of a program of its own", "badak look PROGRAM, or badak.look(model, batch) in it"
-        )
+        raise ArgumentError(f"{folder} is a run of a program of its own", "badak look PROGRAM, or badak.look(model, batch) in it")
     _expect_asked(experiment, target, label)
     if what is None:
         sight = _next(folder)

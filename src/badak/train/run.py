@@ -83,9 +83,7 @@ class Run:
         table = unseal(path, RESTORE + "; --epochs beside --resume trains further")
         kind = table.get("experiment")
         if not isinstance(kind, str) or kind not in FOLDERS:
-            raise FileError(
-                f"{path}: expected experiment to be one of {', '.join(FOLDERS)}; got {str(kind)[:80]!r}", RESTORE
-            )
+            raise FileError(f"{path}: expected experiment to be one of {', '.join(FOLDERS)}; got {str(kind)[:80]!r}", RESTORE)
         return cls(folder, from_dict(FOLDERS[kind], table, path), table)
 
     def resuming(self) -> str:
@@ -143,9 +141,7 @@ class Run:
     def load_weights(self, model: Module) -> None:
         """Give `model` the weights that this run has learned so far."""
         if not checkpoint.exists(self.folder):
-            raise FileError(
-                f"{self.folder / checkpoint.MODEL}: no such file: the run has not saved anything yet", self.resuming()
-            )
+            raise FileError(f"{self.folder / checkpoint.MODEL}: no such file: the run has not saved anything yet", self.resuming())
         weights, origin = checkpoint.load_model(self.folder)
         self._check_origin(origin)
         try:

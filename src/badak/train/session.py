@@ -67,9 +67,7 @@ def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) 
         return Run.create(folder, experiment.setup, experiment.vocabulary), experiment
 
 
-def resume(
-    folder: str | Path, log: Callable[[str], None] = quiet, changes: dict[str, Any] | None = None
-) -> tuple[Run, Experiment]:
+def resume(folder: str | Path, log: Callable[[str], None] = quiet, changes: dict[str, Any] | None = None) -> tuple[Run, Experiment]:
     """An earlier run, to go on with; StateError where its data is not what it was.
 
     `changes` are other values of epochs, steps (up to which the run goes now) or path (where its data lies now).

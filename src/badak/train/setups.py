@@ -21,15 +21,9 @@ class PictureData:
     """MNIST: 60,000 and 10,000 pictures of handwritten digits."""
 
     path: str = option("", "folder with the four IDX files (gz or not); without it they are downloaded once")
-    train_images: int = option(
-        60_000, "pictures to learn from, the first of 60,000", unit="pictures", at_least=1, at_most=60_000
-    )
-    test_images: int = option(
-        10_000, "pictures to test with, the first of 10,000", unit="pictures", at_least=1, at_most=10_000
-    )
-    shift: int = option(
-        0, "move each training picture by up to this much, at random", unit="pixels", at_least=0, at_most=8
-    )
+    train_images: int = option(60_000, "pictures to learn from, the first of 60,000", unit="pictures", at_least=1, at_most=60_000)
+    test_images: int = option(10_000, "pictures to test with, the first of 10,000", unit="pictures", at_least=1, at_most=10_000)
+    shift: int = option(0, "move each training picture by up to this much, at random", unit="pixels", at_least=0, at_most=8)
 
     def __post_init__(self):
         check(self)
@@ -43,15 +37,9 @@ class TextData:
     """A text, as one stream or line by line."""
 
     path: str = option("", "text file (UTF-8), a folder of them, or one of badak tokenize; without it the corpus")
-    corpus: Literal["topics", "sentences"] = option(
-        "topics", "text that comes with badak: Python's help topics, or ten sentences"
-    )
-    tokens: Kind = option(
-        "pieces", "what a token is; bpe and wordpiece are trained on the text, tokenizer is that of --tokenizer"
-    )
-    pieces: int = option(
-        4_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0
-    )
+    corpus: Literal["topics", "sentences"] = option("topics", "text that comes with badak: Python's help topics, or ten sentences")
+    tokens: Kind = option("pieces", "what a token is; bpe and wordpiece are trained on the text, tokenizer is that of --tokenizer")
+    pieces: int = option(4_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0)
     vocabulary: int = option(4_000, "tokens of bpe and wordpiece", unit="tokens", at_least=1)
     tokenizer: str = option("", "tokenizer.json, vocab.json or vocab.txt, or their folder: its tokens instead of new ones")
     window: int = option(0, "tokens of one example; 0: as many as the model sees at once", unit="tokens", at_least=0)
@@ -330,8 +318,9 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
         "finetune": TextSetup(  # what --from begins with
             model=TextConfig(context=128),
-            train=TrainConfig(epochs=3, batch_size=32, lr=1e-4, warmup_steps=10, schedule="linear", final_lr=0.0, weight_decay=0.01,
-                              clip=1.0),
+            train=TrainConfig(
+                epochs=3, batch_size=32, lr=1e-4, warmup_steps=10, schedule="linear", final_lr=0.0, weight_decay=0.01, clip=1.0
+            ),
         ),
     },
     "translate": {
@@ -346,8 +335,16 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
         "captions": TranslateSetup(  # 29,000 captions of photos, German and English, or what is like them
             model=Seq2SeqConfig(encoder_layers=3, decoder_layers=3),
-            train=TrainConfig(epochs=26, lr=1.5e-3, optimizer="adam", beta2=0.98, label_smoothing=0.1, warmup_steps=1_000,
-                              schedule="inverse_sqrt", average=0.998),
+            train=TrainConfig(
+                epochs=26,
+                lr=1.5e-3,
+                optimizer="adam",
+                beta2=0.98,
+                label_smoothing=0.1,
+                warmup_steps=1_000,
+                schedule="inverse_sqrt",
+                average=0.998,
+            ),
             data=TranslateData(src="de", tgt="en", pieces=10_000, lowercase=True, batch_tokens=4_096),
         ),
     },

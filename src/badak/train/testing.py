@@ -75,9 +75,7 @@ def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
             "data with the same words and classes as the data that was learned",
         )
     if not data and state.origin.get("data") != experiment.fingerprint:
-        raise StateError(
-            f"{run.folder}: the data is not what this run began with", "bring the old data back, or say --data PATH"
-        )
+        raise StateError(f"{run.folder}: the data is not what this run began with", "bring the old data back, or say --data PATH")
     experiment.take(state.model)
     return experiment
 

@@ -105,7 +105,6 @@ class Translating(Experiment):
         sentence = next(iter(self.corpus.tests.values()), self.corpus.valid)[0][0]
         return ["--", sentence] if sentence.startswith("-") else [sentence]
 
-
     def closing_words(self) -> list[str]:
         """The first translations of what was kept for the end, and the BLEU of all; of the phrases, what was learned."""
         said: list[str] = []

@@ -73,6 +73,3 @@ def _tokenizer(path: Path, sha256: str, config: Path) -> Tokenizer:
     if hashlib.sha256(data).hexdigest() != sha256:
         raise FileError(f"{path}: damaged or exchanged: its SHA-256 is not the one that {config.name} has", RESTORE)
     return Tokenizer.from_dict(parse_json(data, path), path)
-
-
-

@@ -76,9 +76,7 @@ def uneven():
 
 
 shares = [
-    list(DistributedSampler(range(17), shuffle=shuffle, drop_last=drop))
-    for shuffle in (True, False)
-    for drop in (True, False)
+    list(DistributedSampler(range(17), shuffle=shuffle, drop_last=drop)) for shuffle in (True, False) for drop in (True, False)
 ]
 results = {
     "plain": train(find_unused_parameters=True),

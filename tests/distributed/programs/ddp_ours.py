@@ -51,9 +51,7 @@ judge = net()
 model = nn.parallel.DistributedDataParallel(net(), bucket_cap_mb=0.0001)
 
 sent = []  # buckets that are under way when the gradient reaches the first layer
-seen = model.module[0].register_forward_hook(
-    lambda _, __, y: y.register_hook(lambda dy: sent.append(model._reducer.sent)) and None
-)
+seen = model.module[0].register_forward_hook(lambda _, __, y: y.register_hook(lambda dy: sent.append(model._reducer.sent)) and None)
 loss_of(model, 0).backward()
 check("mean", model, means(0, judge))
 lines.append(f"{rank} sums go on during backward: {0 < sent[0] < len(model._reducer.buckets)}")

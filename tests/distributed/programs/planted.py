@@ -13,6 +13,8 @@ import torch.distributed as dist
 from tests.distributed.planting import plan
 
 LIMIT = 5  # seconds that a collective waits
+
+
 def do(one: dict, groups: dict) -> None:
     """One collective on this rank."""
     if one["kind"] == "leave":

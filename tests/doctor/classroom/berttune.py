@@ -4,8 +4,15 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification, get_linear_schedule_with_warmup
 
 torch.manual_seed(3)
-config = BertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
-                    max_position_embeddings=24, num_labels=3)
+config = BertConfig(
+    vocab_size=60,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    intermediate_size=64,
+    max_position_embeddings=24,
+    num_labels=3,
+)
 model = BertForSequenceClassification(config)
 optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4)
 epochs, per_epoch = 3, 20

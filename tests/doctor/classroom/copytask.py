@@ -32,8 +32,13 @@ class Seq2Seq(nn.Module):
 
     def forward(self, src, tgt):
         mask = self.tr.generate_square_subsequent_mask(tgt.size(1))
-        h = self.tr(self.pos(self.emb(src) * math.sqrt(D)), self.pos(self.emb(tgt) * math.sqrt(D)), tgt_mask=mask,
-                    src_key_padding_mask=src == PAD, memory_key_padding_mask=src == PAD)
+        h = self.tr(
+            self.pos(self.emb(src) * math.sqrt(D)),
+            self.pos(self.emb(tgt) * math.sqrt(D)),
+            tgt_mask=mask,
+            src_key_padding_mask=src == PAD,
+            memory_key_padding_mask=src == PAD,
+        )
         return self.out(h)
 
 

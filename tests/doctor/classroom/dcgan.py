@@ -11,8 +11,11 @@ class Generator(nn.Module):
     def __init__(self):
         super().__init__()
         self.main = nn.Sequential(
-            nn.ConvTranspose2d(nz, 16, 4, 1, 0, bias=False), nn.BatchNorm2d(16), nn.ReLU(True),
-            nn.ConvTranspose2d(16, 1, 4, 2, 1, bias=False), nn.Tanh(),
+            nn.ConvTranspose2d(nz, 16, 4, 1, 0, bias=False),
+            nn.BatchNorm2d(16),
+            nn.ReLU(True),
+            nn.ConvTranspose2d(16, 1, 4, 2, 1, bias=False),
+            nn.Tanh(),
         )
 
     def forward(self, z):
@@ -23,8 +26,10 @@ class Discriminator(nn.Module):
     def __init__(self):
         super().__init__()
         self.main = nn.Sequential(
-            nn.Conv2d(1, 16, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, inplace=True),
-            nn.Conv2d(16, 1, 4, 1, 0, bias=False), nn.Sigmoid(),
+            nn.Conv2d(1, 16, 4, 2, 1, bias=False),
+            nn.LeakyReLU(0.2, inplace=True),
+            nn.Conv2d(16, 1, 4, 1, 0, bias=False),
+            nn.Sigmoid(),
         )
 
     def forward(self, x):

@@ -19,9 +19,7 @@ torch.manual_seed(1337)
 torch.backends.cuda.matmul.allow_tf32 = True
 torch.backends.cudnn.allow_tf32 = True
 dtype = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float32"
-ctx = (
-    nullcontext() if device_type == "cpu" else torch.amp.autocast(device_type=device_type, dtype=getattr(torch, dtype))
-)
+ctx = nullcontext() if device_type == "cpu" else torch.amp.autocast(device_type=device_type, dtype=getattr(torch, dtype))
 
 
 @dataclass

@@ -95,9 +95,7 @@ for f in (
     lambda: f"{x}",
     lambda: torch.Tensor.__add__(x, 1),
     lambda: nn.functional.scaled_dot_product_attention(*[torch.empty(1, 2, 3, 4, device="meta")] * 3),
-    lambda: nn.functional.cross_entropy(
-        torch.empty(4, 5, device="meta"), torch.zeros(4, dtype=torch.long, device="meta")
-    ),
+    lambda: nn.functional.cross_entropy(torch.empty(4, 5, device="meta"), torch.zeros(4, dtype=torch.long, device="meta")),
     lambda: x.__setitem__(0, 3.0),
     lambda: x.masked_fill(x > 0, 1.0),
     lambda: torch.empty(10**12, device="meta").numel(),

@@ -14,9 +14,7 @@ for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz
     print(x.view(torch.uint8).tolist(), x.float().tolist(), special.to(kind).float().tolist())
     print(torch.arange(256).to(torch.uint8).view(kind).float().nan_to_num(nan=-1.0).abs().clamp(max=1e6).sum())
 x = values.to(torch.float8_e4m3fn)
-print(
-    x[:3], torch.cat([x[:2], x[3:4]]), torch.stack([x[:2], x[:2]]).shape, x[torch.tensor([1, 0])], x.clone()[0].item()
-)
+print(x[:3], torch.cat([x[:2], x[3:4]]), torch.stack([x[:2], x[:2]]).shape, x[torch.tensor([1, 0])], x.clone()[0].item())
 print(torch.zeros(2).copy_(x[:2]), torch.zeros(2, dtype=torch.float8_e4m3fn).copy_(torch.tensor([500.0, 0.1])), x == x)
 print(
     torch.full((2,), 3.0, dtype=torch.float8_e5m2),

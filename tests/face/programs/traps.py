@@ -33,11 +33,7 @@ def raised(function, kind=Exception):
     try:
         return function()
     except kind as error:
-        return (
-            "raises " + getattr(kind, "__name__", "an error")
-            if kind is not Exception
-            else f"{type(error).__name__}: {error}"
-        )
+        return "raises " + getattr(kind, "__name__", "an error") if kind is not Exception else f"{type(error).__name__}: {error}"
 
 
 facts(
@@ -58,9 +54,7 @@ facts(
     one_minus_bool=lambda: raised(lambda: 1 - mask, RuntimeError),
     tensor_by_numpy_scalar=lambda: (kind(x / np.sqrt(4)), kind(np.float64(2.0) * x), kind(np.float32(2) * i)),
     constructors=lambda: [kind(torch.tensor(v))[:2] for v in ([1, 2], [1.0], [True], np.float64(1), np.ones(2), 3)],
-    legacy=lambda: [
-        kind(t)[:2] for t in (torch.FloatTensor([64]), torch.FloatTensor(np.ones(2)), torch.LongTensor(([1], [2])))
-    ],
+    legacy=lambda: [kind(t)[:2] for t in (torch.FloatTensor([64]), torch.FloatTensor(np.ones(2)), torch.LongTensor(([1], [2])))],
     legacy_sizes=lambda: (
         tuple(torch.Tensor(2, 3).shape),
         tuple(torch.Tensor([2, 3]).shape),
@@ -202,9 +196,7 @@ facts(
     losses=lambda: [
         round(f.item(), 5)
         for f in (
-            nn.NLLLoss(ignore_index=0)(
-                torch.log_softmax(torch.arange(12.0).view(1, 4, 3), 1), torch.tensor([[0, 2, 3]])
-            ),
+            nn.NLLLoss(ignore_index=0)(torch.log_softmax(torch.arange(12.0).view(1, 4, 3), 1), torch.tensor([[0, 2, 3]])),
             nn.KLDivLoss(reduction="batchmean")(torch.log(torch.full((2, 3), 1 / 3)), torch.eye(3)[:2]),
             nn.CrossEntropyLoss(label_smoothing=0.1, ignore_index=-100)(torch.eye(3), torch.tensor([0, 1, -100])),
             nn.CrossEntropyLoss(reduction="none")(torch.arange(6.0).view(1, 3, 2), torch.tensor([[0, 2]])).sum(),
@@ -263,9 +255,7 @@ facts(
     seeds_of_gpus=lambda: (torch.cuda.manual_seed(1), torch.cuda.manual_seed_all(1), torch.cuda.empty_cache()),
     types=lambda: (torch.ones(2).type(), torch.ones(2).type(torch.ByteTensor).dtype, torch.ones(2).type_as(i).dtype),
     prints=lambda: [str(t) for t in (torch.tensor([[1.0, 2.5], [3.0, -4.0]]), i, mask, torch.tensor(1.5), x * 2)],
-    layers=lambda: [
-        repr(m) for m in (nn.Linear(2, 3), nn.LayerNorm(4), nn.GELU(), nn.MultiheadAttention(4, 2), nn.Dropout(0.1))
-    ],
+    layers=lambda: [repr(m) for m in (nn.Linear(2, 3), nn.LayerNorm(4), nn.GELU(), nn.MultiheadAttention(4, 2), nn.Dropout(0.1))],
 )
 
 

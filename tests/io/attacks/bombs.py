@@ -47,14 +47,8 @@ BOMBS = {
         for what, item in (("deep tuples", DEEP), ("wide tuples", WIDE))
     },
     **{f"{what} as a key": (b"}" + item + b"Ns", KEY) for what, item in (("deep tuples", DEEP), ("wide tuples", WIDE))},
-    **{
-        f"{what} added to a set": (b"\x8f(" + item + b"\x90", KEY)
-        for what, item in (("deep tuples", DEEP), ("wide tuples", WIDE))
-    },
-    **{
-        f"{what} in a frozenset": (b"(" + item + b"\x91", KEY)
-        for what, item in (("deep tuples", DEEP), ("wide tuples", WIDE))
-    },
+    **{f"{what} added to a set": (b"\x8f(" + item + b"\x90", KEY) for what, item in (("deep tuples", DEEP), ("wide tuples", WIDE))},
+    **{f"{what} in a frozenset": (b"(" + item + b"\x91", KEY) for what, item in (("deep tuples", DEEP), ("wide tuples", WIDE))},
     **{
         f"{what} as a persistent id": (item + b"Q", "describes no storage")
         for what, item in (("wide tuples", WIDE), ("a number", HUGE))

@@ -11,12 +11,7 @@ NONE = "not a picture that can be read (of none of the kinds below)"
 
 def chunk(kind: bytes, body: bytes, length: int | None = None) -> bytes:
     """A piece of a PNG file."""
-    return (
-        struct.pack(">I", len(body) if length is None else length)
-        + kind
-        + body
-        + struct.pack(">I", zlib.crc32(kind + body))
-    )
+    return struct.pack(">I", len(body) if length is None else length) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
 def png(width: int, height: int, depth: int = 1, colour: int = 0, data: bytes = b"", *more: bytes) -> bytes:
@@ -47,9 +42,7 @@ PICTURES = {
     "no pixels": (png(0, 0), "not a picture that can be read"),
     "fewer rows than said": (png(1000, 1000, data=bytes(1000)), "not a picture that can be read"),
     "a chunk longer than the file": (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0))
-        + chunk(b"IDAT", b"xx", 2**31 - 1),
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0)) + chunk(b"IDAT", b"xx", 2**31 - 1),
         "not a picture that can be read",
     ),
     "a comment that grows": (

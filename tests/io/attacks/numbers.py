@@ -27,11 +27,7 @@ LIES = {
 IDX = LIES
 BOMB = gzip.compress(bytes(80_000_000), mtime=0)  # 78 KB
 IDX_GZIP = {
-    **{
-        name: (gzip.compress(data, mtime=0), says)
-        for name, (data, says) in LIES.items()
-        if name != "a gigabyte that is not there"
-    },
+    **{name: (gzip.compress(data, mtime=0), says) for name, (data, says) in LIES.items() if name != "a gigabyte that is not there"},
     "not packed": (GOOD, "is named .gz but is not gzip"),
     "no end": (gzip.compress(GOOD, mtime=0)[:-9], "the gzip data is damaged"),
     "another checksum": (gzip.compress(GOOD, mtime=0)[:-8] + bytes(8), "the gzip data is damaged"),

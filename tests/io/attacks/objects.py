@@ -19,15 +19,11 @@ def spring(*args: Any, **kwargs: Any) -> Any:
 class Trap:
     """A plain class, of which a file may make instances: none of its methods may run."""
 
-    __init__ = __setattr__ = __hash__ = __eq__ = __len__ = __iter__ = __next__ = __bool__ = __float__ = __int__ = (
-        __index__
-    ) = spring
-    __repr__ = __str__ = __contains__ = __getitem__ = __setitem__ = __lt__ = __complex__ = __bytes__ = __getattr__ = (
-        __array__
-    ) = spring
-    __reduce__ = __reduce_ex__ = __dir__ = __enter__ = __add__ = __radd__ = __iadd__ = __copy__ = __deepcopy__ = (
-        __fspath__
-    ) = spring
+    __init__ = __setattr__ = __hash__ = __eq__ = __len__ = __iter__ = __next__ = __bool__ = __float__ = __int__ = __index__ = spring
+    __repr__ = __str__ = __contains__ = __getitem__ = __setitem__ = __lt__ = __complex__ = __bytes__ = __getattr__ = __array__ = (
+        spring
+    )
+    __reduce__ = __reduce_ex__ = __dir__ = __enter__ = __add__ = __radd__ = __iadd__ = __copy__ = __deepcopy__ = __fspath__ = spring
     append = extend = update = add = keys = items = spring
     value = property(spring, spring)
 
@@ -117,10 +113,7 @@ SPAWN = b"cbadak.tensor.generator\nos.spawnvp\n"
 HOOK = "badak.nn.state"
 SHELL = instance(
     "_WithModule",
-    text("hook")
-    + instance("_WithModule", text("hook") + SPAWN + text("module") + b"K\0", HOOK)
-    + text("module")
-    + text("sh"),
+    text("hook") + instance("_WithModule", text("hook") + SPAWN + text("module") + b"K\0", HOOK) + text("module") + text("sh"),
     HOOK,
 )
 TRAP = instance("Trap")

@@ -171,10 +171,7 @@ def _change_legacy(data: bytes, chance: Random) -> bytes:
 
 
 def _whole() -> list[bytes]:
-    return [
-        _saved(value)
-        for value in (Net(), {"settings": Settings(), "color": Color.RED}, nn.TransformerEncoderLayer(4, 2, 8))
-    ]
+    return [_saved(value) for value in (Net(), {"settings": Settings(), "color": Color.RED}, nn.TransformerEncoderLayer(4, 2, 8))]
 
 
 def _load_strict(path: Path) -> Any:
@@ -293,9 +290,7 @@ READERS: dict[str, Reader] = {
     "idx": Reader(_idx, damaged, read_idx),
     "gzip": Reader(_idx, _change_gzip, read_idx),
     "picture": Reader(_pictures, _change_picture, read_picture),
-    "config": Reader(
-        lambda: [to_dict(Settings(more=Settings()))], _change_json, lambda path: read_config(path, Settings)
-    ),
+    "config": Reader(lambda: [to_dict(Settings(more=Settings()))], _change_json, lambda path: read_config(path, Settings)),
     "vocabulary": Reader(_vocabularies, _change_json, _read_vocabulary),
     **{name: Reader(*parts) for name, parts in (RUNS | FOLDERS).items()},
 }

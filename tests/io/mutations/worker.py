@@ -109,19 +109,12 @@ def _judge_error(error: BadakError) -> tuple[str, str]:
         chain.append(cause)
     if any(isinstance(cause, MemoryError) for cause in chain):
         return "wrong", f"memory beyond {MEMORY:,} bytes: {text[:200]!r}"
-    if (
-        text.count("\n") != 1
-        or "\nfix: " not in text
-        or len(text) > LONGEST
-        or not text.replace("\n", "").isprintable()
-    ):
+    if text.count("\n") != 1 or "\nfix: " not in text or len(text) > LONGEST or not text.replace("\n", "").isprintable():
         return "wrong", f"no error of two short lines: {text[:300]!r}"
     return "refused", text
 
 
-def work(
-    name: str, seed: str, first: int, stop: int, progress: Any, keep: str | None
-) -> tuple[Counter, list[str]]:
+def work(name: str, seed: str, first: int, stop: int, progress: Any, keep: str | None) -> tuple[Counter, list[str]]:
     """Judge the files from number `first` to `stop` of a reader; `progress.value` is the number of the one at hand."""
     warnings.simplefilter("ignore")
     reader, counts, wrong = READERS[name], Counter(), []

@@ -93,9 +93,7 @@ def test_clip_grad_value_agrees_with_pytorch():
 def test_gradients_that_are_not_finite_raise_or_spread_as_in_pytorch(bad, norm_type):
     mine, theirs = twins("float32")
     mine[1].grad._array[0] = theirs[1].grad[0] = bad
-    with pytest.raises(
-        ArgumentError, match=f"The total norm of order {norm_type} for gradients from `parameters` is non-finite"
-    ):
+    with pytest.raises(ArgumentError, match=f"The total norm of order {norm_type} for gradients from `parameters` is non-finite"):
         ours.clip_grad_norm_(mine, 1.0, norm_type, error_if_nonfinite=True)
     ours.clip_grad_norm_(mine, 1.0, norm_type)
     torch.nn.utils.clip_grad_norm_(theirs, 1.0, norm_type)

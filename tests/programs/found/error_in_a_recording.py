@@ -3,6 +3,8 @@ def step(x, m):
     m.add_(x)
     if stop:
         raise ValueError("stop")
+
+
 step = compile(step)
 stop = False
 m = torch.zeros(2, 3)

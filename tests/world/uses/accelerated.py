@@ -20,9 +20,7 @@ NEEDS = ["accelerate"]
 
 def _data(rows=12):
     draw = torch.Generator().manual_seed(1)
-    return torch.utils.data.TensorDataset(
-        torch.randn(rows, 6, generator=draw), torch.randint(0, 3, (rows,), generator=draw)
-    )
+    return torch.utils.data.TensorDataset(torch.randn(rows, 6, generator=draw), torch.randint(0, 3, (rows,), generator=draw))
 
 
 def _parts():

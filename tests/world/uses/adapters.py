@@ -70,9 +70,7 @@ def lora_on_gpt2():
 
 def lora_on_llama():
     """LoRA on Llama, all linear layers; generation with the adapter"""
-    made = _adapted(
-        "LlamaForCausalLM", peft.LoraConfig(task_type="CAUSAL_LM", r=2, target_modules="all-linear", use_rslora=True)
-    )
+    made = _adapted("LlamaForCausalLM", peft.LoraConfig(task_type="CAUSAL_LM", r=2, target_modules="all-linear", use_rslora=True))
     taught = _taught(made)
     wrote = made.generate(**batch(["the cat"]), max_new_tokens=6, do_sample=False).tolist()
     return [taught, wrote, *_saved_and_merged(made, "LlamaForCausalLM")]
@@ -82,9 +80,7 @@ def dora_and_biases():
     """DoRA, trained biases, modules that are saved whole"""
     made = _adapted(
         "BertForSequenceClassification",
-        peft.LoraConfig(
-            task_type="SEQ_CLS", r=2, use_dora=True, target_modules=["query", "value"], modules_to_save=["classifier"]
-        ),
+        peft.LoraConfig(task_type="SEQ_CLS", r=2, use_dora=True, target_modules=["query", "value"], modules_to_save=["classifier"]),
     )
     made.train()
     torch.manual_seed(2)

@@ -59,9 +59,7 @@ def dtypes():
             plain = type(made).from_pretrained(folder)
             other = type(made).from_pretrained(folder, dtype=torch.bfloat16)
             word = type(made).from_pretrained(folder, dtype="float32")
-            gives.append(
-                [named, same(auto, made), *(str(x.dtype) for x in (auto, plain, other, word)), all_numbers(other)]
-            )
+            gives.append([named, same(auto, made), *(str(x.dtype) for x in (auto, plain, other, word)), all_numbers(other)])
     return gives
 
 
@@ -91,9 +89,7 @@ def other_heads():
     with tempfile.TemporaryDirectory() as folder:
         made.save_pretrained(folder)
         torch.manual_seed(6)
-        head, told = transformers.BertForSequenceClassification.from_pretrained(
-            folder, num_labels=3, output_loading_info=True
-        )
+        head, told = transformers.BertForSequenceClassification.from_pretrained(folder, num_labels=3, output_loading_info=True)
         torch.manual_seed(6)
         other = transformers.BertForMaskedLM.from_pretrained(folder, vocab_size=100, ignore_mismatched_sizes=True)
         body = transformers.AutoModel.from_pretrained(folder)

@@ -9,9 +9,7 @@ def hidden_states_and_attentions():
     gives = []
     for name in ("BertModel", "GPT2Model", "LlamaModel"):
         with torch.no_grad():
-            found = model(name, attn_implementation="eager")(
-                **batch(), output_hidden_states=True, output_attentions=True
-            )
+            found = model(name, attn_implementation="eager")(**batch(), output_hidden_states=True, output_attentions=True)
         gives.append([[numbers(x) for x in found.hidden_states], [numbers(x) for x in found.attentions]])
     t5 = model("T5ForConditionalGeneration", attn_implementation="eager")
     found = t5(**batch(), labels=batch()["input_ids"], output_hidden_states=True, output_attentions=True)
@@ -168,9 +166,7 @@ def checkpointed():
             torch.manual_seed(4)
             loss = made(**batch(), labels=batch()["input_ids"]).loss
             loss.backward()
-            gives.append(
-                [numbers(loss), {n: numbers(p.grad) for n, p in made.named_parameters() if p.grad is not None}]
-            )
+            gives.append([numbers(loss), {n: numbers(p.grad) for n, p in made.named_parameters() if p.grad is not None}])
     return gives
 
 
@@ -205,10 +201,7 @@ def hooks():
 
 def printed():
     """print(model): the same text"""
-    return [
-        str(model(name))
-        for name in ("GPT2LMHeadModel", "BertForMaskedLM", "LlamaForCausalLM", "ViTForImageClassification")
-    ]
+    return [str(model(name)) for name in ("GPT2LMHeadModel", "BertForMaskedLM", "LlamaForCausalLM", "ViTForImageClassification")]
 
 
 def fed_by_loader():
@@ -219,9 +212,7 @@ def fed_by_loader():
     made, maker = model("BertForSequenceClassification", num_labels=3).train(), tokenizer(pairs=True)
     texts = [dict(maker(text), label=label) for text, label in zip(SENTENCES, LABELS)]
     torch.manual_seed(1)
-    loader = torch.utils.data.DataLoader(
-        texts, batch_size=3, shuffle=True, collate_fn=transformers.DataCollatorWithPadding(maker)
-    )
+    loader = torch.utils.data.DataLoader(texts, batch_size=3, shuffle=True, collate_fn=transformers.DataCollatorWithPadding(maker))
     optimizer = torch.optim.AdamW(made.parameters(), lr=1e-3)
     plan = transformers.get_scheduler("cosine", optimizer, num_warmup_steps=2, num_training_steps=6)
     losses = []

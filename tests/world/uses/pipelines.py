@@ -32,9 +32,7 @@ def fill_mask():
 
 def text_classification():
     """text-classification: one label, all labels, pairs of texts, batches"""
-    run = pipeline(
-        "text-classification", model=model("BertForSequenceClassification", **_named()), tokenizer=tokenizer(pairs=True)
-    )
+    run = pipeline("text-classification", model=model("BertForSequenceClassification", **_named()), tokenizer=tokenizer(pairs=True))
     pair = {"text": SENTENCES[0], "text_pair": SENTENCES[1]}
     return [
         run(SENTENCES[0]),
@@ -85,9 +83,7 @@ def _images(count, size=20):
 def image_classification():
     """image-classification: pictures through the image processor"""
     processor = transformers.ViTImageProcessorPil(size={"height": 16, "width": 16})
-    run = pipeline(
-        "image-classification", model=model("ViTForImageClassification", **_named()), image_processor=processor
-    )
+    run = pipeline("image-classification", model=model("ViTForImageClassification", **_named()), image_processor=processor)
     return [run(_images(1)[0]), run(_images(3), batch_size=2, top_k=2)]
 
 
@@ -112,9 +108,7 @@ def zero_shot_image_classification():
     from tiny import VISION
 
     torch.manual_seed(0)
-    clip = transformers.CLIPModel(
-        transformers.CLIPConfig(text_config=text, vision_config=VISION, projection_dim=16)
-    ).eval()
+    clip = transformers.CLIPModel(transformers.CLIPConfig(text_config=text, vision_config=VISION, projection_dim=16)).eval()
     processor = transformers.CLIPImageProcessorPil(size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16})
     run = pipeline("zero-shot-image-classification", model=clip, tokenizer=tokenizer(), image_processor=processor)
     return run(_images(2), candidate_labels=["cat", "dog"], hypothesis_template="the {}")
@@ -129,9 +123,7 @@ def speech_recognition_ctc():
     letters = transformers.Wav2Vec2FeatureExtractor(
         feature_size=1, sampling_rate=16000, padding_value=0.0, return_attention_mask=False
     )
-    run = pipeline(
-        "automatic-speech-recognition", model=model("Wav2Vec2ForCTC"), tokenizer=tokenizer(), feature_extractor=letters
-    )
+    run = pipeline("automatic-speech-recognition", model=model("Wav2Vec2ForCTC"), tokenizer=tokenizer(), feature_extractor=letters)
     return [run(_wave()), run([_wave(), _wave(0.1)], batch_size=2), run({"raw": _wave(), "sampling_rate": 16000})]
 
 

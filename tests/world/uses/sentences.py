@@ -120,9 +120,7 @@ def saved():
         made.save_pretrained(folder)
         read = SentenceTransformer(folder, device="cpu")
         half = SentenceTransformer(folder, device="cpu", model_kwargs=dict(dtype="bfloat16"))
-        files = sorted(
-            os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names
-        )
+        files = sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
     again = bool((made.encode(SENTENCES) == read.encode(SENTENCES)).all())
     return [
         files,
@@ -152,9 +150,7 @@ def _trained(data, loss, steps=4, batch=3, made=None, **options):
         )
         run = SentenceTransformerTrainer(model=made, args=arguments, train_dataset=data, loss=loss(made))
         run.train()
-    vectors = made.encode(
-        SENTENCES, convert_to_tensor=True
-    )  # how far apart: a loss of differences says nothing of where
+    vectors = made.encode(SENTENCES, convert_to_tensor=True)  # how far apart: a loss of differences says nothing of where
     return [[line["loss"] for line in run.state.log_history if "loss" in line], numbers(torch.cdist(vectors, vectors))]
 
 
@@ -162,9 +158,7 @@ def trained_by_ranking():
     """training with MultipleNegativesRankingLoss, its cached and symmetric forms, with hard negatives"""
     import datasets
 
-    triples = datasets.Dataset.from_dict(
-        {"anchor": SENTENCES[:6], "positive": SENTENCES[2:], "negative": SENTENCES[1:7]}
-    )
+    triples = datasets.Dataset.from_dict({"anchor": SENTENCES[:6], "positive": SENTENCES[2:], "negative": SENTENCES[1:7]})
     return [
         _trained(_pairs(), losses.MultipleNegativesRankingLoss),
         _trained(triples, losses.MultipleNegativesRankingLoss, batch_sampler="no_duplicates"),
@@ -189,9 +183,7 @@ def trained_by_classes():
 
     torch.manual_seed(4)
     classes = datasets.Dataset.from_dict({"sentence": SENTENCES, "label": LABELS})
-    triples = datasets.Dataset.from_dict(
-        {"anchor": SENTENCES[:6], "positive": SENTENCES[2:], "negative": SENTENCES[1:7]}
-    )
+    triples = datasets.Dataset.from_dict({"anchor": SENTENCES[:6], "positive": SENTENCES[2:], "negative": SENTENCES[1:7]})
     guide = _encoder(num_hidden_layers=1)
     vectors = datasets.Dataset.from_dict({"sentence": SENTENCES, "label": guide.encode(SENTENCES).tolist()})
     return [
@@ -201,9 +193,7 @@ def trained_by_classes():
             _trained(classes, loss, batch=8, steps=2)
             for loss in (losses.BatchAllTripletLoss, losses.BatchHardTripletLoss, losses.BatchSemiHardTripletLoss)
         ),
-        _trained(
-            _pairs(), lambda made: losses.MatryoshkaLoss(made, losses.MultipleNegativesRankingLoss(made), [32, 16, 8])
-        ),
+        _trained(_pairs(), lambda made: losses.MatryoshkaLoss(made, losses.MultipleNegativesRankingLoss(made), [32, 16, 8])),
         _trained(_pairs(), lambda made: losses.GISTEmbedLoss(made, guide)),
         _trained(vectors, losses.MSELoss),
     ]

@@ -23,9 +23,7 @@ def _measured(found):
 
 
 def _classes(folder, steps=6, made=None, trainer=Trainer, callbacks=None, **options):
-    arguments = TrainingArguments(
-        folder, max_steps=steps, per_device_train_batch_size=2, learning_rate=1e-3, **QUIET | options
-    )
+    arguments = TrainingArguments(folder, max_steps=steps, per_device_train_batch_size=2, learning_rate=1e-3, **QUIET | options)
     return trainer(
         model=made or model("BertForSequenceClassification", num_labels=3),
         args=arguments,
@@ -44,11 +42,7 @@ def _told(found):
     """What was logged, without times."""
     if isinstance(found, list):
         return [_told(each) for each in found]
-    return {
-        k: (float(v) if hasattr(v, "item") else v)
-        for k, v in found.items()
-        if not k.endswith(TIMES) and k != "total_flos"
-    }
+    return {k: (float(v) if hasattr(v, "item") else v) for k, v in found.items() if not k.endswith(TIMES) and k != "total_flos"}
 
 
 def trained_and_judged():
@@ -111,13 +105,9 @@ def plans():
             "reduce_lr_on_plateau": None,
         }.items():
             judged = dict(eval_strategy="steps", eval_steps=2) if plan == "reduce_lr_on_plateau" else {}
-            run = _classes(
-                folder, steps=5, lr_scheduler_type=plan, lr_scheduler_kwargs=more or {}, warmup_steps=1, **judged
-            )
+            run = _classes(folder, steps=5, lr_scheduler_type=plan, lr_scheduler_kwargs=more or {}, warmup_steps=1, **judged)
             run.train()
-            gives[plan] = [
-                [line.get("learning_rate"), line.get("loss")] for line in run.state.log_history if "loss" in line
-            ]
+            gives[plan] = [[line.get("learning_rate"), line.get("loss")] for line in run.state.log_history if "loss" in line]
     return gives
 
 
@@ -206,10 +196,7 @@ def language_model():
 def sequences_to_sequences():
     """Seq2SeqTrainer: trained, then judged by what it generates"""
     maker = tokenizer()
-    texts = [
-        dict(maker(text, text_target=SENTENCES[-n - 1], return_token_type_ids=False))
-        for n, text in enumerate(SENTENCES)
-    ]
+    texts = [dict(maker(text, text_target=SENTENCES[-n - 1], return_token_type_ids=False)) for n, text in enumerate(SENTENCES)]
     made = model("T5ForConditionalGeneration")
     with tempfile.TemporaryDirectory() as folder:
         arguments = transformers.Seq2SeqTrainingArguments(

@@ -58,16 +58,12 @@ def penalties():
 def beams():
     """beams: several answers, length penalty, early stopping, drawn beams, sequences to sequences"""
     gives = [
-        _gpt()
-        .generate(**_padded(), num_beams=4, num_return_sequences=2, length_penalty=0.5, early_stopping=True, **EIGHT)
-        .tolist()
+        _gpt().generate(**_padded(), num_beams=4, num_return_sequences=2, length_penalty=0.5, early_stopping=True, **EIGHT).tolist()
     ]
     torch.manual_seed(4)
     gives.append(_gpt().generate(**_padded(), num_beams=3, do_sample=True, **EIGHT).tolist())
     gives.append(model("T5ForConditionalGeneration").generate(**batch(), num_beams=3, **EIGHT).tolist())
-    gives.append(
-        model("BartForConditionalGeneration").generate(**batch(), num_beams=2, no_repeat_ngram_size=2, **EIGHT).tolist()
-    )
+    gives.append(model("BartForConditionalGeneration").generate(**batch(), num_beams=2, no_repeat_ngram_size=2, **EIGHT).tolist())
     return gives
 
 
@@ -99,9 +95,7 @@ def caches():
     )
     gives = {name: llama.generate(**_padded(), do_sample=False, **EIGHT, **way).tolist() for name, way in ways.items()}
     kept = transformers.DynamicCache(config=llama.config)
-    first = llama.generate(
-        **_first(), past_key_values=kept, do_sample=False, max_new_tokens=4, return_dict_in_generate=True
-    )
+    first = llama.generate(**_first(), past_key_values=kept, do_sample=False, max_new_tokens=4, return_dict_in_generate=True)
     longer = llama.generate(first.sequences, past_key_values=first.past_key_values, do_sample=False, max_new_tokens=4)
     held = transformers.StaticCache(config=llama.config, max_cache_len=40)
     static = llama.generate(**_first(), past_key_values=held, do_sample=False, max_new_tokens=4)
@@ -116,13 +110,9 @@ def streamed():
 
     maker, heard = tokenizer(), io.StringIO()
     with contextlib.redirect_stdout(heard):
-        _gpt().generate(
-            **_first(), streamer=transformers.TextStreamer(maker, skip_prompt=True), do_sample=False, **EIGHT
-        )
+        _gpt().generate(**_first(), streamer=transformers.TextStreamer(maker, skip_prompt=True), do_sample=False, **EIGHT)
     stream = transformers.TextIteratorStreamer(maker, timeout=60.0)
-    thread = threading.Thread(
-        target=_gpt().generate, kwargs=dict(**_first(), streamer=stream, do_sample=False, **EIGHT)
-    )
+    thread = threading.Thread(target=_gpt().generate, kwargs=dict(**_first(), streamer=stream, do_sample=False, **EIGHT))
     thread.start()
     pieces = list(stream)
     thread.join()
@@ -144,12 +134,8 @@ class _Stop(transformers.StoppingCriteria):
 def own_processors_and_stops():
     """one's own logits processor and stopping criterion, stop strings, maximal time, allowed tokens by prefix"""
     lists = [transformers.LogitsProcessorList([_Favour()]), transformers.StoppingCriteriaList([_Stop()])]
-    own = _gpt().generate(
-        **_first(), logits_processor=lists[0], stopping_criteria=lists[1], do_sample=False, max_new_tokens=30
-    )
-    words = _gpt().generate(
-        **_first(), tokenizer=tokenizer(), stop_strings=["a", "e"], do_sample=False, max_new_tokens=12
-    )
+    own = _gpt().generate(**_first(), logits_processor=lists[0], stopping_criteria=lists[1], do_sample=False, max_new_tokens=30)
+    words = _gpt().generate(**_first(), tokenizer=tokenizer(), stop_strings=["a", "e"], do_sample=False, max_new_tokens=12)
     timed = _gpt().generate(**_first(), max_time=1000.0, do_sample=False, **EIGHT)
     allowed = _gpt().generate(
         **_first(), prefix_allowed_tokens_fn=lambda b, ids: [20, 21, 22 + len(ids) % 5], do_sample=False, **EIGHT
@@ -231,7 +217,5 @@ def from_speech():
     import numpy as np
 
     heard = transformers.WhisperFeatureExtractor(feature_size=8)
-    sound = heard(
-        np.random.default_rng(1).standard_normal(8000).astype(np.float32), sampling_rate=16000, return_tensors="pt"
-    )
+    sound = heard(np.random.default_rng(1).standard_normal(8000).astype(np.float32), sampling_rate=16000, return_tensors="pt")
     return model("WhisperForConditionalGeneration").generate(sound["input_features"], **EIGHT).tolist()

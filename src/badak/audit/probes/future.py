@@ -66,9 +66,7 @@ def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -
                 largest, size = float(gap.max()), float(np.sqrt(np.mean(np.nan_to_num(x) ** 2)))
     first = min(early, default=0)
     where = f"{first}..{max(early)}" if len(early) > 1 else str(first)
-    told = (
-        f": at {where}, by up to {largest:.2g} (outputs are of size {size:.2g})" if early else ", seen within the model"
-    )
+    told = f": at {where}, by up to {largest:.2g} (outputs are of size {size:.2g})" if early else ", seen within the model"
     return Finding(
         "future",
         begin.path,

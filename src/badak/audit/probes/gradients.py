@@ -109,9 +109,7 @@ def note_zeros(subject: Subject, trainable: dict) -> None:
     """Gradients of zero are gradients; where a whole matrix has one, it is worth a look."""
     zero = [name for name, p in trainable.items() if p.dim() > 1 and p.grad is not None and not np.any(p.grad._array)]
     if zero:
-        subject.notes.append(
-            f"{len(zero)} matrices have a gradient of zero throughout, e.g. {zero[0]}: are they of use?"
-        )
+        subject.notes.append(f"{len(zero)} matrices have a gradient of zero throughout, e.g. {zero[0]}: are they of use?")
 
 
 def covering(subject: Subject, names: set[str]) -> list[str]:

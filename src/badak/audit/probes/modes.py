@@ -35,9 +35,7 @@ class Modes:
                 "modes",
                 pair[0].path,
                 f"{what} differ: what it gives by up to {inside:.2g} of its size, the model's output by {largest:.2g}",
-                "use self.training for dropout only"
-                if by_mode
-                else "compute the same with and without is_grad_enabled()",
+                "use self.training for dropout only" if by_mode else "compute the same with and without is_grad_enabled()",
                 {"largest change inside": inside, "largest change": largest, "explained by rounding": ROUNDING},
             )
         ]

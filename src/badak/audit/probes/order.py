@@ -145,13 +145,7 @@ def blind_to_order(subject: Subject) -> str:
     """The causal text whose first attention does not know the order of what it reads; "" where there is none."""
     near_by = subject.neighbours
     name = subject.kind.text
-    if (
-        near_by is None
-        or near_by.turned is None
-        or name not in near_by.moves
-        or subject.leaks_rows
-        or not subject.causal
-    ):
+    if near_by is None or near_by.turned is None or name not in near_by.moves or subject.leaks_rows or not subject.causal:
         return ""
     return name if blind(subject, near_by.watch, name, near_by.moves[name], near_by.turned) else ""
 
@@ -192,11 +186,7 @@ def movable(subject: Subject, name: str) -> np.ndarray:
     fine[0] = False
     if subject.causal and name == subject.kind.text:
         fine[-1] = False
-    beside = [
-        leaf.array
-        for n, leaf in subject.batch.leaves.items()
-        if n not in subject.texts and leaf.array.shape == ids.shape
-    ]
+    beside = [leaf.array for n, leaf in subject.batch.leaves.items() if n not in subject.texts and leaf.array.shape == ids.shape]
     if beside:
         signs = np.stack([x.T for x in beside], axis=1).reshape(ids.shape[1], -1)
         same = [(signs == sign).all(axis=1) & fine for sign in signs]

@@ -24,9 +24,7 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
-            raise Unasked(
-                "no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True
-            )
+            raise Unasked("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True)
         if subject.invented:
             subject.notes.append("the batch had no padding: the ends of its rows were taken for it")
         found = self.other_values(subject, masks)
@@ -109,11 +107,7 @@ def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, i
         return None
     axis, lengths, cut = subject.batch.batch_axis, {}, {}
     for name, tail in tails.items():
-        less = (
-            int(tail[rows].min())
-            if len({subject.length(n) for n in tails}) == len(tails)
-            else int(together[rows].min())
-        )
+        less = int(tail[rows].min()) if len({subject.length(n) for n in tails}) == len(tails) else int(together[rows].min())
         lengths[subject.length(name)] = subject.length(name) - less
     for name, leaf in subject.batch.leaves.items():
         x = leaf.array

@@ -30,9 +30,7 @@ class Positions:
                 continue
             shape = subject.ids(name).shape
             rows_first = indices.ndim != 2 or indices.shape[0] == shape[0]
-            grad = gradient.reshape(
-                *(indices.shape if indices.ndim == 2 else subject.batch.leaves[name].array.shape), -1
-            )
+            grad = gradient.reshape(*(indices.shape if indices.ndim == 2 else subject.batch.leaves[name].array.shape), -1)
             if indices.ndim != 2:
                 rows_first = subject.batch.batch_axis == 0
             dead = ~np.any(grad if rows_first else grad.swapaxes(0, 1), axis=-1)  # (B, T)

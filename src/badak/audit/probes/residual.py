@@ -45,11 +45,7 @@ class Residual:
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
         if not around and len(parts) < 2:
             raise Unasked("one attention and no residual sum make no stack", moot=True)
-        rest = (
-            f"the other {len(around)} attentions and maps have a way around them"
-            if around
-            else "as everything in this model"
-        )
+        rest = f"the other {len(around)} attentions and maps have a way around them" if around else "as everything in this model"
         return [
             Finding(
                 "residual",
@@ -70,11 +66,7 @@ def roots_of(subject: Subject, graph: Graph) -> set[int]:
     """The operations that bring in tokens, or what stands for them."""
     names = {subject.kind.text, subject.kind.source}
     if not subject.texts:
-        return {
-            run.number
-            for run in graph.runs
-            if run.reads & names and not any(s is not None and s.reads for s in run.sources)
-        }
+        return {run.number for run in graph.runs if run.reads & names and not any(s is not None and s.reads for s in run.sources)}
     sizes = {subject.vocabulary(name) for name in subject.texts}
     return {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}
 

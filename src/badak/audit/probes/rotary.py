@@ -14,9 +14,7 @@ CLOSE = 1e-3  # of what a number is made of its pair, against its size
 STILL = 2e-7  # a number that is not turned: float32's rounding
 LEAST = 4  # different vectors at a position, to tell which two numbers make a pair
 NAMES = re.compile(r"rot|rope|partial", re.IGNORECASE)
-FIX = (
-    "x cos + rotate_half(x) sin with cos = cat(cos, cos), or neighbours with repeat_interleave(2): one layout for both"
-)
+FIX = "x cos + rotate_half(x) sin with cos = cat(cos, cos), or neighbours with repeat_interleave(2): one layout for both"
 
 
 class Turn(NamedTuple):
@@ -120,9 +118,7 @@ def turned(mixer: Mixer, made: Ran, now: np.ndarray) -> tuple[Turn, Turn] | None
     if now.shape[2] < 3 or now.dtype.kind != "f":
         return None
     end = now.astype(np.float64)
-    for y in (
-        each for run in made.inside() for each in run.outputs
-    ):  # the first that is it at position 0: half of it is so, too
+    for y in (each for run in made.inside() for each in run.outputs):  # the first that is it at position 0: half of it is so, too
         if y.ndim != 4 or y.dtype.kind != "f" or (len(y), y.shape[-1]) != (len(end), end.shape[-1]):
             continue
         for x in (y, y.swapaxes(1, 2)):
@@ -147,15 +143,9 @@ def compared(x: np.ndarray, y: np.ndarray) -> tuple[Turn, Turn] | None:
         return None
     factor = float(start @ y[:, :, 0].ravel() / (start @ start))
     size = float(np.abs(x).max()) * abs(factor)
-    if (
-        not factor
-        or np.abs(y[:, :, 0] - factor * x[:, :, 0]).max() > 1e-6 * size
-        or np.abs(y - factor * x).max() <= 1e-5 * size
-    ):
+    if not factor or np.abs(y[:, :, 0] - factor * x[:, :, 0]).max() > 1e-6 * size or np.abs(y - factor * x).max() <= 1e-5 * size:
         return None
-    if x.shape[-1] < 2 or any(
-        len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)
-    ):
+    if x.shape[-1] < 2 or any(len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)):
         return None
     first, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, x.shape[2] - 1))
     return first, last

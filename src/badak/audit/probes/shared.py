@@ -46,9 +46,7 @@ class Shared:
             if id(module) in seen:
                 continue
             if meant(subject.model, module, path):
-                subject.notes.append(
-                    f"{path} is called {count} times in a row, as its name says: one layer's weights for all"
-                )
+                subject.notes.append(f"{path} is called {count} times in a row, as its name says: one layer's weights for all")
                 continue
             cause = f"{path} is called {count} times in a row, each time with what it gave: one layer's weights for all of them"
             fix = f"{FIX}; where it is meant, as in ALBERT, say so in a name or a docstring: shared_layer"
@@ -89,9 +87,5 @@ def meant(model: Module, module: Module, path: str) -> bool:
     config = getattr(model, "config", None)
     kinds = [kind for kind in (type(model), type(module)) if not kind.__module__.startswith("badak.")]
     words = [path, *(kind.__name__ for kind in kinds), *(kind.__doc__ or "" for kind in kinds)]
-    words += [
-        name
-        for name in (*vars(model), *vars(model)["_modules"], *getattr(config, "__dict__", {}))
-        if "embed" not in name
-    ]
+    words += [name for name in (*vars(model), *vars(model)["_modules"], *getattr(config, "__dict__", {})) if "embed" not in name]
     return any(MEANT.search(word) for word in words) or hasattr(config, "num_hidden_groups")

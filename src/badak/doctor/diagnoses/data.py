@@ -36,9 +36,7 @@ class SameIds(Diagnosis):
                 "look at the tokenizer and at what fills texts up",
                 ids=count,
             )
-        elif all(
-            t.ids.ndim == 2 and len(t.ids) >= 4 and t.ids.shape[1] >= 4 and (t.ids == t.ids[:1]).all() for t in texts
-        ):
+        elif all(t.ids.ndim == 2 and len(t.ids) >= 4 and t.ids.shape[1] >= 4 and (t.ids == t.ids[:1]).all() for t in texts):
             yield self.found(
                 place,
                 f"in all {len(texts)} batches the {len(texts[0].ids)} rows are one and the same text",

@@ -43,7 +43,6 @@ class NeverLearns(Diagnosis):
                 parameters=len(lost),
             )
 
-
     def _constant(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
         """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
         by: dict[str, list[float]] = {}

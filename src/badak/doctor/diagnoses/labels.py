@@ -41,9 +41,7 @@ def _agree(text: np.ndarray, target: np.ndarray, k: int, ignored: int | None) ->
     y, x = target[:, first:last], text[:, first + k : last + k]
     known = y != ignored
     labels = y[known]
-    return bool(
-        labels.size >= max(LEAST, 0.5 * y.size) and (labels == x[known]).all() and len(np.unique(labels)) >= KINDS
-    )
+    return bool(labels.size >= max(LEAST, 0.5 * y.size) and (labels == x[known]).all() and len(np.unique(labels)) >= KINDS)
 
 
 def next_token(text: np.ndarray, target: np.ndarray, ignored: int | None) -> bool:
@@ -54,9 +52,7 @@ def next_token(text: np.ndarray, target: np.ndarray, ignored: int | None) -> boo
 def is_causal(step: Step) -> bool | None:
     """Whether an attention hides what follows; None where there is no attention."""
     squares = [
-        a.keep
-        for a in step.attended
-        if a.keep is not None and a.keep.ndim >= 2 and a.keep.shape[-1] == a.keep.shape[-2] > 2
+        a.keep for a in step.attended if a.keep is not None and a.keep.ndim >= 2 and a.keep.shape[-1] == a.keep.shape[-2] > 2
     ]
     if not step.attended:
         return None
@@ -75,11 +71,7 @@ class LabelsNotShifted(Diagnosis):
         for place in sorted(losses):
             pairs = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
             every = [offsets(step, loss) for step, loss in pairs]
-            if (
-                len(every) < 3
-                or any(1 in found or 0 not in found for found in every)
-                or is_causal(pairs[0][0]) is False
-            ):
+            if len(every) < 3 or any(1 in found or 0 not in found for found in every) or is_causal(pairs[0][0]) is False:
                 continue
             yield self.found(
                 place,

@@ -36,7 +36,6 @@ class EvalForgotten(Diagnosis):
             calls=len(calls),
         )
 
-
     def judges(self, visit: "Visit", module: "Module") -> bool:
         """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""
         return visit.learns(module) and not (id(module) in visit.watch.makers and len(visit.tested) < 2)

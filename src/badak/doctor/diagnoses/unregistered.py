@@ -43,7 +43,6 @@ class LayersNotRegistered(Diagnosis):
                 layers=len(modules), weights=count,
             )  # fmt: skip
 
-
     def _tensors(self, visit: "Visit") -> Iterator[Finding]:
         """Tensors that want a gradient and are no parameters."""
         for module in (each for top in visit.names.tops for each in top.modules()):

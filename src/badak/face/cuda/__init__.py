@@ -74,9 +74,7 @@ class stream(_Nowhere):  # noqa: N801
 memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = _no_bytes
 memory_cached = max_memory_cached = _no_bytes
 manual_seed = manual_seed_all = seed = seed_all = empty_cache = set_rng_state_all = nothing
-reset_peak_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = reset_accumulated_memory_stats = (
-    nothing
-)
+reset_peak_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = reset_accumulated_memory_stats = nothing
 
 init = refusing("cuda.init")
 current_device = refusing("cuda.current_device")

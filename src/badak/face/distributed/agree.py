@@ -100,9 +100,7 @@ def _by_rank(lines: list[str], ranks: list[int]) -> str:
     who: dict[str, list[int]] = {}
     for rank, line in zip(ranks, lines):
         who.setdefault(line, []).append(rank)
-    return "; ".join(
-        f"{line} on rank{'s' if len(there) > 1 else ''} {', '.join(map(str, there))}" for line, there in who.items()
-    )
+    return "; ".join(f"{line} on rank{'s' if len(there) > 1 else ''} {', '.join(map(str, there))}" for line, there in who.items())
 
 
 def meeting(ranks: list[int], what: str) -> Telling:

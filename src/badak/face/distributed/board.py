@@ -102,11 +102,7 @@ def last_words(error: BaseException) -> None:
     if not path or isinstance(error, SystemExit):
         return
     frames = traceback.extract_tb(error.__traceback__)
-    own = [
-        frame
-        for frame in frames
-        if f"{os.sep}badak{os.sep}" not in frame.filename and not frame.filename.startswith("<")
-    ]
+    own = [frame for frame in frames if f"{os.sep}badak{os.sep}" not in frame.filename and not frame.filename.startswith("<")]
     if own and f"{os.sep}click{os.sep}" in own[-1].filename:  # a command of badak: no program of the user's
         own = []
     where = f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""

@@ -40,9 +40,7 @@ class Bucket:
     def row(self) -> np.ndarray:
         """What this rank sends."""
         grads = [p._grad for p in self.params]
-        parts = [
-            np.zeros(p._array.size, p._array.dtype) if g is None else flat(g._array) for p, g in zip(self.params, grads)
-        ]
+        parts = [np.zeros(p._array.size, p._array.dtype) if g is None else flat(g._array) for p, g in zip(self.params, grads)]
         has = np.array([g is not None for g in grads], self.params[0]._array.dtype)
         return np.concatenate([*parts, has])
 

@@ -32,18 +32,14 @@ def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None
             yield from agreed.steps()
         return (yield from data)
 
-    work = Work(
-        group, f"{line}, collective no. {group.sequence} of {group.called}", steps(), agreed.absent if agreed else None
-    )
+    work = Work(group, f"{line}, collective no. {group.sequence} of {group.called}", steps(), agreed.absent if agreed else None)
     return finish(start(group, work), async_op)
 
 
 def array(x, where: str) -> np.ndarray:
     """The values of a tensor."""
     if not isinstance(x, Tensor):
-        raise KindError(
-            f"{where}: expected a tensor; got {type(x).__name__}", "badak.tensor(value), or the object collectives"
-        )
+        raise KindError(f"{where}: expected a tensor; got {type(x).__name__}", "badak.tensor(value), or the object collectives")
     return x._array
 
 
@@ -51,9 +47,7 @@ def arrays(many, where: str, group: ProcessGroup) -> list[np.ndarray]:
     """The values of one tensor for each rank."""
     made = [array(x, where) for x in many]
     if len(made) != group.size():
-        raise ArgumentError(
-            f"{where}: a list of {len(made)} tensors for {group.size()} ranks", "one tensor for each rank"
-        )
+        raise ArgumentError(f"{where}: a list of {len(made)} tensors for {group.size()} ranks", "one tensor for each rank")
     return made
 
 
@@ -80,9 +74,7 @@ def member(group: ProcessGroup, asked: int | None, inside: int | None, where: st
     else:
         rank = -1
     if not 0 <= rank < group.size():
-        raise ArgumentError(
-            f"{where}: {name}={asked if inside is None else inside} is not in {group}", f"one of {group.ranks}"
-        )
+        raise ArgumentError(f"{where}: {name}={asked if inside is None else inside} is not in {group}", f"one of {group.ranks}")
     return rank
 
 
@@ -110,9 +102,7 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks: bool = False) ->
         work.wait(timeout)
 
 
-def broadcast(
-    tensor, src: int | None = None, group=None, async_op: bool = False, group_src: int | None = None
-) -> Work | None:
+def broadcast(tensor, src: int | None = None, group=None, async_op: bool = False, group_src: int | None = None) -> Work | None:
     """tensor = the one of rank src, on every rank."""
     if outside(group):
         return None
@@ -232,9 +222,7 @@ def gather(
     if here:
         _same(x, arrays(gather_list or [], "gather: gather_list on rank dst", group), "gather")
     elif gather_list:
-        raise ArgumentError(
-            "gather: gather_list is for the destination rank only", "gather_list=None on the other ranks"
-        )
+        raise ArgumentError("gather: gather_list is for the destination rank only", "gather_list=None on the other ranks")
 
     def data():
         made = np.empty((group.size() if here else 0, x.size), x.dtype)

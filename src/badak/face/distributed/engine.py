@@ -146,9 +146,7 @@ class Engine:
         try:
             return self.MPI.Request.Testall(requests)
         except self.MPI.Exception as error:
-            raise DistBackendError(
-                f"MPI reports: {error.Get_error_string()}", "see what the other ranks say"
-            ) from error
+            raise DistBackendError(f"MPI reports: {error.Get_error_string()}", "see what the other ranks say") from error
 
 
 def load_mpi(seconds: float = HALF_AN_HOUR) -> None:

@@ -42,9 +42,7 @@ def _exchange(kind: str, group: ProcessGroup, xs, sent, width: int, outputs, tak
 
     def fits(lines: list[str]) -> bool:
         heads = [line.split(" sends ")[0] for line in lines]
-        tables = [
-            [list(map(int, part.split(","))) for part in line.split(" sends ")[-1].split(" takes ")] for line in lines
-        ]
+        tables = [[list(map(int, part.split(","))) for part in line.split(" sends ")[-1].split(" takes ")] for line in lines]
         n = range(len(lines))
         return len(set(heads)) == 1 and all(tables[i][0][j] == tables[j][1][i] for i in n for j in n)
 

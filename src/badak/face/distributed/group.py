@@ -29,9 +29,7 @@ class ProcessGroup:
     begun   how many collectives this rank has called
     """
 
-    def __init__(
-        self, ranks: list[int], own: int, comms: tuple[Any, Any, Any], seconds: float, called: str, backend: str
-    ):
+    def __init__(self, ranks: list[int], own: int, comms: tuple[Any, Any, Any], seconds: float, called: str, backend: str):
         self.ranks, self._rank, self.seconds, self.called, self.backend = ranks, own, seconds, called, backend
         self.comm, self.talk, self.mail = comms
         self.sequence = self.begun = 0
@@ -124,14 +122,10 @@ def init_process_group(
     here = _place(int(world_size if world_size is not None else -1), int(rank if rank is not None else -1))
     seconds = _seconds(timeout, "init_process_group", HALF_AN_HOUR)
     if here.size == 1:
-        group.WORLD = GroupMember.WORLD = ProcessGroup(
-            [0], 0, (None, None, None), seconds, "the world", asked or "gloo"
-        )
+        group.WORLD = GroupMember.WORLD = ProcessGroup([0], 0, (None, None, None), seconds, "the world", asked or "gloo")
         return
     if asked in ("gloo", "nccl") and here.rank == 0:
-        warn_once(
-            ("backend", asked), f"init_process_group: MPI does the work of backend {asked!r}", 'backend="mpi" says so'
-        )
+        warn_once(("backend", asked), f"init_process_group: MPI does the work of backend {asked!r}", 'backend="mpi" says so')
     load_mpi(seconds)
     world = ProcessGroup(list(range(here.size)), here.rank, (None, None, None), seconds, "the world", asked or "mpi")
     _meet(world, seconds)
@@ -161,9 +155,7 @@ def _asked(backend) -> str | None:
     if backend is None:
         return None
     if not isinstance(backend, str):
-        raise KindError(
-            f"init_process_group: backend should be a string; got {type(backend).__name__}", 'backend="mpi"'
-        )
+        raise KindError(f"init_process_group: backend should be a string; got {type(backend).__name__}", 'backend="mpi"')
     names = [part.split(":")[-1].lower() for part in backend.split(",")]
     unknown = [name for name in names if name not in BACKENDS]
     if unknown:
@@ -187,9 +179,7 @@ def _place(size: int, rank: int) -> Place:
             f"init_process_group: a world of {wanted} ranks, but {here.size} were started", f"world_size={here.size}"
         )
     if rank >= 0 and rank != here.rank:
-        raise ArgumentError(
-            f"init_process_group: rank={rank}, but this process was started as rank {here.rank}", "leave rank out"
-        )
+        raise ArgumentError(f"init_process_group: rank={rank}, but this process was started as rank {here.rank}", "leave rank out")
     return here
 
 
@@ -218,9 +208,7 @@ def chosen(asked=None) -> ProcessGroup:
     if asked == NON_MEMBER:
         raise ArgumentError(f"rank {world.rank()} is not in this group", "call it only where get_rank(group) >= 0")
     if not isinstance(asked, ProcessGroup):
-        raise KindError(
-            f"group should be what new_group gave; got {type(asked).__name__}", "leave group out for all ranks"
-        )
+        raise KindError(f"group should be what new_group gave; got {type(asked).__name__}", "leave group out for all ranks")
     if asked is not world and asked.comm is not None and asked not in _made:
         raise StateError(f"the group of ranks {asked.ranks} was destroyed", "new_group(ranks)")
     return asked
@@ -305,9 +293,7 @@ def new_group(
     world = chosen()
     members = sorted(range(world.size()) if ranks is None else {int(r) for r in ranks})
     if not members or members[0] < 0 or members[-1] >= world.size():
-        raise ArgumentError(
-            f"new_group: ranks {members} are not all in a world of {world.size()}", f"0 to {world.size() - 1}"
-        )
+        raise ArgumentError(f"new_group: ranks {members} are not all in a world of {world.size()}", f"0 to {world.size() - 1}")
     if ranks is not None and len(members) != len(list(ranks)):
         raise ArgumentError(f"new_group: a rank stands twice in {list(ranks)}", "name each rank once")
     seconds = _seconds(timeout, "new_group", world.seconds)

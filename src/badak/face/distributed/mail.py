@@ -46,9 +46,7 @@ class Receives:
 def _peer(group: ProcessGroup, rank, inside, where: str, name: str) -> int:
     number = int(inside) if inside is not None else group.ranks.index(int(rank)) if rank in group.ranks else -1
     if not 0 <= number < group.size():
-        raise ArgumentError(
-            f"{where}: {name}={rank if inside is None else inside} is not in {group}", f"one of {group.ranks}"
-        )
+        raise ArgumentError(f"{where}: {name}={rank if inside is None else inside} is not in {group}", f"one of {group.ranks}")
     if number == group.rank():
         raise ArgumentError(f"{where}: {name}={group.ranks[number]} is this rank itself", "copy the tensor: y.copy_(x)")
     return number

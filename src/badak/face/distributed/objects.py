@@ -63,9 +63,7 @@ def gather_object(
     begin(group, f"gather_object to rank {group.ranks[root]}", data(), async_op=False)
 
 
-def broadcast_object_list(
-    object_list: list, src: int | None = None, group=None, device=None, group_src: int | None = None
-) -> None:
+def broadcast_object_list(object_list: list, src: int | None = None, group=None, device=None, group_src: int | None = None) -> None:
     """object_list = the one of rank src, on every rank."""
     if outside(group):
         return

@@ -58,9 +58,7 @@ class Claim(NamedTuple):
 
     def place(self, size: int) -> Place:
         """Where that is, among so many; on one machine where nothing else is said."""
-        return Place(
-            self.rank, size, self.rank if self.local_rank is None else self.local_rank, self.local_size or size
-        )
+        return Place(self.rank, size, self.rank if self.local_rank is None else self.local_rank, self.local_size or size)
 
     def refused(self) -> StateError:
         """What is wrong where MPI knows nothing of it."""

@@ -39,4 +39,3 @@ def summed(asked: Any = None) -> Callable[[Tensor], Tensor] | None:
 
 def _of(group: Any, x: Tensor) -> Tensor:
     return _Summed.apply(x, group)
-

@@ -173,9 +173,7 @@ class Guard:
         ranks, _, what = text.partition(" ")
         waits = max(0.0, time.time() - since) if since else 0.0
         absent = [int(rank) for rank in ranks.replace("|", ",").split(",") if rank.isdigit()] if since else []
-        self.say(
-            ticks=ticks, steps=steps, waits=waits, what=what, absent=absent, of_any="|" in ranks, stopped=self.is_stopped()
-        )
+        self.say(ticks=ticks, steps=steps, waits=waits, what=what, absent=absent, of_any="|" in ranks, stopped=self.is_stopped())
 
     def is_stopped(self) -> bool:
         """Whether somebody has stopped the rank (SIGSTOP, a debugger)."""

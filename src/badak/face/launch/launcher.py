@@ -149,9 +149,7 @@ class Attempt:
                 return 0
             if len(self.ranks) < self.order.ranks and now - began > START:
                 missing = sorted(set(range(self.order.ranks)) - set(self.ranks))
-                raise Failure(
-                    f"ranks {missing} did not start within {START:g} s", "see that each host can be reached by ssh"
-                )
+                raise Failure(f"ranks {missing} did not start within {START:g} s", "see that each host can be reached by ssh")
 
     def _finish(self) -> None:
         """Let ranks end that have nothing left to do, and stay for such as have ended without MPI's end (os._exit)."""

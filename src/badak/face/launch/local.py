@@ -37,7 +37,10 @@ class Local:
                     here["BADAK_LAUNCH_PMI"] = here["PMI_FD"]  # for the guard, which does not hand it on
                     self.guards.append(
                         subprocess.Popen(
-                            command, env={**env, **here}, pass_fds=(theirs.fileno(),), start_new_session=True,
+                            command,
+                            env={**env, **here},
+                            pass_fds=(theirs.fileno(),),
+                            start_new_session=True,
                             stdin=subprocess.DEVNULL,
                         )  # fmt: skip
                     )

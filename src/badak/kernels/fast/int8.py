@@ -168,9 +168,7 @@ def _many(y, x, w, scale, bias, way):
     panels, shifts = _room(-(-features // BLOCK) * BLOCK * chunks * CHUNK), _room(-(-features // BLOCK) * BLOCK * 4)
     rows = max(1, _STREAM // (16 * size)) * 16
     down = -(-n // rows)
-    prepare_int8(
-        down + -(-features // 16), (x.size + w.size) // 8, x_scales, tiles, panels, shifts, x, w, rows, down, way
-    )
+    prepare_int8(down + -(-features // 16), (x.size + w.size) // 8, x_scales, tiles, panels, shifts, x, w, rows, down, way)
     rows = min(_ROWS, -(-n // BLOCK) * BLOCK)
     across = max(1, -(-4 * team.size // -(-n // rows)))
     columns = -(-features // (across * BLOCK)) * BLOCK

@@ -83,11 +83,7 @@ def _missing(way: Way) -> str:
     lacking = [feature for feature in way.features if not has(feature)]
     if lacking:
         return f"this CPU lacks {', '.join(lacking)}"
-    return (
-        "the system does not permit tile registers to this process"
-        if "amx-tile" in way.features and not permitted()
-        else ""
-    )
+    return "the system does not permit tile registers to this process" if "amx-tile" in way.features and not permitted() else ""
 
 
 class _Using:

@@ -62,9 +62,7 @@ def cross_entropy_backward(
 
 
 @quiet
-def cross_entropy_soft(
-    logits: Array, target: Array, weight: Array | None = None, smoothing: float = 0.0
-) -> tuple[Array, Array]:
+def cross_entropy_soft(logits: Array, target: Array, weight: Array | None = None, smoothing: float = 0.0) -> tuple[Array, Array]:
     """loss (N,), lse (N,).    logits (N, V), target (N, V) class probabilities, weight (V,) or None.
 
         loss[n] = -sum_v c[n, v] logp[n, v]        c = w ((1 - e) target + e/V)

@@ -13,9 +13,7 @@ def embedding(w: Array, ids: Array) -> Array:
 
 
 @in_float32()
-def embedding_backward(
-    dy: Array, ids: Array, rows: int, padding_idx: int | None = None, scale_grad_by_freq: bool = False
-) -> Array:
+def embedding_backward(dy: Array, ids: Array, rows: int, padding_idx: int | None = None, scale_grad_by_freq: bool = False) -> Array:
     """dw (rows, C).    dy (..., C), ids int (...).
 
         dw[v] = sum of dy over the places where ids == v

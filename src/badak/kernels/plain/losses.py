@@ -20,9 +20,7 @@ def kl_div(x: Array, target: Array, log_target: bool) -> Array:
 
 
 @quiet
-def kl_div_backward(
-    dloss: Array, x: Array, target: Array, log_target: bool, needs: tuple[bool, ...]
-) -> tuple[Array | None, ...]:
+def kl_div_backward(dloss: Array, x: Array, target: Array, log_target: bool, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
     """dx = -t dloss;    dtarget = dloss (log t + 1 - x), times t where `log_target` (dt/dtarget = t)."""
     t, log_t = (np.exp(target), target) if log_target else (target, np.log(target))
     dx = -t * dloss if needs[0] else None

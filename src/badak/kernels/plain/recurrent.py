@@ -20,7 +20,7 @@ from badak.kernels.plain._arrays import Array, quiet, rows
 def lstm(gx: Array, h0: Array, c0: Array, w: Array, b: Array | None, reverse: bool, lengths: Array | None):
     """y, h, c, hs, cs, gates: y and the states (T, B, H), the last h and c (B, H), gates i, f, g, o (T, B, 4H).
 
-        i, f, o = sigmoid(.)    g = tanh(.)    c = f c_before + i g    h = o tanh(c)
+    i, f, o = sigmoid(.)    g = tanh(.)    c = f c_before + i g    h = o tanh(c)
     """
     T, (B, H) = len(gx), h0.shape
     y, hs, cs, gates = (np.zeros((T, B, n), gx.dtype) for n in (H, H, H, 4 * H))
@@ -43,8 +43,8 @@ def lstm(gx: Array, h0: Array, c0: Array, w: Array, b: Array | None, reverse: bo
 def lstm_backward(dy, dh, dc, h0, c0, w, hs, cs, gates, reverse, lengths, needs):
     """dgx, dh0, dc0, dw, db.    With tanh' = 1 - tanh(c)^2, at each step:
 
-        dc += dh o tanh'      da_i = dc g i (1-i)      da_f = dc c_before f (1-f)      da_g = dc i (1-g^2)
-        da_o = dh tanh(c) o (1-o)                      dc -> dc f                      dh -> da w
+    dc += dh o tanh'      da_i = dc g i (1-i)      da_f = dc c_before f (1-f)      da_g = dc i (1-g^2)
+    da_o = dh tanh(c) o (1-o)                      dc -> dc f                      dh -> da w
     """
     T, H = len(gates), h0.shape[1]
     dh, dc = _start(dh, h0), _start(dc, c0)
@@ -68,7 +68,7 @@ def lstm_backward(dy, dh, dc, h0, c0, w, hs, cs, gates, reverse, lengths, needs)
 def gru(gx: Array, h0: Array, w: Array, b: Array | None, reverse: bool, lengths: Array | None):
     """y, h, hs, gates: gates r, z, n and u = W_hn h + b_hn (T, B, 4H).
 
-        r, z = sigmoid(.)    n = tanh(W_in x + b_in + r u)    h = (1 - z) n + z h_before
+    r, z = sigmoid(.)    n = tanh(W_in x + b_in + r u)    h = (1 - z) n + z h_before
     """
     T, (B, H) = len(gx), h0.shape
     y, hs, gates = (np.zeros((T, B, n), gx.dtype) for n in (H, H, 4 * H))
@@ -90,8 +90,8 @@ def gru(gx: Array, h0: Array, w: Array, b: Array | None, reverse: bool, lengths:
 def gru_backward(dy, dh, h0, w, hs, gates, reverse, lengths, needs):
     """dgx, dh0, dw, db.    At each step:
 
-        da_n = dh (1-z) (1-n^2)      da_z = dh (h_before - n) z (1-z)      da_r = da_n u r (1-r)
-        dgx = (da_r, da_z, da_n)     the state's side dgh = (da_r, da_z, da_n r)      dh -> dh z + dgh w
+    da_n = dh (1-z) (1-n^2)      da_z = dh (h_before - n) z (1-z)      da_r = da_n u r (1-r)
+    dgx = (da_r, da_z, da_n)     the state's side dgh = (da_r, da_z, da_n r)      dh -> dh z + dgh w
     """
     T, H = len(gates), h0.shape[1]
     dh = _start(dh, h0)

@@ -24,9 +24,7 @@ def rms_norm(x: Array, w: Array | None, eps: float) -> tuple[Array, Array]:
 
 @quiet
 @in_float32("x", "w")
-def rms_norm_backward(
-    dy: Array, x: Array, w: Array | None, rstd: Array, needs: tuple[bool, ...]
-) -> tuple[Array | None, ...]:
+def rms_norm_backward(dy: Array, x: Array, w: Array | None, rstd: Array, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
     """dx, dw.    With h = x rstd and g = w dy, as in layer_norm_backward but without a mean:
 
     dx = rstd (g - h mean_c(g h))        dw = sum_n dy h

@@ -205,9 +205,7 @@ def polygamma(n: int, x: Array) -> Array:
 def _trigamma(x: Array) -> Array:
     low = x < 0.5
     up = _zeta(2.0, np.where(low, 1 - x, x))
-    return np.where(
-        low, (np.pi / np.sin(np.pi * x)) ** 2 - up, up
-    )  # trigamma(x) + trigamma(1 - x) = (pi / sin(pi x))^2
+    return np.where(low, (np.pi / np.sin(np.pi * x)) ** 2 - up, up)  # trigamma(x) + trigamma(1 - x) = (pi / sin(pi x))^2
 
 
 @_in_double

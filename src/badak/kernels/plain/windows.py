@@ -98,8 +98,7 @@ def _slices(k: Sizes, stride: Sizes, dilation: Sizes, out: Sizes) -> tuple[slice
 def _reach(size: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, out: Sizes) -> Sizes:
     """Sizes of the padded array: as far as the last window reaches, and x with its padding."""
     return tuple(
-        max(n + 2 * p, (o - 1) * s + d * (k - 1) + 1)
-        for n, k, s, p, d, o in zip(size, kernel, stride, padding, dilation, out)
+        max(n + 2 * p, (o - 1) * s + d * (k - 1) + 1) for n, k, s, p, d, o in zip(size, kernel, stride, padding, dilation, out)
     )
 
 

@@ -82,9 +82,7 @@ def dropout_back(row: Row) -> Steps | None:
     keep = _kept(row)
     if keep is None:
         return None
-    return [
-        step("dx", "dy keep / (1 - p)", row.came * keep / (1 - row.setting("p")), "what was dropped gets no gradient")
-    ]
+    return [step("dx", "dy keep / (1 - p)", row.came * keep / (1 - row.setting("p")), "what was dropped gets no gradient")]
 
 
 def _kept(row: Row) -> np.ndarray | None:

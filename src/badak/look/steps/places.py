@@ -78,8 +78,4 @@ def apart(row: Row) -> Steps:
     if sum(sizes) != row.came.size:
         return []
     pieces = np.split(row.came, np.cumsum(sizes)[:-1])
-    return [
-        step(f"d{name}", "", piece, "its own piece of dy")
-        for name, piece in zip("abcdefgh", pieces)
-        if piece.size
-    ]
+    return [step(f"d{name}", "", piece, "its own piece of dy") for name, piece in zip("abcdefgh", pieces) if piece.size]

@@ -98,9 +98,7 @@ def _window(row: Row) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None
     stride, padding, dilation = (_each(row.setting(name), len(sizes)) for name in ("stride", "padding", "dilation"))
     wide = np.pad(x[0].astype(np.float64), [(0, 0), *((p, p) for p in padding)])
     at = np.unravel_index(row.place, row.run.output.shape[2:])
-    cut = tuple(
-        slice(i * s, i * s + d * (n - 1) + 1, d) for i, s, d, n in zip(at, stride, dilation, sizes, strict=True)
-    )
+    cut = tuple(slice(i * s, i * s + d * (n - 1) + 1, d) for i, s, d, n in zip(at, stride, dilation, sizes, strict=True))
     return wide[(slice(None), *cut)].reshape(-1), w.reshape(len(w), -1).astype(np.float64), bias
 
 

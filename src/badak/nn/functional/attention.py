@@ -67,8 +67,7 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
         return q, k, v, leads[0]
     if min(q.dim(), k.dim(), v.dim()) < 2:
         raise ShapeError(
-            f"attention: query, key and value need at least 2 dims (length, head_dim); "
-            f"got {q.dim()}, {k.dim()} and {v.dim()}",
+            f"attention: query, key and value need at least 2 dims (length, head_dim); got {q.dim()}, {k.dim()} and {v.dim()}",
             "(batch, heads, length, head_dim)",
         )
     if enable_gqa and len(leads[0]) == 2:

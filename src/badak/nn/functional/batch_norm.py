@@ -12,9 +12,7 @@ from badak.tensor.convert import as_images
 HALVES = (float16, bfloat16)
 
 
-def batch_norm(
-    input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05
-) -> Tensor:
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05) -> Tensor:
     """y = weight (x - mean) / sqrt(var + eps) + bias for each channel of x (N, C, ...), over all else.
 
     training: mean and (biased) var are those of x, and running_mean, running_var move towards them (the variance unbiased)

@@ -82,9 +82,7 @@ def _named_padding(x: Tensor, padding: str, kernel, stride, dilation, where: str
     return x, tuple(n // 2 for n in total)
 
 
-def _conv_transpose(
-    input, weight, bias, stride, padding, output_padding, groups: int, dilation, axes: int, where: str
-) -> Tensor:
+def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups: int, dilation, axes: int, where: str) -> Tensor:
     x, batched = with_batch(tensor(input, where), axes, where)
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
     padding, extra = sizes(padding, axes, where, "padding"), sizes(output_padding, axes, where, "output_padding")

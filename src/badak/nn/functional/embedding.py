@@ -12,9 +12,7 @@ from badak.tensor import Tensor, apply
 from badak.tensor.inplace import changed_
 
 
-def embedding(
-    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
-) -> Tensor:
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False) -> Tensor:
     """y[..., :] = weight[ids[...], :].   dweight[v] = sum of dy where ids == v.
 
     ids int (...), weight (V, C) -> (..., C). The row `padding_idx` gets no gradient. With `max_norm`, rows that are used
@@ -51,9 +49,7 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
     """y[..., v] = [v == ids[...]], int64 (..., V). num_classes=-1: one more than the largest id."""
     ids = tensor._array
     if ids.dtype != np.int64:
-        raise DTypeError(
-            f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()"
-        )
+        raise DTypeError(f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()")
     if num_classes == -1:
         if ids.size == 0:
             raise ArgumentError("one_hot: Can not infer total number of classes from empty tensor.", "num_classes=V")

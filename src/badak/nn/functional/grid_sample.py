@@ -195,9 +195,7 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
         )
     lines = [_line(n, bool(align_corners), theta) for n in size[2:]]
     shape = size[2:]
-    parts = [
-        line.reshape([-1 if a == axis else 1 for a in range(axes)]).expand(*shape) for axis, line in enumerate(lines)
-    ]
+    parts = [line.reshape([-1 if a == axis else 1 for a in range(axes)]).expand(*shape) for axis, line in enumerate(lines)]
     places = stack([*reversed(parts), theta.new_ones(shape)], -1).reshape(1, -1, axes + 1)
     return (places @ theta.mT).reshape(size[0], *shape, axes)
 

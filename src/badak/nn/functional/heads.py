@@ -49,9 +49,7 @@ class Visible(NamedTuple):
         return Visible(keep, bias, None, (T, S + 1))
 
 
-def visible(
-    attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool, q: Tensor, k: Tensor
-) -> Visible:
+def visible(attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool, q: Tensor, k: Tensor) -> Visible:
     """PyTorch's two masks of multi-head attention, True = hide, as one `Visible`; q (B, H, T, D), k (B, H, S, D).
 
     attn_mask (T, S) or (B H, T, S), not looked at where is_causal; key_padding_mask (B, S). A Mask counts always.
@@ -95,9 +93,7 @@ def add_keys(
     return k, v, seen
 
 
-def attend(
-    q: Tensor, k: Tensor, v: Tensor, seen: Visible, p: float, need_weights: bool
-) -> tuple[Tensor, Tensor | None]:
+def attend(q: Tensor, k: Tensor, v: Tensor, seen: Visible, p: float, need_weights: bool) -> tuple[Tensor, Tensor | None]:
     """softmax(q k^T / sqrt(D)) v where seen, (B, H, T, D), and the weights (B, H, T, S) if needed. p: dropout of them."""
     keep, bias, causal, _ = seen
     drop = dropped(q, k, p)

@@ -75,9 +75,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
 
 
 @in_float32
-def multi_margin_loss(
-    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
-) -> Tensor:
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """The mean over classes k other than t = target of max(0, margin - x_t + x_k)^p, times weight_t; x (N, V) or (V,)."""
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multi_margin_loss")
     x = x if x.dim() else x.reshape(1)
@@ -90,9 +88,7 @@ def multi_margin_loss(
         )
     _need_reduction(reduction, "multi_margin_loss")
     if weight is not None and weight.dim() != 1:
-        raise ShapeError(
-            f"multi_margin_loss: weight must be one-dimensional; got {tuple(weight.shape)}", "one for each class"
-        )
+        raise ShapeError(f"multi_margin_loss: weight must be one-dimensional; got {tuple(weight.shape)}", "one for each class")
     at = target.reshape(x.shape[:-1]).unsqueeze(-1)
     loss = (margin - x.gather(-1, at) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss
@@ -106,9 +102,7 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """triplet_margin_loss with a distance of one's own; pairwise_distance unless given."""
     if not margin > 0:
-        raise ArgumentError(
-            f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}", "margin=1.0"
-        )
+        raise ArgumentError(f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}", "margin=1.0")
     if not anchor.dim() == positive.dim() == negative.dim():
         raise ShapeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "

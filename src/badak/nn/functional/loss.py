@@ -104,9 +104,7 @@ def _axes_mismatch(where_: str, shape, target: Tensor) -> ShapeError:
         f"({', '.join(_axis_names(len(shape)))}), target is {labels}"
     )
     if len(shape) == 2 and labels and labels[0] != shape[0] and len(labels) == 1:
-        return ShapeError(
-            cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels", code=14
-        )
+        return ShapeError(cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels", code=14)
     if len(shape) > 2 and labels == shape[:-1]:  # the classes are the last axis, as a language model makes them
         return ShapeError(cause, f"logits.flatten(0, {len(shape) - 2}) and target.flatten(), or logits.movedim(-1, 1)", code=14)
     if len(shape) > 2:

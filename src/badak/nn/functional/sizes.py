@@ -25,5 +25,5 @@ def with_batch(x: Tensor, axes: int, where: str) -> tuple[Tensor, bool]:
     raise ShapeError(
         f"{where}: Expected {axes + 1}D (unbatched) or {axes + 2}D (batched) input to {where}, "
         f"but got input of size: {list(x.shape)}",
-        f"(N, C, {', '.join('LHDW'[: axes] if axes == 1 else 'DHW'[-axes:])})",
+        f"(N, C, {', '.join('LHDW'[:axes] if axes == 1 else 'DHW'[-axes:])})",
     )

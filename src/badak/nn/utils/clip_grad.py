@@ -26,9 +26,7 @@ def _kept_norm(
     return _kept(parameters, norm_type, "clip_grad_norm_") if fixed else None
 
 
-def _kept_value(
-    parameters: Any, clip_value: Any, foreach: bool | None = None
-) -> tuple[Callable[[], bool], list[Tensor]] | None:
+def _kept_value(parameters: Any, clip_value: Any, foreach: bool | None = None) -> tuple[Callable[[], bool], list[Tensor]] | None:
     """How a recorded `clip_grad_value_` goes on by its kernel calls."""
     return _kept(parameters, 2.0, "clip_grad_value_") if type(clip_value) in (int, float) else None
 

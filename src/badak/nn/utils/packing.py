@@ -39,9 +39,7 @@ def lengths_of(packed: PackedSequence) -> np.ndarray:
     return (sizes[:, None] > np.arange(sizes[0] if len(sizes) else 0)).sum(axis=0)
 
 
-def pack_padded_sequence(
-    input: Tensor, lengths, batch_first: bool = False, enforce_sorted: bool = True
-) -> PackedSequence:
+def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
     """Sequences (T, B, ...), or (B, T, ...) with batch_first, of these lengths, without what comes after their ends.
 
     enforce_sorted: the lengths must fall from the first to the last; otherwise they are sorted here.
@@ -50,9 +48,7 @@ def pack_padded_sequence(
     x = input.transpose(0, 1) if batch_first else input
     T, B = x.shape[:2]
     if lengths.shape != (B,):
-        raise ArgumentError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={B})", None
-        )
+        raise ArgumentError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={B})", None)
     if not B or lengths.min() < 1 or lengths.max() > T:
         raise ArgumentError(
             f"Length of all samples has to be greater than 0 and at most {T}, but found {lengths.tolist()}",

@@ -55,9 +55,7 @@ class _SpectralNorm(Module):
                 "dim=0",
             )
         if n_power_iterations <= 0:
-            raise ArgumentError(
-                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}", "1"
-            )
+            raise ArgumentError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}", "1")
         self.dim, self.eps, self.n_power_iterations = dim if dim >= 0 else dim + weight.dim(), eps, n_power_iterations
         if weight.dim() > 1:
             rows, columns = self._matrix(weight).shape
@@ -99,9 +97,7 @@ def spectral_norm(
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
-        raise ArgumentError(
-            f"Module '{type(module).__name__}' has no parameter or buffer with name '{name}'", "name='weight'"
-        )
+        raise ArgumentError(f"Module '{type(module).__name__}' has no parameter or buffer with name '{name}'", "name='weight'")
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
     parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
     return module

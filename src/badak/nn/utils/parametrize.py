@@ -62,9 +62,7 @@ class ParametrizationList(ModuleList):
         return x
 
 
-def register_parametrization(
-    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Module:
+def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
     """Let module.<tensor_name> be parametrization(what it was); further ones go on top. Raises ArgumentError if there is none."""
     if is_parametrized(module, tensor_name):
         module.parametrizations[tensor_name].append(parametrization)
@@ -89,9 +87,7 @@ def register_parametrization(
         )
     delattr(module, tensor_name)
     _own_class(module)
-    computed = property(
-        lambda self: _computed(self, tensor_name), lambda self, value: _assigned(self, tensor_name, value)
-    )
+    computed = property(lambda self: _computed(self, tensor_name), lambda self, value: _assigned(self, tensor_name, value))
     setattr(type(module), tensor_name, computed)
     if "parametrizations" not in module._modules:
         module.parametrizations = ModuleDict()

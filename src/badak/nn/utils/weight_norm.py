@@ -28,9 +28,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     """w = g v / |v|, the norm over all dims but `dim`; g and v are parameters `weight_g` and `weight_v` of the module."""
     hooks = [hook.call for hook in module._forward_pre_hooks.values()]
     if any(isinstance(hook, WeightNorm) and hook.name == name for hook in hooks):
-        raise ArgumentError(
-            f"Cannot register two weight_norm hooks on the same parameter {name}", "remove_weight_norm first"
-        )
+        raise ArgumentError(f"Cannot register two weight_norm hooks on the same parameter {name}", "remove_weight_norm first")
     hook, weight = WeightNorm(name, dim), getattr(module, name)
     del module._parameters[name]
     module.register_parameter(name + "_g", Parameter(length(weight, hook.dim).detach()))

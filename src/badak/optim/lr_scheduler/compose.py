@@ -44,9 +44,7 @@ class _OfSchedules(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        loaded = checked(
-            self, {**state_dict} if isinstance(state_dict, dict) else state_dict, ("last_epoch", "_schedulers")
-        )
+        loaded = checked(self, {**state_dict} if isinstance(state_dict, dict) else state_dict, ("last_epoch", "_schedulers"))
         parts = loaded.pop("_schedulers")
         if len(parts) != len(self._schedulers):
             refuse(self, f"'_schedulers' has {len(parts)} states; here there are {len(self._schedulers)} schedules")
@@ -67,9 +65,7 @@ class SequentialLR(_OfSchedules):
     milestones: steps, one fewer than the schedules. Raises ArgumentError where the numbers or the optimizers do not match.
     """
 
-    def __init__(
-        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
-    ):
+    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1):
         self._check(schedulers, optimizer)
         for milestone in milestones:
             check_count(self, "milestone", milestone)

@@ -100,10 +100,7 @@ class LinearLR(LRScheduler):
 
     def _get_closed_form_lr(self) -> list[Any]:
         rise = self.end_factor - self.start_factor
-        return [
-            lr * (self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters)
-            for lr in self.base_lrs
-        ]
+        return [lr * (self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters) for lr in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
@@ -136,6 +133,4 @@ class PolynomialLR(LRScheduler):
         return self._scaled(((1.0 - t / self.total_iters) / (1.0 - (t - 1) / self.total_iters)) ** self.power)
 
     def _get_closed_form_lr(self) -> list[Any]:
-        return [
-            lr * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power for lr in self.base_lrs
-        ]
+        return [lr * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power for lr in self.base_lrs]

@@ -80,10 +80,7 @@ class MultiplicativeLR(_OfFunctions):
     def get_lr(self) -> list[Any]:
         if self._is_initial:
             return self._lrs()
-        return [
-            group["lr"] * function(self.last_epoch)
-            for function, group in zip(self.lr_lambdas, self.optimizer.param_groups)
-        ]
+        return [group["lr"] * function(self.last_epoch) for function, group in zip(self.lr_lambdas, self.optimizer.param_groups)]
 
 
 class NoamLR(LRScheduler):

@@ -41,12 +41,8 @@ class OneCycleLR(LRScheduler):
         check_optimizer(self, optimizer)
         self.optimizer = optimizer
         self.total_steps = self._count_steps(total_steps, epochs, steps_per_epoch)
-        check_number(
-            self, lambda: isinstance(pct_start, float) and 0 <= pct_start <= 1, "a float pct_start in [0, 1]", pct_start
-        )
-        check_number(
-            self, lambda: anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy
-        )
+        check_number(self, lambda: isinstance(pct_start, float) and 0 <= pct_start <= 1, "a float pct_start in [0, 1]", pct_start)
+        check_number(self, lambda: anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy)
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum
@@ -64,15 +60,9 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _count_steps(self, total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-        counts = (
-            {"total_steps": total_steps}
-            if total_steps is not None
-            else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
-        )
+        counts = {"total_steps": total_steps} if total_steps is not None else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
         if None in counts.values():
-            raise ArgumentError(
-                "OneCycleLR: You must define either total_steps OR (epochs AND steps_per_epoch)", "total_steps=..."
-            )
+            raise ArgumentError("OneCycleLR: You must define either total_steps OR (epochs AND steps_per_epoch)", "total_steps=...")
         for name, count in counts.items():
             check_number(self, partial(_is_count, count), f"a positive integer {name}", count)
         return math.prod(counts.values())  # type: ignore[arg-type]
@@ -120,9 +110,7 @@ class OneCycleLR(LRScheduler):
         for group in self.optimizer.param_groups:
             lrs.append(self._anneal_func(group[phase["start_lr"]], group[phase["end_lr"]], way))
             if self.cycle_momentum:
-                self._set_momentum(
-                    group, self._anneal_func(group[phase["start_momentum"]], group[phase["end_momentum"]], way)
-                )
+                self._set_momentum(group, self._anneal_func(group[phase["start_momentum"]], group[phase["end_momentum"]], way))
         return lrs
 
     def _anneal_func(self, start: Any, end: Any, pct: float) -> Any:

@@ -96,9 +96,7 @@ def _wanted(name: str, mine: Any, value: Any) -> str:
         return "" if isinstance(value, bool) else "True or False"
     if isinstance(mine, int | float | Tensor) or mine is None:
         found = value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
-        if isinstance(found, int | float) and (
-            abs(found) < 2**63 or (isinstance(mine, float) and abs(found) == math.inf)
-        ):
+        if isinstance(found, int | float) and (abs(found) < 2**63 or (isinstance(mine, float) and abs(found) == math.inf)):
             if name in POSITIVE and found <= 0:
                 return "a number > 0"
             return "a number >= -1" if name == "last_epoch" and found < -1 else ""

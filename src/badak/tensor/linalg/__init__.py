@@ -94,5 +94,6 @@ def diagonal(A, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  
     """The diagonal of the last two dims; a view."""
     return _diagonal(A, offset, dim1, dim2)
 
+
 __getattr__ = _door("badak.linalg")
 _guard_names(globals(), "badak.linalg")

@@ -67,9 +67,7 @@ def einsum(equation: str, *operands) -> Tensor:
         return y if letters == output else apply(ops.SumTo, y, tx=letters, ty=output)
     for k, (next_letters, x) in enumerate(rest):
         needed = output + "".join(t for t, _ in rest[k + 1 :])
-        made = (
-            output if k == len(rest) - 1 else "".join(dict.fromkeys(c for c in letters + next_letters if c in needed))
-        )
+        made = output if k == len(rest) - 1 else "".join(dict.fromkeys(c for c in letters + next_letters if c in needed))
         if y.dtype is not x.dtype:
             y, x = _of_one_dtype(y, x, summed=not set(letters + next_letters) <= set(made))
         y, letters = apply(ops.Contract, y, x, ta=letters, tb=next_letters, ty=made), made
@@ -122,9 +120,7 @@ def _subscripts(equation: str, operands):
     for c in output:
         if output.count(c) > 1 or not any(c in t for t in terms):
             why = "more than once" if output.count(c) > 1 else "but no operand has it"
-            raise ArgumentError(
-                f"einsum(): output subscript {_show(c)} appears in the output {why}: {equation!r}", None
-            )
+            raise ArgumentError(f"einsum(): output subscript {_show(c)} appears in the output {why}: {equation!r}", None)
     return terms, output
 
 

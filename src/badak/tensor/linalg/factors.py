@@ -170,9 +170,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):  # noqa: N803
     """(L, info): as `cholesky`; NaN and info > 0, the first order whose determinant is not positive, for which it raises."""
     square("linalg.cholesky", A._array)
     if check_errors:
-        return returns.linalg_cholesky_ex(
-            decompose.cholesky(A, upper=upper), Tensor._of(np.zeros(A.shape[:-2], np.int32))
-        )
+        return returns.linalg_cholesky_ex(decompose.cholesky(A, upper=upper), Tensor._of(np.zeros(A.shape[:-2], np.int32)))
     info = _not_positive(decompose.mirrored(A.detach(), upper)._array)
     made = _reported(lambda a: decompose.cholesky(a, upper=upper), A, info > 0)
     return returns.linalg_cholesky_ex(made, Tensor._of(info))

@@ -63,8 +63,6 @@ def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
 def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
     """The largest singular value divided by the smallest. Parity: p=None and p=2 only."""
     if p not in (None, 2):
-        raise ArgumentError(
-            f"linalg.cond: expected p=None or 2; got {p!r}", "linalg.norm(A, p) * linalg.norm(linalg.inv(A), p)"
-        )
+        raise ArgumentError(f"linalg.cond: expected p=None or 2; got {p!r}", "linalg.norm(A, p) * linalg.norm(linalg.inv(A), p)")
     s = svdvals(A)
     return into(out, div(s[..., 0], s[..., -1]))

@@ -41,7 +41,7 @@ def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
     if a.dtype is not b.dtype:
         raise DTypeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}", "b.to(a.dtype)")
     if a._array.dtype.kind == "b":
-        raise MissingError('"matmul" not implemented for \'Bool\'', "a.float() @ b.float()")
+        raise MissingError("\"matmul\" not implemented for 'Bool'", "a.float() @ b.float()")
     if a.is_complex():
         real = apply(MatMul, a.real, b.real) - apply(MatMul, a.imag, b.imag)
         return real + (apply(MatMul, a.real, b.imag) + apply(MatMul, a.imag, b.real)) * 1j
@@ -93,9 +93,7 @@ def dot(input, tensor, *, out=None) -> Tensor:
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", "(a * b).sum()")
     if a.dtype != b.dtype:
-        raise DTypeError(
-            f"dot : expected both vectors to have same dtype, but found {input.dtype} and {tensor.dtype}", None
-        )
+        raise DTypeError(f"dot : expected both vectors to have same dtype, but found {input.dtype} and {tensor.dtype}", None)
     if a.shape != b.shape:
         raise ShapeError(
             f"inconsistent tensor size, expected tensor {list(a.shape)} and src {list(b.shape)} to have the same number of "
@@ -120,9 +118,7 @@ def inner(input, other) -> Tensor:
 def outer(input, vec2, *, out=None) -> Tensor:
     """y[i, j] = a[i] b[j]."""
     if input._array.ndim != 1 or vec2._array.ndim != 1:
-        raise ShapeError(
-            f"outer: Expected 1-D arguments; got shapes {input._array.shape} and {vec2._array.shape}", "x.flatten()"
-        )
+        raise ShapeError(f"outer: Expected 1-D arguments; got shapes {input._array.shape} and {vec2._array.shape}", "x.flatten()")
     return mul(unsqueeze(input, 1), unsqueeze(vec2, 0), out=out)
 
 

@@ -112,9 +112,7 @@ class Wide(Loops):
             loaded = self.builder.load(place)
             loaded.align = _bytes(kind)
             return loaded
-        return self._call(
-            f"masked.load.{_name(kind)}.p0", kind, place, I32(_bytes(kind)), mask, ir.Constant(kind, None)
-        )
+        return self._call(f"masked.load.{_name(kind)}.p0", kind, place, I32(_bytes(kind)), mask, ir.Constant(kind, None))
 
     def store(self, value, address, mask=None):
         """Write the lanes of the mask; without a mask, all."""
@@ -158,16 +156,12 @@ class Wide(Loops):
         """Two registers of pairs (above[j], below[j]) for j < 16 and j < 32; zeros from columns = (of above, of below) on."""
         if item == 2:
             a, b = (self.load(self.shorts, x, self.first(count, 32)) for x, count in zip((above, below), columns))
-            return [
-                self.shuffle(a, b, [i + 16 * half + 32 * row for i in range(16) for row in (0, 1)]) for half in (0, 1)
-            ]
+            return [self.shuffle(a, b, [i + 16 * half + 32 * row for i in range(16) for row in (0, 1)]) for half in (0, 1)]
         made = []
         for half in (0, 1):
             counts = [self.builder.sub(count, I64(16 * half)) for count in columns]
             rows = zip((above, below), counts)
-            bits = self.rounded_two(
-                *(self.load(self.floats, self.at(x, LINE * half), self.first(count, 16)) for x, count in rows)
-            )
+            bits = self.rounded_two(*(self.load(self.floats, self.at(x, LINE * half), self.first(count, 16)) for x, count in rows))
             made.append(self.shuffle(bits, bits, [i + 16 * row for i in range(16) for row in (0, 1)]))
         return made
 

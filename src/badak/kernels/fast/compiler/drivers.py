@@ -1,7 +1,7 @@
 """What runs a kernel: its driver, and the worker that each thread is in.
 
-    driver(tasks, threads, team, keep, a0, a1, ...)     packs the arguments into a record and shares the tasks out
-    worker(record, thread)                              does the tasks of one thread's part, then what others have left
+driver(tasks, threads, team, keep, a0, a1, ...)     packs the arguments into a record and shares the tasks out
+worker(record, thread)                              does the tasks of one thread's part, then what others have left
 """
 
 # mypy: disable-error-code="attr-defined,call-arg"

@@ -163,9 +163,7 @@ class _Team:
                 if not self.members:
                     self._make_semaphores()
                 while len(self.members) < self.size - 1:
-                    member = threading.Thread(
-                        target=self._served, args=(self.address,), name="badak-kernel", daemon=True
-                    )
+                    member = threading.Thread(target=self._served, args=(self.address,), name="badak-kernel", daemon=True)
                     try:
                         member.start()
                     except (RuntimeError, MemoryError):  # the system gives no more: the bits are the same with fewer

@@ -119,19 +119,13 @@ def _block_after(alpha, c_item, a, b, count, begin, place, out, c_row, rows, wai
     """A block of four tiles into `place`, and the one that waits. The lines of `out`, which is written next, are asked for."""
     r, n, s, base, step, c = waiting
     if c_item == 2:
-        tile_block_after(
-            2, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row
-        )
+        tile_block_after(2, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row)
     else:
-        tile_block_after(
-            4, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row
-        )
+        tile_block_after(4, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row)
 
 
 @kernel
-def _product(
-    way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
-):
+def _product(way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item):
     sums = scratch()
     zeros = sums + 8 * TILE
     strips, panels = -(-m // (2 * SIDE)), -(-n // (2 * SIDE))
@@ -182,17 +176,11 @@ def _product(
     space[0], partial[:1] = 0, 0  # compiled code frees an array after its last mention, and an address is none
 
 
-def _bf16_product(
-    way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
-):
+def _bf16_product(way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item):
     if way == WIDE:
-        wide_product(
-            alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
-        )
+        wide_product(alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item)
     else:
-        _product(
-            way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item
-        )
+        _product(way, alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column, b_item, base, base_row, c, c_row, c_item)
 
 
 def _bf16_product_in_float32(

@@ -186,9 +186,7 @@ def tile_block(typingctx, down, across, a, b, count, begin, out, out_row, soon, 
 
     def codegen(context, builder, signature, values):
         if has("amx-bf16"):
-            _emit_tiles(
-                builder, "tdpbf16ps", signature.args[0].literal_value, signature.args[1].literal_value, values[2:]
-            )
+            _emit_tiles(builder, "tdpbf16ps", signature.args[0].literal_value, signature.args[1].literal_value, values[2:])
         return context.get_dummy_value()
 
     return returns(None, [down, across], 9), codegen

@@ -52,9 +52,7 @@ def multiply_tiles(typingctx, down, x, x_step, panel, panel_step, chunks, out):
 
 def _multiply(builder, down, x, x_step, panel, panel_step, chunks, out):
     tiles, line = Tiles(builder), I64(LINE)
-    places = [
-        (i, j) for i in range(down) for j in range(2)
-    ]  # of tiles 0 to 3; x comes into 4 and 5, panels into 6 and 7
+    places = [(i, j) for i in range(down) for j in range(2)]  # of tiles 0 to 3; x comes into 4 and 5, panels into 6 and 7
     for n in range(len(places)):
         tiles.zero(n)
 
