@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from badak.errors import StateError
-from badak.measure.machine import available_gb, describe
-from badak.measure.peer import Peer, interleave
+from badak.core.errors import StateError
+from badak.inspect.profiling.machine import available_gb, describe
+from badak.inspect.profiling.peer import Peer, interleave
 from bench import table
 from bench.bounds import bound_ms
 from bench.peers import PRECISIONS, Library, chosen, command, missing, precision_of

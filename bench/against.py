@@ -16,8 +16,8 @@ from time import perf_counter
 
 import numpy as np
 
-from badak.measure.machine import describe
-from badak.measure.peer import Peer, interleave
+from badak.inspect.profiling.machine import describe
+from badak.inspect.profiling.peer import Peer, interleave
 from bench.peers import Library, chosen
 from bench.places import keep, place
 from bench.workloads import WORKLOADS, Workload, shrunk

@@ -11,9 +11,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from badak.measure.machine import describe
-from badak.measure.peer import Peer, interleave
-from badak.measure.timing import Timing
+from badak.inspect.profiling.machine import describe
+from badak.inspect.profiling.peer import Peer, interleave
+from badak.inspect.profiling.timing import Timing
 from bench.peers import chosen, command, missing
 from bench.places import keep, place
 from bench.workloads import WORKLOADS, shrunk

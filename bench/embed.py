@@ -42,7 +42,7 @@ def encoder_of(library: str, folder: Path, threads: int):
         model = SentenceTransformer(str(folder), device="cpu")
         return lambda texts: model.encode(texts, batch_size=64, show_progress_bar=False)
     import badak
-    from badak.generate.embed import TextEncoder
+    from badak.generation.embed import TextEncoder
 
     badak.set_num_threads(threads)
     encoder = TextEncoder.load(folder)
@@ -110,7 +110,7 @@ def main() -> None:
     if asked.work:
         work(asked.work, folder, asked.threads)
         return
-    from badak.measure.machine import describe
+    from badak.inspect.profiling.machine import describe
 
     machine = describe(asked.threads)
     found = contest(folder, asked.threads, asked.rounds, asked.seconds)

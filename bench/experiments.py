@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import badak
-from badak.generate import SampleConfig
-from badak.generate.text import fill_sentence, write_on
-from badak.train.curves import draw_curves
-from badak.train.experiment import Experiment
-from badak.train.learner import computing
-from badak.train.loop import train
-from badak.train.run import Run
-from badak.train.session import build, start
-from badak.train.setups import PRESETS, Setup, change
+from badak.generation import SampleConfig
+from badak.generation.text import fill_sentence, write_on
+from badak.training.curves import draw_curves
+from badak.training.experiment import Experiment
+from badak.training.learner import computing
+from badak.training.loop import train
+from badak.training.run import Run
+from badak.training.session import build, start
+from badak.training.setups import PRESETS, Setup, change
 from bench.conditions import conditions
 
 ROOT = Path(__file__).resolve().parent.parent

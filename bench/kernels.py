@@ -1,4 +1,4 @@
-"""Each kernel, forward and backward, against its plain twin and against PyTorch's: `python -m bench.kernels [options]`. First come
+"""Each kernel, forward and backward, against its reference twin and PyTorch's: `python -m bench.kernels [options]`. First come
 the products of matrices in every way, on one thread and on all, with their share of the machine's peak (`bench.products`).
 
 One process, float32, the three in turn in every round, and the fastest round of each: other processes can only slow a
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from badak.kernels import fast, plain
+from badak.kernels import numba, reference
 from badak.kernels.update import Update
 from bench import products
 
@@ -82,7 +82,7 @@ def attention(b, t, h, d):
     packed = normal(b, t, 3, h, d)
     q, k, v = (packed[:, :, i].transpose(0, 2, 1, 3) for i in range(3))
     dout = normal(b, t, h, d).transpose(0, 2, 1, 3)
-    out, lse, _ = plain.attention(q, k, v, causal=0)
+    out, lse, _ = reference.attention(q, k, v, causal=0)
     yield from pair(
         "attention",
         f"{b} x {t}, {h} heads of {d}",
@@ -100,7 +100,7 @@ def by_rows():
     n, c = 4096, 1024
     size = n * c
     x, dy, w, bias = normal(n, c), normal(n, c), normal(c), normal(c)
-    _, mean, rstd = plain.layer_norm(x, w, bias, 1e-5)
+    _, mean, rstd = reference.layer_norm(x, w, bias, 1e-5)
     shape = f"{n} x {c}"
     yield from pair(
         "layer_norm",
@@ -112,7 +112,7 @@ def by_rows():
         dy,
         moved=(2 * size, 3 * size),
     )
-    _, root = plain.rms_norm(x, w, 1e-5)
+    _, root = reference.rms_norm(x, w, 1e-5)
     yield from pair(
         "rms_norm",
         shape,
@@ -124,7 +124,7 @@ def by_rows():
         moved=(2 * size, 3 * size),
     )
     for name in ("softmax", "log_softmax"):
-        y = getattr(plain, name)(x)
+        y = getattr(reference, name)(x)
         yield from pair(
             name,
             shape,
@@ -137,7 +137,7 @@ def by_rows():
         )
     n, v = 1024, 8000
     logits, target, dloss = normal(n, v), rng.integers(0, v, n), normal(n)
-    loss, lse = plain.cross_entropy(logits, target)
+    loss, lse = reference.cross_entropy(logits, target)
     yield from pair(
         "cross_entropy",
         f"{n} x {v}",
@@ -175,7 +175,7 @@ def elementwise():
         moved=(2 * size, 3 * size),
     )
     for name in ("relu", "tanh", "sigmoid"):
-        y = getattr(plain, name)(x)
+        y = getattr(reference, name)(x)
         yield from pair(
             name,
             shape,
@@ -253,13 +253,13 @@ def machine(rounds):
     a, b = normal(2048, 512), normal(512, 2048)
     x = np.ones(32 * 2**20, np.float32)
     ta, tb, tx, ty = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(x), torch.empty(x.size)
-    product = min(fastest([lambda: fast.matmul(a, b), lambda: ta @ tb], rounds))
+    product = min(fastest([lambda: numba.matmul(a, b), lambda: ta @ tb], rounds))
     copy = min(fastest([lambda: torch.add(tx, 1.0, out=ty), lambda: np.add(x, 1, out=ty.numpy())], rounds))
     return 2 * 2048 * 512 * 2048 / product, 2 * FLOAT * x.size / copy
 
 
 def measure(case, rounds, best):
-    fast_s, plain_s, torch_s = fastest([case.ours(fast), case.ours(plain), case.torch], rounds)
+    fast_s, plain_s, torch_s = fastest([case.ours(numba), case.ours(reference), case.torch], rounds)
     work, unit, top = (case.flops, "GFLOP/s", best[0]) if case.flops else (case.bytes, "GB/s", best[1])
     return Row(
         case.name,
@@ -285,10 +285,10 @@ def main():
         products.tables(sorted({1, options.threads}), options.rounds, options.only)
         print()
     torch.set_num_threads(options.threads)
-    fast.set_num_threads(options.threads)
+    numba.set_num_threads(options.threads)
     best = machine(options.rounds)
     reached = f"{best[0] / 1e9:.0f} GFLOP/s, {best[1] / 1e9:.0f} GB/s"
-    print(f"{options.threads} threads; {fast.describe()['products']}; machine at best {reached}\n")
+    print(f"{options.threads} threads; {numba.describe()['products']}; machine at best {reached}\n")
     print(f"{'kernel':24}{'shape':26}{'fast ms':>9}{'plain':>9}{'torch':>9}{'torch/fast':>12}{'rate':>14}{'of best':>9}")
     rows = []
     for case in cases():

@@ -9,8 +9,8 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from badak.measure.machine import describe
-from badak.measure.peer import Peer
+from badak.inspect.profiling.machine import describe
+from badak.inspect.profiling.peer import Peer
 from bench.peers import chosen, command, missing
 from bench.places import keep, place
 from bench.workloads import WORKLOADS, Workload, parameter_count, shrunk

@@ -17,9 +17,9 @@ from numba import float32 as FLOAT32
 from numba import njit
 from numba.core import cgutils
 
-from badak.kernels.fast import ways
-from badak.kernels.fast.compiler.amx import Tiles, Wide, has
-from badak.kernels.fast.compiler.registers import REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.numba import ways
+from badak.kernels.numba.compiler.amx import Tiles, Wide, has
+from badak.kernels.numba.compiler.registers import REGISTER, ROWS, Vectors, instruction, returns
 
 _SUMS = 3 * ROWS  # with two registers more they fill a CPU's 32, or 16
 _SECONDS = 4e-3  # of a round, roughly

@@ -95,7 +95,7 @@ def prepare(package: str) -> None:
 
 def main(label: str) -> None:
     """Serve the work of one library."""
-    from badak.measure.worker import serve
+    from badak.inspect.profiling.worker import serve
     from bench.workloads import Workload
 
     (library,) = [each for each in LIBRARIES if each.label == label]

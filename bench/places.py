@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from badak.measure.machine import processor
+from badak.inspect.profiling.machine import processor
 
 RESULTS = Path(__file__).parent / "results"
 # What holds each library to the instructions of a CPU without those that came later.

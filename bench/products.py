@@ -30,10 +30,10 @@ from typing import Any
 
 import numpy as np
 
-from badak.kernels import fast
-from badak.kernels.fast import bf16_products, int8
+from badak.inspect.profiling.machine import environment, processor
+from badak.kernels import numba
 from badak.kernels.half import BFLOAT16
-from badak.measure.machine import environment, processor
+from badak.kernels.numba import bf16_products, int8
 from bench.peaks import UNITS, peak
 from bench.places import FEATURES
 
@@ -102,12 +102,12 @@ def calls(what: str, m: int, n: int, k: int, kind: str = "float32") -> dict[str,
     left, right = ((k, m) if what == "dw" else (m, k)), ((n, k) if what == "forward" else (k, n))
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in (left, right))
     if kind == "int8":
-        return {"badak": partial(fast.linear_int8, a, *fast.quantize_rows(b), None)}
+        return {"badak": partial(numba.linear_int8, a, *numba.quantize_rows(b), None)}
     narrow = [each.astype(BFLOAT16) for each in (a, b)] if kind == "bfloat16" else [a, b]
     x, y = narrow[0].T if what == "dw" else narrow[0], narrow[1].T if what == "forward" else narrow[1]
     tx, ty = (torch.from_numpy(each).to(getattr(torch, kind)) for each in (a, b))
     runs = (
-        partial(fast.linear, *narrow, None) if what == "forward" else partial(fast.matmul, x, y),
+        partial(numba.linear, *narrow, None) if what == "forward" else partial(numba.matmul, x, y),
         partial(torch.mm, tx.T if what == "dw" else tx, ty.T if what == "forward" else ty),
         partial(np.matmul, x, y),
     )
@@ -144,7 +144,7 @@ def measure(threads: int, rounds: int, only: str, way: str = "float32", librarie
     import torch
 
     torch.set_num_threads(threads)
-    fast.set_num_threads(threads)
+    numba.set_num_threads(threads)
     found = WAYS[way]
     if found.why_not():  # asking also has the system permit tile registers to this process
         return []

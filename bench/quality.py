@@ -14,10 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from badak.io.safetensors import save_file
-from badak.train.run import Run
-from badak.train.session import build
+from badak.training.run import Run
+from badak.training.session import build
 
 SENTENCES = Path(__file__).parent.parent / "docs"
 

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from multiprocessing.connection import Listener
 from pathlib import Path
 
-from badak.measure.machine import describe
+from badak.inspect.profiling.machine import describe
 from bench import ranks_model
 from bench.places import keep, place
 from bench.ranks_sums import SIZES

@@ -17,7 +17,7 @@ def rank_of(how: str) -> None:
     from badak.nn.parallel import DistributedDataParallel
 
     import badak
-    from badak.face import distributed as dist
+    from badak import distributed as dist
     from badak.models.gpt import GPT, GPTConfig
     from badak.optim import AdamW, ZeroRedundancyOptimizer
 

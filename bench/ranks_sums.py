@@ -29,8 +29,8 @@ def with_mpi() -> tuple[int, Rows]:
     from mpi4py import MPI
 
     import badak
-    from badak.face import distributed as dist
-    from badak.face.distributed import agree
+    from badak import distributed as dist
+    from badak.distributed import agree
 
     dist.init_process_group("mpi")
     rows: Rows = {}

@@ -15,7 +15,7 @@ import numpy as np
 
 import badak
 from badak import kernels
-from badak.measure.machine import environment
+from badak.inspect.profiling.machine import environment
 
 M, K, N = 2048, 512, 2048
 FLOATS = 32 * 2**20  # 128 MiB, beyond most caches

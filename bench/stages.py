@@ -22,9 +22,9 @@ from time import perf_counter
 import ml_dtypes
 import numpy as np
 
-from badak.kernels import fast, plain
-from badak.kernels.fast import ways
-from badak.measure.machine import describe, environment
+from badak.inspect.profiling.machine import describe, environment
+from badak.kernels import numba, reference
+from badak.kernels.numba import ways
 from bench import peaks, product
 from bench.__main__ import commit
 from bench.places import keep, place
@@ -80,33 +80,33 @@ def in_numpy(a, b):
 
 def in_float32(a, b):
     """badak's product."""
-    return partial(fast.matmul, a, b), exactly(a, b)
+    return partial(numba.matmul, a, b), exactly(a, b)
 
 
 def in_bfloat16(a, b):
     """badak's product of bfloat16, summed in float32."""
     a, b = a.astype(ml_dtypes.bfloat16), b.astype(ml_dtypes.bfloat16)
-    return partial(fast.matmul, a, b, np.float32), exactly(a.astype(np.float64), b.astype(np.float64))
+    return partial(numba.matmul, a, b, np.float32), exactly(a.astype(np.float64), b.astype(np.float64))
 
 
 def linear_float32(a, b):
     """badak's linear layer."""
-    return partial(fast.linear, a, np.ascontiguousarray(b.T), None), exactly(a, b)
+    return partial(numba.linear, a, np.ascontiguousarray(b.T), None), exactly(a, b)
 
 
 def linear_bfloat16(a, b):
     """badak's linear layer of bfloat16, which gives float32."""
     a, b = a.astype(ml_dtypes.bfloat16), b.astype(ml_dtypes.bfloat16)
-    run = partial(fast.linear, a, np.ascontiguousarray(b.T), None, np.float32)
+    run = partial(numba.linear, a, np.ascontiguousarray(b.T), None, np.float32)
     return run, exactly(a.astype(np.float64), b.astype(np.float64))
 
 
 def linear_int8(a, b):
     """badak's linear layer with weights of 8 bits. a is float32 and becomes int8 within the call, as in a model that answers."""
-    q, scales = plain.quantize_rows(np.ascontiguousarray(b.T))
-    ints, a_scales = plain.quantize_rows(a)
+    q, scales = reference.quantize_rows(np.ascontiguousarray(b.T))
+    ints, a_scales = reference.quantize_rows(a)
     exact = exactly(ints.astype(np.float64) * a_scales[:, None], (q.astype(np.float64) * scales[:, None]).T)
-    return partial(fast.linear_int8, a, q, scales, None), exact
+    return partial(numba.linear_int8, a, q, scales, None), exact
 
 
 def exactly(a, b):
@@ -120,7 +120,7 @@ class Stage:
     """A row of the table.
 
     start(a, b) gives (run, (the exact product, its tolerance)), and run() the product.   rows: of c, 0 for all.
-    unit: what it computes with (`peaks.py`).   way: (kind, name) of `badak.kernels.fast.ways`.   beside: not one of the stages.
+    unit: what it computes with (`peaks.py`).   way: (kind, name) of `badak.kernels.numba.ways`.   beside: not one of the stages.
     """
 
     name: str
@@ -202,7 +202,7 @@ def going(way: tuple[str, str] | None):
 
 def measure(threads: int, all_threads: bool, size: int, rounds: int) -> dict:
     """The figures of one process."""
-    fast.set_num_threads(threads)
+    numba.set_num_threads(threads)
     wanted = [stage for stage in STAGES if stage.all_threads == all_threads]
     absent = {stage.name: reason for stage in wanted if (reason := why_not(stage))}
     running = [Running(stage, size, size, size) for stage in wanted if stage.name not in absent]

@@ -17,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from badak.measure.machine import describe, version
+from badak.inspect.profiling.machine import describe, version
 from bench.places import keep, place
 
 IMPORT = "from time import perf_counter as now; start = now(); import {}; print(now() - start)"
@@ -95,7 +95,7 @@ def main() -> None:
              for name in ("numpy", "badak", "torch") if version(name) or name == "badak"}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         run = small_run(Path(folder))
-        for kernels in ("fast", "plain"):
+        for kernels in ("numba", "reference"):
             found[f"first token, {kernels} kernels"] = repeated(partial(first_token_seconds, run, kernels), wanted.runs)
         if not wanted.skip_cold:
             once = one_step_seconds(Path(folder)) | {"cold compile": cold_compile_seconds(Path(folder))}

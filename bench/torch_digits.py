@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from badak.train.pictures import Pictures
-from badak.train.setups import ClassifySetup
+from badak.training.pictures import Pictures
+from badak.training.setups import ClassifySetup
 
 
 class TorchClassifier(nn.Module):

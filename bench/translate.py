@@ -19,8 +19,8 @@ import tempfile
 from pathlib import Path
 
 from badak.data.parallel import read_lines
-from badak.measure.machine import processor
-from badak.train.run import METRICS, Run
+from badak.inspect.profiling.machine import processor
+from badak.training.run import METRICS, Run
 from bench.conditions import conditions
 
 RESULTS = Path(__file__).resolve().parent / "results" / "translate.json"

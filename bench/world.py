@@ -20,9 +20,9 @@ from time import perf_counter
 
 import numpy as np
 
-from badak.errors import StateError
-from badak.measure.machine import describe, environment
-from badak.measure.peer import Peer, interleave
+from badak.core.errors import StateError
+from badak.inspect.profiling.machine import describe, environment
+from badak.inspect.profiling.peer import Peer, interleave
 from bench.__main__ import commit, say
 from bench.places import keep, place
 from bench.world_table import markdown

@@ -167,7 +167,7 @@ def main(library: str) -> None:
     os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "TOKENIZERS_PARALLELISM": "false"}
     if library == "torch":
         without_badak()
-    from badak.measure.worker import serve
+    from badak.inspect.profiling.worker import serve
 
     prepare(library)
     serve(build)

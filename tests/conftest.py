@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from badak import errors
+from badak.core import errors
 
 torch.set_num_threads(1)
 # A shell starts what runs in its background with Ctrl-C ignored, nohup with SIGHUP, and children inherit that; tests need them.
@@ -56,7 +56,7 @@ def fresh_state():
 @pytest.fixture
 def threads():
     """`with threads(n): ...` runs the compiled kernels on n threads."""
-    fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+    fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
 
     @contextmanager
     def on(count: int):

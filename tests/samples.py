@@ -53,8 +53,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from badak.graph import Op, Saved
 from badak.ops import mixed
+from badak.ops.op import Op, Saved
 
 DIFFERENTIABLE = "fc"  # the kinds of dtype that have gradients
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 88.0, -88.0, 1e4, -1e4, 1e30, -1e30, np.inf, -np.inf, np.nan])

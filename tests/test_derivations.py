@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "derivations"
 ROOT = FOLDER.parent.parent
@@ -32,22 +32,22 @@ def formulas(name: str) -> dict:
 def kernel(name: str, dy, inputs):
     """(output, gradients) of the plain kernel."""
     if name == "layer_norm":
-        y, mean, rstd = plain.layer_norm(*inputs, 1e-5)
-        return y, plain.layer_norm_backward(dy, *inputs[:2], mean, rstd, (True, True, True))
+        y, mean, rstd = reference.layer_norm(*inputs, 1e-5)
+        return y, reference.layer_norm_backward(dy, *inputs[:2], mean, rstd, (True, True, True))
     if name == "softmax":
-        y = plain.softmax(*inputs)
-        return y, (plain.softmax_backward(dy, y),)
+        y = reference.softmax(*inputs)
+        return y, (reference.softmax_backward(dy, y),)
     if name == "attention":
         q, k, v = (x[None, None] for x in inputs)
-        y, lse, _ = plain.attention(q, k, v)
-        gradients = plain.attention_backward(
+        y, lse, _ = reference.attention(q, k, v)
+        gradients = reference.attention_backward(
             dy[None, None], None, q, k, v, lse, None, None, None, None, None, 0.0, (True, True, True, False)
         )
         return y[0, 0], tuple(dx[0, 0] for dx in gradients[:3])
     if name == "cross_entropy":
-        loss, lse = plain.cross_entropy(*inputs)
-        return loss, (plain.cross_entropy_backward(dy, *inputs, lse, None, -100, 0.0),)
-    return plain.gelu(*inputs, "none"), (plain.gelu_backward(dy, *inputs, "none"),)
+        loss, lse = reference.cross_entropy(*inputs)
+        return loss, (reference.cross_entropy_backward(dy, *inputs, lse, None, -100, 0.0),)
+    return reference.gelu(*inputs, "none"), (reference.gelu_backward(dy, *inputs, "none"),)
 
 
 @pytest.mark.parametrize("name", INPUTS)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import badak
-from badak import errors, nn, optim
-from badak.errors import ArgumentError, BadakError, BadakWarning, RangeError
-from badak.insight.situations import SITUATIONS, explain, situations
+from badak import nn, optim
+from badak.core import errors
+from badak.core.errors import ArgumentError, BadakError, BadakWarning, RangeError
+from badak.inspect.introspection.situations import SITUATIONS, explain, situations
 from badak.nn import functional as F
 from tools import errors_page
 
@@ -488,12 +489,12 @@ def test_32_the_first_compilation_is_announced(tmp_path):
     script = "import badak; x = badak.randn(64, 64); badak.nn.functional.gelu(x)"
     environment = {
         **os.environ,
-        "BADAK_KERNELS": "fast",
+        "BADAK_KERNELS": "numba",
         "NUMBA_CACHE_DIR": str(tmp_path),
         "BADAK_CACHE": str(tmp_path),
     }
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    says(done.stderr, "compil", "BADAK_KERNELS=plain")
+    says(done.stderr, "compil", "BADAK_KERNELS=reference")
 
 
 # ------------------------------------------------------------------ the classes

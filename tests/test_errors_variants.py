@@ -8,8 +8,9 @@ import warnings
 import pytest
 
 import badak
-from badak import errors, nn, optim
-from badak.errors import BadakError
+from badak import nn, optim
+from badak.core import errors
+from badak.core.errors import BadakError
 from badak.nn import functional as F
 
 x = badak.randn

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from badak.interrupt import ENDINGS, interruptible, uninterrupted
+from badak.core.signals import ENDINGS, interruptible, uninterrupted
 
 
 @pytest.mark.parametrize("number", ENDINGS)

@@ -63,7 +63,7 @@ def test_one_folder_names_the_compiler():
         for name in _imported(node)
         if name.split(".")[0] in ("numba", "llvmlite")
     }
-    assert naming == {"kernels/fast/compiler"}
+    assert naming == {"kernels/numba/compiler"}
 
 
 def _imported(node):
@@ -110,7 +110,7 @@ def test_the_architecture_page_and_the_contract_list_every_room():
 def test_paths_that_the_architecture_page_names_are_there():
     root = PACKAGE.parent.parent
     page = (root / "docs/architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:\w+/)+\w*(?:\.py)?)`", page)) - {"kernels/plain/x.py", "kernels/fast/x.py"}
+    named = set(re.findall(r"`((?:\w+/)+\w*(?:\.py)?)`", page)) - {"kernels/reference/x.py", "kernels/numba/x.py"}
     assert "tensor/apply.py" in named
     places = [root, PACKAGE, PACKAGE.parent, *(room for room in PACKAGE.iterdir() if room.is_dir())]
     assert not [name for name in named if not any((place / name).exists() for place in places)]

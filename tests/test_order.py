@@ -13,9 +13,9 @@ import torch
 import badak
 import badak.nn.functional as F
 from badak import kernels, nn
-from badak.graph import effects
-from badak.graph.effects import Observer
-from badak.replay.native import KernelLog
+from badak.compiler.native import KernelLog
+from badak.core import events
+from badak.core.events import Observer
 from tests.samples import DIFFERENTIABLE, Call, Sample, rows
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,7 @@ def pytorchs(row: Sample, arrays, attributes):
 
 
 @each_row
-@pytest.mark.parametrize("kernel_set", ["plain", "fast"])
+@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 def test_result_lies_in_memory_as_pytorchs_does(row: Sample, kernel_set):
     for call in row.cases():
         for name, arrays in laid_out(row, call.arrays(np.float64)):
@@ -117,13 +117,13 @@ def results(call: Call, arrays, layout):
 def recorded():
     """As in a call that is recorded: somebody watches, and the calls of kernels are logged."""
     watcher, log = Observer(), KernelLog()
-    effects.watch(watcher)
+    events.watch(watcher)
     log.start()
     try:
         yield
     finally:
         log.stop()
-        effects.watch(watcher, False)
+        events.watch(watcher, False)
 
 
 @each_row
@@ -131,11 +131,11 @@ def test_order_is_that_of_every_kernel_set_and_bits_are_those_of_any_number_of_t
     for call in (*row.cases(), *row.threads()):
         for name, arrays in laid_out(row, call.arrays(np.float32)):
             for layout in (np.asarray, turned):
-                with kernels.use("plain"):
+                with kernels.use("reference"):
                     orders = [order_of(a) for a in results(call, arrays, layout)]
                 before = None
                 for count, way in ((1, nullcontext), (3, nullcontext), (1, recorded)):
-                    with kernels.use("fast"), threads(count), way():
+                    with kernels.use("numba"), threads(count), way():
                         made = results(call, arrays, layout)
                     how = f"{call} of {name} inputs: {count} threads, {way.__name__}"
                     assert [order_of(a) for a in made] == orders, f"{how}: the order is not that of plain"
@@ -156,7 +156,7 @@ def train(step, module, threads, count):
     badak.manual_seed(0)
     model = module()
     optimizer = badak.optim.SGD(model.parameters(), lr=0.1)
-    with kernels.use("fast"), threads(count):
+    with kernels.use("numba"), threads(count):
         for _ in range(3):
             optimizer.zero_grad()
             step(model).backward()
@@ -204,14 +204,14 @@ def joined(x, b):
 @pytest.mark.parametrize("function", [sums, joined])
 def test_threads_and_compile_change_no_bit_of_sums_over_turned_memory(function, threads):
     x, b = badak.randn(64, 64, 64), badak.ones(64)
-    with kernels.use("fast"), threads(1):
+    with kernels.use("numba"), threads(1):
         expected = function(x, b).numpy().tobytes()
-    with kernels.use("fast"), threads(2):
+    with kernels.use("numba"), threads(2):
         compiled = badak.compile(function)
         assert [f(x, b).numpy().tobytes() for f in (function, compiled, compiled, compiled)] == [expected] * 4
 
 
-@pytest.mark.parametrize("kernel_set", ["plain", "fast"])
+@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 def test_programs_that_view_what_pytorch_leaves_row_major(kernel_set):
     """Relative positions of Transformer-XL: a row of scores is padded, seen in another shape, and shifted by that."""
     with kernels.use(kernel_set):

@@ -163,7 +163,7 @@ def test_a_bool_mask_is_a_float_mask_of_minus_infinity(seed, T, S):
     close(with_bool, with_float, 3)
 
 
-@pytest.mark.filterwarnings("ignore::badak.errors.BadakWarning")
+@pytest.mark.filterwarnings("ignore::badak.core.errors.BadakWarning")
 @given(seeds, sizes, sizes)
 def test_a_query_with_nothing_to_attend_to_gives_zeros_and_zero_gradients(seed, T, S):
     keep = np.random.default_rng(seed).random((T, S)) < 0.5

@@ -9,7 +9,7 @@ from tests.compare import assert_close as close
 from tests.samples import DIFFERENTIABLE, Call, Sample, all_ops, rows
 
 ROWS = rows()
-SETS = ["plain", "fast"]
+SETS = ["reference", "numba"]
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
 each_set = pytest.mark.parametrize("kernel_set", SETS)
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -273,9 +273,9 @@ def test_fresh_gradients_share_no_memory(row: Sample, chosen):
 @each_dtype
 def test_fast_kernels_agree_with_the_plain_ones_to_rounding(row: Sample, dtype):
     for call in (*row.cases(), *row.threads()):
-        with kernels.use("plain"):
+        with kernels.use("reference"):
             ys, dxs = call.both(dtype)
-        with kernels.use("fast"):
+        with kernels.use("numba"):
             fast_ys, fast_dxs = call.both(dtype)
         for expected, found in zip((*ys, *(dxs or ())), (*fast_ys, *(fast_dxs or ()))):
             assert_close(found, expected, call, f"{call} fast against plain")
@@ -286,7 +286,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(row: Sample, threads):
     for call in row.threads():
         bits = []
         for count in (1, 2, 4):
-            with kernels.use("fast"), threads(count):
+            with kernels.use("numba"), threads(count):
                 ys, dxs = call.both(np.float32)
             bits.append([a.tobytes() for a in (*ys, *(dxs or ())) if a is not None])
         assert bits[0] == bits[1] == bits[2], f"{call}: other bits on another number of threads"

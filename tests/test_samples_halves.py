@@ -26,7 +26,7 @@ ROWS = [
     and any(getattr(a, "dtype", None) == np.float32 for call in row.cases() for a in call.arrays(np.float32))
 ]
 each_row = pytest.mark.parametrize("row", ROWS, ids=repr)
-each_set = pytest.mark.parametrize("kernel_set", ["plain", "fast"])
+each_set = pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 
 
 def inputs(call: Call, dtype) -> list:
@@ -91,7 +91,7 @@ def test_bits_in_bfloat16_do_not_depend_on_the_number_of_threads(row: Sample, th
     for call in row.threads():
         bits = []
         for count in (1, 3):
-            with kernels.use("fast"), threads(count), np.errstate(all="ignore"):
+            with kernels.use("numba"), threads(count), np.errstate(all="ignore"):
                 ys, dxs = run(call, HALF)
             bits.append([a.tobytes() for a in (*ys, *dxs) if a is not None])
         assert bits[0] == bits[1], f"{call}: other bits on another number of threads"

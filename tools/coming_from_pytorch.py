@@ -1,6 +1,6 @@
 """Write docs/coming-from-pytorch.md: what is the same, better, missing. `python tools/coming_from_pytorch.py [--check]`.
 
-The facts come from tests/face/expected, which PyTorch printed and badak prints too; the missing names from the list of
+The facts come from tests/compat/expected, which PyTorch printed and badak prints too; the missing names from the list of
 PyTorch's names and from what badak has.
 """
 
@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 import badak
-from badak.naming.missing import Missing
-from badak.naming.table import INSTEAD, names_of
+from badak.core.public_api.missing import Missing
+from badak.core.public_api.table import INSTEAD, names_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coming-from-pytorch.md"
-FACE = ROOT / "tests" / "face"
+FACE = ROOT / "tests" / "compat"
 FACTS, MISTAKES = FACE / "expected" / "traps.txt", FACE / "expected" / "mistakes.txt"
 SPACES = [
     "nn",
@@ -187,7 +187,7 @@ def facts() -> str:
 
 def mistakes() -> str:
     """The table of errors: PyTorch's as recorded, badak's as `badak run` prints them now."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BADAK_KERNELS": "plain"}
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "BADAK_KERNELS": "reference"}
     command = [sys.executable, "-m", "badak", "run", str(FACE / "mistakes.py")]
     ours = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
     said = [[line.split(" | ")[-1] for line in text.splitlines()] for text in (MISTAKES.read_text(encoding="utf-8"), ours)]

@@ -43,7 +43,7 @@ def codes() -> set[int]:
 def complaint(code: str) -> str:
     """What the code raises or warns of, "" where it says nothing."""
     import badak
-    from badak import errors
+    from badak.core import errors
 
     errors.forget_warnings()
     lines = (PRELUDE + code).splitlines(keepends=True)

@@ -87,7 +87,7 @@ def _fresh(language: str) -> Iterator[None]:
 
 
 def _run(code: str, name: str, names: dict) -> str:
-    from badak.errors import BadakError, forget_warnings
+    from badak.core.errors import BadakError, forget_warnings
 
     out = io.StringIO()
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # as a notebook's cell has its lines

@@ -14,9 +14,9 @@ from playwright.sync_api import Page, sync_playwright
 
 import badak
 from badak import nn
-from badak.look import Look
+from badak.inspect.visualize import Look
 from badak.nn import functional as F
-from tests.look.conftest import FLAGS, chromium
+from tests.inspect.visualize.conftest import FLAGS, chromium
 
 LARGEST = 150_000  # bytes of a picture
 STORY = "\n오리가 연못에 갔습니다."

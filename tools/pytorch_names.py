@@ -1,4 +1,4 @@
-"""Write src/badak/naming/pytorch.txt, the public names of PyTorch, from the one installed: `python tools/pytorch_names.py`.
+"""Write core/public_api/pytorch.txt, the public names of PyTorch, from the one installed: `python tools/pytorch_names.py`.
 
 badak knows by it what it does not have: a name of this list is answered with a sentence, any other with "no attribute".
 """
@@ -10,7 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "src/badak/naming/pytorch.txt"
+PAGE = Path(__file__).resolve().parent.parent / "src/badak/core/public_api/pytorch.txt"
 NAMESPACES = """torch torch.Tensor torch.amp torch.autograd torch.autograd.functional torch.autograd.profiler torch.backends.cuda
     torch.backends.cudnn torch.compiler torch.cuda torch.cuda.amp torch.distributed torch.distributed.fsdp torch.distributions
     torch.export torch.fft torch.func torch.fx torch.hub torch.jit torch.library torch.linalg torch.mps torch.multiprocessing

@@ -12,21 +12,21 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from badak.naming import public
-from badak.naming.table import PLACES
+from badak.core.public_api import public
+from badak.core.public_api.table import PLACES
 from badak.tensor import Tensor
 from badak.tensor.methods import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "badak"
-HEAD = "# Written by tools/stubs.py from naming/public.py; a test keeps it true.\n# ruff: noqa\n"
+HEAD = "# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.\n# ruff: noqa\n"
 PLAIN = {int: "_int", float: "_float", bool: "_bool", str: "str", tuple: "tuple", list: "list", type(None): "None"}
 METHODS_HEAD = """from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from badak.graph import Leaf, Node, Version
+from badak.autograd.node import Leaf, Node, Version
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
@@ -142,13 +142,13 @@ def functions_stub(room: str, more: str) -> str:
 
 
 def package_imports(package: Path) -> str:
-    """The imports that a package file writes out itself, and, of badak, what `naming/table.py` brings from elsewhere."""
+    """The imports that a package file writes out itself, and, of badak, what `core/public_api/table.py` brings from elsewhere."""
     tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
     lines = [ast.unparse(n) for n in tree.body if isinstance(n, ast.ImportFrom) and not n.names[0].asname.startswith("_")]
     if package == PACKAGE:
         for ours, theirs in PLACES.items():
             (module, _, name), theirs_name = theirs.rpartition("."), ours.partition(".")[2]
-            if theirs.startswith("badak.face.") and "." not in theirs_name and not theirs_name.startswith("_"):
+            if theirs.startswith("badak.compat.torch.") and "." not in theirs_name and not theirs_name.startswith("_"):
                 lines.append(f"from {module} import {exported(name, theirs_name)}")
         lines.append("__version__: str\nnewaxis: None")
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from badak.insight.situations import situations
+from badak.inspect.introspection.situations import situations
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "badak"
 MOST = 8  # alternatives of one text that are written out; beyond that, a hole
@@ -136,7 +136,7 @@ class Reader:
         for name, calls in list(self.calls.items()):
             asked = ERROR if name in self.errors else CALLS.get(name)
             for module, call in calls if asked else []:
-                if module.name == "errors.py":  # it passes on what others say
+                if module.name == "core/errors.py":  # it passes on what others say
                     continue
                 for value in arguments(call, asked):
                     self.keep(module, value, words=name not in self.errors)
@@ -183,10 +183,10 @@ class Reader:
     def _keep_page(self) -> None:
         """What `badak explain` shows: what docs/errors.md says between its programs, and what diagnoses say of themselves."""
         for module in self.modules:
-            for node in ast.walk(module.tree) if module.name.startswith("doctor/diagnoses/") else []:
+            for node in ast.walk(module.tree) if module.name.startswith("inspect/doctor/diagnoses/") else []:
                 if isinstance(node, ast.ClassDef) and (text := ast.get_docstring(node)):
                     self._add(module, (" ".join(text.split()),), False)
-        owner = next((module for module in self.modules if module.name == "insight/situations.py"), None)
+        owner = next((module for module in self.modules if module.name == "inspect/introspection/situations.py"), None)
         for one in situations() if owner else []:
             for paragraph in ("" if kind else text for kind, text in one.parts):
                 for each in filter(None, paragraph.split("\n\n")):

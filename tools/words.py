@@ -1,6 +1,6 @@
 """The catalogue of what badak says: `python tools/words.py [--missing ROOM ...]`.
 
-Reads every text from the source (tools/templates.py), brings `src/badak/language/ko/LC_MESSAGES/ROOM.po` up to date, one file
+Reads every text from the source (tools/templates.py), brings `src/badak/core/i18n/ko/LC_MESSAGES/ROOM.po` up to date, one file
 for each room, with the translations that are there, and compiles each to the ROOM.mo that badak reads.
 --missing lists what has no translation, --check says what is wrong and changes nothing. Needs Babel (the extra "test").
 """
@@ -17,10 +17,10 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from badak.language.particles import LISTS, PAIRS, of_list
+from badak.core.i18n.particles import LISTS, PAIRS, of_list
 from tools.templates import Reader, Text
 
-FOLDER = Path(__file__).resolve().parent.parent / "src" / "badak" / "language" / "ko" / "LC_MESSAGES"
+FOLDER = Path(__file__).resolve().parent.parent / "src" / "badak" / "core" / "i18n" / "ko" / "LC_MESSAGES"
 PART = "part"
 Key = tuple[bool, str]
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # of every file: it changes when its words do

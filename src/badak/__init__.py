@@ -3,9 +3,9 @@
     import badak as bk
     from badak import nn, optim
 
-The names are listed in `naming/public.py`, each with its file. The storeys of the house, from the ground: errors, kernels,
+The names are listed in `core/public_api/public.py`, each with its file. The storeys of the house, from the ground: errors, kernels,
 graph, ops, tensor, autograd, io, nn, optim, data, models, generate, train, face, cli. Read `tensor/tensor.py`, `ops/norm.py`,
-`nn/attention.py`, `models/gpt.py` and `train/loop.py` first.
+`nn/attention.py`, `models/gpt.py` and `training/loop.py` first.
 """
 
 # ruff: noqa: E402  (what is imported below must not come from the current folder)
@@ -18,17 +18,16 @@ if _sys.argv[:1] == ["-m"] and not _sys.flags.safe_path:
 
 from badak import autograd as autograd
 from badak import distributions as distributions
-from badak import errors as errors
-from badak import face as face
 from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
-from badak import utils as utils
-from badak.face import operators as ops  # noqa: F401  (the room of that name is imported from, never reached by attribute)
+from badak.compat.torch import operators as ops  # noqa: F401  (the room of that name is imported from, never reached by attribute)
+from badak.compat.torch import utils as utils
+from badak.core import errors as errors
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
+from badak.core.public_api import public as _public
 from badak.io import serialization as serialization
-from badak.naming import door as _door
-from badak.naming import guard_names as _guard_names
-from badak.naming import public as _public
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import random as random
@@ -36,6 +35,7 @@ from badak.tensor import returns as return_types  # noqa: F401
 from badak.tensor import special as special
 from badak.tensor.foreach import FUNCTIONS as _foreach
 
+_sys.modules |= {"badak.errors": errors, "badak.utils": utils, "badak.utils.data": utils.data}  # PyTorch's places
 newaxis = None
 globals().update(_public.functions())
 globals().update(_foreach)

@@ -1,48 +1,45 @@
-# Written by tools/stubs.py from naming/public.py; a test keeps it true.
+# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
 # ruff: noqa
 from builtins import bool as _bool, float as _float, int as _int
 from typing import Any
 
 from badak import autograd as autograd
 from badak import distributions as distributions
-from badak import errors as errors
-from badak import face as face
 from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
-from badak import utils as utils
-from badak.face import operators as ops
+from badak.compat.torch import operators as ops
+from badak.compat.torch import utils as utils
+from badak.core import errors as errors
 from badak.io import serialization as serialization
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import random as random
 from badak.tensor import returns as return_types
 from badak.tensor import special as special
-from badak.face.core import SymBool as SymBool
-from badak.face.core import SymFloat as SymFloat
-from badak.face.core import SymInt as SymInt
-from badak.face.devices import accelerator as accelerator
-from badak.face import amp as amp
-from badak.face import backends as backends
-from badak.face import compiler as compiler
-from badak.face.devices import cpu as cpu
-from badak.face import cuda as cuda
-from badak.face import distributed as distributed
-from badak.face import func as func
-from badak.face import futures as futures
-from badak.face import fx as fx
-from badak.face import hub as hub
-from badak.face import jit as jit
-from badak.face import library as library
-from badak.face.devices import mps as mps
-from badak.face import multiprocessing as multiprocessing
-from badak.face import onnx as onnx
-from badak.face import profiler as profiler
-from badak.face import testing as testing
-from badak.face import types as types
-from badak.face import version as version
-from badak.face.func import vmap as vmap
-from badak.face.devices import xpu as xpu
+from badak.compat.torch.core import SymBool as SymBool
+from badak.compat.torch.core import SymFloat as SymFloat
+from badak.compat.torch.core import SymInt as SymInt
+from badak.compat.torch.devices import accelerator as accelerator
+from badak.compat.torch import amp as amp
+from badak.compat.torch import backends as backends
+from badak.compat.torch import compiler as compiler
+from badak.compat.torch.devices import cpu as cpu
+from badak.compat.torch import cuda as cuda
+from badak.compat.torch import func as func
+from badak.compat.torch import fx as fx
+from badak.compat.torch import hub as hub
+from badak.compat.torch import jit as jit
+from badak.compat.torch import library as library
+from badak.compat.torch.devices import mps as mps
+from badak.compat.torch import multiprocessing as multiprocessing
+from badak.compat.torch import onnx as onnx
+from badak.compat.torch import profiler as profiler
+from badak.compat.torch import testing as testing
+from badak.compat.torch import types as types
+from badak.compat.torch import version as version
+from badak.compat.torch.func import vmap as vmap
+from badak.compat.torch.devices import xpu as xpu
 __version__: str
 newaxis: None
 from math import e as e
@@ -538,9 +535,9 @@ from badak.tensor.triangles import diag_embed as diag_embed
 from badak.tensor.triangles import diagflat as diagflat
 from badak.tensor.triangles import tril as tril
 from badak.tensor.triangles import triu as triu
-from badak.audit import audit as audit
-from badak.look import look as look
-from badak.doctor import doctor as doctor
+from badak.inspect.audit import audit as audit
+from badak.inspect.visualize import look as look
+from badak.inspect.doctor import doctor as doctor
 from badak.kernels import info as info
 from badak.autograd import enable_grad as enable_grad
 from badak.autograd import inference_mode as inference_mode
@@ -606,29 +603,29 @@ from badak.nn.functional.native import max_pool1d_with_indices as max_pool1d_wit
 from badak.nn.functional.native import poisson_nll_loss as poisson_nll_loss
 from badak.nn.functional.native import rrelu as rrelu
 from badak.nn.functional.native import triplet_margin_loss as triplet_margin_loss
-from badak.insight.draw import draw as draw
-from badak.insight.floor import floor as floor
-from badak.insight.summary import summary as summary
-from badak.face import autocast as autocast
-from badak.face import get_autocast_dtype as get_autocast_dtype
-from badak.face import is_autocast_enabled as is_autocast_enabled
-from badak.face import compile as compile
-from badak.face import OutOfMemoryError as OutOfMemoryError
-from badak.face import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
-from badak.face import get_default_device as get_default_device
-from badak.face import get_float32_matmul_precision as get_float32_matmul_precision
-from badak.face import get_num_interop_threads as get_num_interop_threads
-from badak.face import get_num_threads as get_num_threads
-from badak.face import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
-from badak.face import is_warn_always_enabled as is_warn_always_enabled
-from badak.face import set_default_device as set_default_device
-from badak.face import set_deterministic_debug_mode as set_deterministic_debug_mode
-from badak.face import set_float32_matmul_precision as set_float32_matmul_precision
-from badak.face import set_flush_denormal as set_flush_denormal
-from badak.face import set_num_interop_threads as set_num_interop_threads
-from badak.face import set_num_threads as set_num_threads
-from badak.face import set_warn_always as set_warn_always
-from badak.face import use_deterministic_algorithms as use_deterministic_algorithms
+from badak.inspect.introspection.draw import draw as draw
+from badak.inspect.introspection.floor import floor as floor
+from badak.inspect.introspection.summary import summary as summary
+from badak.compat.torch import autocast as autocast
+from badak.compat.torch import get_autocast_dtype as get_autocast_dtype
+from badak.compat.torch import is_autocast_enabled as is_autocast_enabled
+from badak.compat.torch import compile as compile
+from badak.compat.torch import OutOfMemoryError as OutOfMemoryError
+from badak.compat.torch import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from badak.compat.torch import get_default_device as get_default_device
+from badak.compat.torch import get_float32_matmul_precision as get_float32_matmul_precision
+from badak.compat.torch import get_num_interop_threads as get_num_interop_threads
+from badak.compat.torch import get_num_threads as get_num_threads
+from badak.compat.torch import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from badak.compat.torch import is_warn_always_enabled as is_warn_always_enabled
+from badak.compat.torch import set_default_device as set_default_device
+from badak.compat.torch import set_deterministic_debug_mode as set_deterministic_debug_mode
+from badak.compat.torch import set_float32_matmul_precision as set_float32_matmul_precision
+from badak.compat.torch import set_flush_denormal as set_flush_denormal
+from badak.compat.torch import set_num_interop_threads as set_num_interop_threads
+from badak.compat.torch import set_num_threads as set_num_threads
+from badak.compat.torch import set_warn_always as set_warn_always
+from badak.compat.torch import use_deterministic_algorithms as use_deterministic_algorithms
 def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
 def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:

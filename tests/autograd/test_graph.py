@@ -12,8 +12,7 @@ import pytest
 import torch
 
 import badak
-from badak import errors
-from badak.graph import effects
+from badak.core import errors, events
 from badak.nn import functional as F
 
 both = pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
@@ -121,12 +120,12 @@ def test_the_sum_of_two_gradients_lies_the_same_whoever_watches(first, second, s
         sum((out * out.detach()).sum() for out in outs).backward()
 
     def watched(x):
-        watcher = effects.Observer()
-        effects.watch(watcher)
+        watcher = events.Observer()
+        events.watch(watcher)
         try:
             step(x)
         finally:
-            effects.watch(watcher, False)
+            events.watch(watcher, False)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -540,30 +539,31 @@ def test_masked_fill_in_place_stops_gradients_there(lib):
 
 
 def test_debug_mode_names_the_users_lines(monkeypatch):
-    from badak.graph import effects, modes
+    from badak.core import events
+    from badak.core.modes import modes
 
     monkeypatch.setattr(modes, "debug", True)
-    effects.watch(effects.DEBUG)
+    events.watch(events.DEBUG)
     try:
         y = leaf(badak, [1.0, 2.0]).exp()
         y += 1
         with pytest.raises(errors.GraphError, match=r"exp \(test_graph.py:\d+\).*at test_graph.py:\d+"):
             y.sum().backward()
     finally:
-        effects.watch(effects.DEBUG, False)
+        events.watch(events.DEBUG, False)
 
 
 def test_how_many_observers_there_are_is_known_without_asking_each_thread():
-    from badak.graph import effects
-    from badak.graph.modes import anywhere
+    from badak.core import events
+    from badak.core.modes import anywhere
 
     before = anywhere.observers, anywhere.curious
-    effects.watch(effects.DEBUG)
-    effects.watch(effects.DEBUG)  # twice is once
+    events.watch(events.DEBUG)
+    events.watch(events.DEBUG)  # twice is once
     with badak.inference_mode():
         assert (anywhere.observers, anywhere.curious) == (before[0] + 2, before[1] + 1)
-        effects.watch(effects.DEBUG, False)
-        effects.watch(effects.DEBUG, False)
+        events.watch(events.DEBUG, False)
+        events.watch(events.DEBUG, False)
         assert (anywhere.observers, anywhere.curious) == (before[0] + 1, before[1])
     assert (anywhere.observers, anywhere.curious) == before
 
@@ -699,7 +699,7 @@ def test_names_of_operations_read_as_pytorchs():
 
 
 def _all_ops(ops, seen=None):
-    from badak.graph import Op
+    from badak.ops.op import Op
 
     waiting = Op.__subclasses__()
     while waiting:

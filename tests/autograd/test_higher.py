@@ -6,7 +6,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import badak
-from badak import errors
+from badak.core import errors
 from badak.tensor.apply import apply
 from tests import samples
 from tests.compare import assert_close

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from badak.measure.peer import Peer
+from badak.inspect.profiling.peer import Peer
 from bench import __main__ as main
 from bench import bounds, places, products, rates, table
 from bench.peers import LIBRARIES, chosen, command, missing

@@ -18,8 +18,8 @@ from badak.cli import COMMANDS, commands, main
 from badak.cli.options import FROM_DATA, NAMES
 from badak.io.safetensors import load_file
 from badak.io.sealed import seal, unseal
-from badak.train.session import open_model, start
-from badak.train.setups import PRESETS, SETUPS
+from badak.training.session import open_model, start
+from badak.training.setups import PRESETS, SETUPS
 
 QUICK = ["--d-model", "16", "--layers", "1"]
 GPT = ["train", "gpt", "--preset", "sentences", "--epochs", "4", "--eval-every", "2", "--heads", "2", *QUICK]
@@ -81,7 +81,7 @@ def test_a_command_is_imported_only_when_it_is_chosen():
     script = "import sys; from badak.cli import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=elsewhere())
     loaded = set(done.stdout.split("\n")[-2].split())
-    assert not {"badak.train", "badak.models", "badak.generate", "badak.cli.train", "PIL", "tqdm", "numba"} & loaded
+    assert not {"badak.training", "badak.models", "badak.generation", "badak.cli.train", "PIL", "tqdm", "numba"} & loaded
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -284,7 +284,7 @@ def test_what_predict_cannot_judge(capsys, tmp_path, digits):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
-    environment = elsewhere(BADAK_KERNELS="plain", PYTHONUNBUFFERED="1")
+    environment = elsewhere(BADAK_KERNELS="reference", PYTHONUNBUFFERED="1")
     command = [sys.executable, "-m", "badak", *GPT, "--epochs", "100000", "--run", "r"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     for line in process.stdout:

@@ -12,8 +12,8 @@ import pytest
 from badak import models
 from badak.cli import main
 from badak.cli.output import any_text
+from badak.core.errors import ArgumentError, BadakWarning, FileError, visible, warn_once
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, BadakWarning, FileError, visible, warn_once
 
 ESCAPE = "\x1b]0;owned\x07"  # names the window; others write files, or type for the user
 EVIL = f"{ESCAPE}\x9b31m\x1b[2J\r\x08\u202e"

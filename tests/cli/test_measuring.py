@@ -5,7 +5,7 @@ import json
 import pytest
 
 from badak.cli import bench, main
-from badak.measure.contest import Standing
+from badak.inspect.profiling.contest import Standing
 
 SCRIPT = """
 import sys

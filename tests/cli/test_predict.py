@@ -9,13 +9,13 @@ import badak
 from badak import kernels
 from badak.cli import main
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
-from badak.generate import framing
-from badak.generate.classify import TextJudge
-from badak.generate.framing import encoded, framed, segments_of, shares
+from badak.generation import framing
+from badak.generation.classify import TextJudge
+from badak.generation.framing import encoded, framed, segments_of, shares
 from badak.models.bert import TextClassifier, TextConfig
-from badak.train.loop import train
-from badak.train.session import start
-from badak.train.setups import PRESETS, change
+from badak.training.loop import train
+from badak.training.session import start
+from badak.training.setups import PRESETS, change
 
 TEXTS = ["영화가 너무나 지루해요", 'a "quoted", text', "노래가 좋다"]
 
@@ -24,7 +24,7 @@ TEXTS = ["영화가 너무나 지루해요", 'a "quoted", text', "노래가 좋�
 def runs(tmp_path_factory):
     """A run over classes and one over numbers, of a step each."""
     place = tmp_path_factory.mktemp("runs")
-    with kernels.use("plain"):
+    with kernels.use("reference"):
         for task in ("classes", "numbers"):
             setup = change(change(PRESETS["text"]["opinions"], "model", {"d_model": 16}), "train", {"steps": 1})
             run, experiment = start(place / task, change(setup, "data", {"task": task}))
@@ -35,7 +35,7 @@ def runs(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def plain(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with kernels.use("plain"):
+    with kernels.use("reference"):
         yield
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 import badak
-from badak import errors, kernels
+from badak import kernels
 from badak.cli import main
 from badak.cli.output import bar
-from badak.errors import ArgumentError
-from badak.train import memory
-from badak.train.run import Run
-from badak.train.session import build
-from badak.train.setups import PRESETS, change
+from badak.core import errors
+from badak.core.errors import ArgumentError
+from badak.training import memory
+from badak.training.run import Run
+from badak.training.session import build
+from badak.training.setups import PRESETS, change
 
 QUICK = ["--steps", "1", "--d-model", "8", "--heads", "1", "--layers", "1"]
 BERT = ["train", "bert", *QUICK]
@@ -31,7 +32,7 @@ def quiet_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Run, "draw", lambda run, log=None: True)
     (tmp_path / "text.txt").write_text("바닥 위의 고양이가 잔다 — naïve\n" * 30, encoding="utf-8")
-    with kernels.use("plain"):
+    with kernels.use("reference"):
         yield
 
 
@@ -42,7 +43,7 @@ def elsewhere(*arguments, code=None, **environment):
     run = ["-c", code] if code else ["-m", "badak"]
     done = subprocess.run(
         [sys.executable, *run, *arguments], capture_output=True, check=False,
-        env={**kept, "PYTHONPATH": source, "BADAK_KERNELS": "plain", **environment},
+        env={**kept, "PYTHONPATH": source, "BADAK_KERNELS": "reference", **environment},
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr
 
@@ -133,7 +134,7 @@ os.environ.pop("HOME", None)
 for name in ("XDG_CACHE_HOME",): os.environ.pop(name, None)
 from badak.cli import main
 assert main(["info"]) == 0
-from badak.kernels.fast.compiler import cache
+from badak.kernels.numba.compiler import cache
 cache._users()
 sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
 """
@@ -149,7 +150,7 @@ sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
                                          ("BADAK_CPU", "quick")])  # fmt: skip
 def test_variables_with_nonsense(name, value):
     pytest.importorskip("numba", reason="threads are those of the fast kernels")
-    found, _, err = elsewhere("info", **{"BADAK_KERNELS": "fast", name: value})
+    found, _, err = elsewhere("info", **{"BADAK_KERNELS": "numba", name: value})
     lines = err.decode().strip().split("\n")
     assert found == 2 and len(lines) == 2 and lines[0].startswith(f"error: {name}: expected") and lines[1].startswith("fix: ")
 
@@ -172,7 +173,7 @@ def test_variables_with_nonsense_that_an_import_reads_are_said_once(name, value,
 def test_a_switch_takes_what_people_write(value):
     found, out, err = elsewhere("info", BADAK_DEBUG=value, BADAK_OF_ANOTHER_PROGRAM="x")
     assert found == 0 and not err
-    code = "from badak.graph import modes; print(modes.debug)"
+    code = "from badak.core.modes import modes; print(modes.debug)"
     assert elsewhere(code=code, BADAK_DEBUG=value)[1].decode().strip() == str(value.strip().lower() in ("1", "true", "on", "yes"))
 
 
@@ -268,7 +269,7 @@ def test_memory_is_that_of_this_machine(monkeypatch):
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_to_end_saves_and_says_how_to_go_on(tmp_path, name):
     source = str(Path(badak.__file__).parent.parent)
-    environment = {**os.environ, "PYTHONPATH": source, "BADAK_KERNELS": "plain", "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONPATH": source, "BADAK_KERNELS": "reference", "PYTHONUNBUFFERED": "1"}
     line = [sys.executable, "-m", "badak", *BERT, "--steps", "1000000", "--eval-every", "2", "--run", "my run"]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     next(line for line in process.stdout if line.startswith("step"))

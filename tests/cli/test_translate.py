@@ -8,10 +8,10 @@ import pytest
 
 from badak.cli import main
 from badak.cli.translate import sentences_of
-from badak.errors import ArgumentError
-from badak.train.loop import train
-from badak.train.session import start
-from badak.train.setups import PRESETS, change
+from badak.core.errors import ArgumentError
+from badak.training.loop import train
+from badak.training.session import start
+from badak.training.setups import PRESETS, change
 
 
 def pipe(monkeypatch, data, terminal=False):

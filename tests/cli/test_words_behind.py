@@ -4,7 +4,7 @@ import pytest
 
 from badak.cli import main
 from badak.cli.options import no_arguments
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 
 
 @pytest.mark.parametrize("words", [["--kind", "causal"], ["--depth", "-1"], ["--steps=3"], ["-n", "2"], ["more"]])

@@ -10,8 +10,8 @@ from PIL import Image
 
 from badak import kernels
 from badak.cli import COMMANDS, bench, commands, main
-from badak.train.run import Run
-from badak.train.setups import PRESETS
+from badak.training.run import Run
+from badak.training.setups import PRESETS
 from tests.cli.test_measuring import fake
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("place")
     before = os.getcwd()
     os.chdir(folder)
-    with kernels.use("plain"), pytest.MonkeyPatch.context() as patched:
+    with kernels.use("reference"), pytest.MonkeyPatch.context() as patched:
         patched.setattr(Run, "draw", lambda run, log=None: True)
         make_files(folder)
         for kind, options in QUICK.items():

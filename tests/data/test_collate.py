@@ -5,13 +5,13 @@ from collections import OrderedDict, defaultdict, namedtuple
 import numpy as np
 import pytest
 import torch
+from badak.utils.data import default_collate, default_convert
 from torch.utils.data import default_collate as their_collate
 from torch.utils.data import default_convert as their_convert
 
 import badak
+from badak.core.errors import DTypeError, KindError, ShapeError
 from badak.data.collate import collate, default_collate_fn_map
-from badak.errors import DTypeError, KindError, ShapeError
-from badak.utils.data import default_collate, default_convert
 
 Point = namedtuple("Point", "x y")
 

@@ -1,12 +1,12 @@
 """Datasets: what an example is, how many there are, and how they are put together and parted."""
 
+import badak.utils.data as ours
 import pytest
 import torch
 import torch.utils.data as theirs
 
 import badak
-import badak.utils.data as ours
-from badak.errors import ArgumentError, BadakWarning, KindError, MissingError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, BadakWarning, KindError, MissingError, RangeError, ShapeError
 from badak.tensor import arange
 
 

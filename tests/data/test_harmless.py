@@ -5,9 +5,9 @@ import resource
 import pytest
 from tokenizers import Tokenizer as Theirs
 
+from badak.core.errors import ArgumentError, BadakError, FileError
 from badak.data import harmless
 from badak.data.tokenizer import LARGEST, Tokenizer
-from badak.errors import ArgumentError, BadakError, FileError
 from badak.io import limited
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import badak
+from badak.core.errors import ArgumentError, FileError
 from badak.data import mnist
-from badak.errors import ArgumentError, FileError
 from tests.real_data import real_data
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import badak
+from badak.core.errors import BadakError
 from badak.data import BucketBatchSampler, DataLoader, pad, padding_mask
-from badak.errors import BadakError
 from badak.tensor.random import Generator
 
 ROWS = [[5, 6, 7], [8], [9, 10, 11, 12, 13]]

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
+from badak.core.errors import ArgumentError, FileError
 from badak.data.parallel import read_corpus, split
-from badak.errors import ArgumentError, FileError
 
 DE, EN = ["Ein Hund.", "Zwei Katzen.", "Drei Bäume."], ["A dog.", "Two cats.", "Three trees."]
 

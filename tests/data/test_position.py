@@ -3,8 +3,8 @@
 import pytest
 
 import badak
+from badak.core.errors import StateError
 from badak.data import DataLoader, IterableDataset, RandomSampler, TensorDataset
-from badak.errors import StateError
 from badak.io import checkpoint
 
 N, BATCH, EPOCHS = 23, 3, 3

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from badak.core.errors import BadakError
 from badak.data.records import dump, lines_of, read_records
-from badak.errors import BadakError
 
 TEXTS = ["노래가 좋다", 'a "quoted", text', "-1", "\u2028 is no line end here \x1b[31m"]
 

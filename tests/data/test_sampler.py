@@ -2,14 +2,14 @@
 
 import itertools
 
+import badak.utils.data as ours
 import numpy as np
 import pytest
 import torch
 import torch.utils.data as theirs
 
 import badak
-import badak.utils.data as ours
-from badak.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, KindError, ShapeError
 
 
 class Numbers:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from badak.core.errors import BadakError
 from badak.data.tables import Table, classes, expect_numbers, has_header, table_files
-from badak.errors import BadakError
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00\ufeff"), max_size=12)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from badak.core.errors import ArgumentError, FileError, RangeError
 from badak.data.files import read_text
 from badak.data.text import MASK, SPECIALS, CharVocabulary, WordVocabulary, python_topics
-from badak.errors import ArgumentError, FileError, RangeError
 from badak.tensor import tensor
 from tests.real_data import real_data
 

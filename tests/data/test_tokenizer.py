@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import transformers
 
+from badak.core.errors import ArgumentError, FileError, KindError, MissingError, RangeError
 from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
-from badak.errors import ArgumentError, FileError, KindError, MissingError, RangeError
 from tests.real_data import real_data
 
 TEXTS = {

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from badak.cli import main
+from badak.core.errors import ArgumentError, FileError
 from badak.data import DataLoader, files
 from badak.data.files import read_pieces, read_text, text_files
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, _measured, documents, write_tokens
-from badak.errors import ArgumentError, FileError
 from badak.io.sealed import seal, unseal
 from tests.real_data import real_data
 

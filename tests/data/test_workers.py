@@ -11,15 +11,15 @@ import textwrap
 import time
 from pathlib import Path
 
+import badak.utils.data as ours
 import numpy as np
 import pytest
 import torch
 import torch.utils.data as theirs
 
 import badak
-import badak.utils.data as ours
+from badak.core.errors import ArgumentError, KindError
 from badak.data.workers import WorkerError
-from badak.errors import ArgumentError, KindError
 
 SOURCE = str(Path(badak.__file__).resolve().parent.parent)
 

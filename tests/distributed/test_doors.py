@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from badak.errors import MissingError
-from badak.face.launch import launcher
-from badak.face.launch.launcher import Order
-from badak.face.launch.listener import PATIENCE, STRANGERS, Caller, Listener
-from badak.face.launch.local import Meeting
+from badak.core.errors import MissingError
+from badak.distributed.launch import launcher
+from badak.distributed.launch.launcher import Order
+from badak.distributed.launch.listener import PATIENCE, STRANGERS, Caller, Listener
+from badak.distributed.launch.local import Meeting
 from tests.distributed.ranks import LIMIT, _run, environment
 
 GUARD = Path(launcher.__file__).with_name("guard.py")
@@ -265,7 +265,7 @@ def test_windows_has_no_ranks(monkeypatch):
 
 
 def test_the_launcher_can_be_asked_for_where_a_system_lacks_what_guards_need():
-    code = "import sys; sys.modules['resource'] = None; import badak.face.launch"
+    code = "import sys; sys.modules['resource'] = None; import badak.distributed.launch"
     assert subprocess.run([sys.executable, "-c", code], env=environment()).returncode == 0
 
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from badak.naming.missing import missing
+from badak.core.public_api.missing import missing
 from tests.distributed.ranks import PROGRAMS, launch, torch_ranks
 
 WITHIN = {"fp16": 2e-4, "bf16": 2e-3}  # four steps of 0.1 by gradients below 1, rounded to 2^-11 or 2^-8, perhaps another way

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from badak.errors import FileError
-from badak.face.launch.starter import Host, address, read_hosts
+from badak.core.errors import FileError
+from badak.distributed.launch.starter import Host, address, read_hosts
 from tests.distributed.ranks import LIMIT, PROGRAMS, environment
 from tests.distributed.small import processes
 

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 import badak
-from badak.errors import StateError
-from badak.face.distributed import places
-from badak.face.distributed.places import Place, place, refuse_one_of_many
+from badak.core.errors import StateError
+from badak.distributed import places
+from badak.distributed.places import Place, place, refuse_one_of_many
 from tests.distributed.ranks import environment
 
 NAMES = {name for group in (*places._MPI, *places._OTHERS) for name in group[1:] if name} | set(places._HOSTS)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.audit.clients import MIRROR, why_absent
 from tests.distributed.ranks import LIMIT, PROGRAMS, _run, environment, launch
+from tests.inspect.audit.clients import MIRROR, why_absent
 
 TUTORIAL = PROGRAMS / "tutorial.py"
 TINY = (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from badak.data import DataLoader, Dataset
-from badak.train.ranks import _part
+from badak.training.ranks import _part
 from tests.distributed.ranks import PROGRAMS, launch
 from tests.distributed.small import arguments, state
 

@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from badak.cli import train
-from badak.face.distributed.places import Place
-from badak.face.launch import guard
-from badak.train.setups import PRESETS
+from badak.distributed.launch import guard
+from badak.distributed.places import Place
+from badak.training.setups import PRESETS
 from tests.distributed.kills import Kills
 from tests.distributed.ranks import _run, launch
 from tests.distributed.small import arguments, state

@@ -8,10 +8,10 @@ import pytest
 
 import badak
 from badak import distributed as dist
-from badak.errors import ArgumentError, KindError, StateError
-from badak.face.distributed import board
-from badak.face.distributed.work import _seconds
-from badak.face.launch import verdict
+from badak.core.errors import ArgumentError, KindError, StateError
+from badak.distributed import board
+from badak.distributed.launch import verdict
+from badak.distributed.work import _seconds
 from tests.distributed.ranks import PROGRAMS, launch, mpirun
 from tests.distributed.test_launch import rank, said
 

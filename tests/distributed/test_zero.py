@@ -14,7 +14,7 @@ def results(folder, ranks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks, kernels", [(2, "plain"), (3, "fast")])
+@pytest.mark.parametrize("ranks, kernels", [(2, "reference"), (3, "numba")])
 def test_trainings_have_the_bits_without_ranks_and_the_values_of_torch(ranks, kernels, tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.kernels.plain.special import gamma_slope
+from badak.kernels.reference.special import gamma_slope
 from tests.parity.compare import assert_same
 
 rng = np.random.default_rng(0)

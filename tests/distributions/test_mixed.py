@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 
 rng = np.random.default_rng(0)
 ROW, P = rng.standard_normal((3, 4)), rng.uniform(0.1, 0.9, (3, 4))

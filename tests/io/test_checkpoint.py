@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from badak import optim
-from badak.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError
 from badak.io import checkpoint as ours
 from badak.io.sealed import seal, unseal
 from badak.io.values import decode, encode

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from badak.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError
 from badak.io.config import check, option, read_config, to_dict, write_config
 
 

@@ -12,19 +12,19 @@ import pytest
 import badak
 from badak import nn
 from badak.cli import main
+from badak.core.errors import FileError
 from badak.data.text import CharVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import write_tokens
-from badak.errors import FileError
 from badak.io import checkpoint, safetensors
 from badak.io.atomic import append_to, make_folder, new_file, read_small, write_file
 from badak.io.checkpoint import Checkpoint
 from badak.io.config import write_config
 from badak.io.lock import locked
 from badak.models import BERTConfig, SentenceConfig, SentenceEncoder
-from badak.train.metrics import Row, write_row
-from badak.train.session import start
-from badak.train.setups import PRESETS, change
+from badak.training.metrics import Row, write_row
+from badak.training.session import start
+from badak.training.setups import PRESETS, change
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes links")
 OURS = b"the only copy of a thesis\n"
@@ -92,7 +92,7 @@ def test_a_link_under_any_name_leads_nowhere(writer, kind, tmp_path, thesis):
             (place / name).symlink_to(target)
         try:
             WRITERS[writer](place)
-        except badak.errors.BadakError as error:
+        except badak.core.errors.BadakError as error:
             assert len(str(error).splitlines()) == 2
         untouched(thesis)
 
@@ -205,13 +205,13 @@ OWNERS = {  # the files that write by themselves, and why
     "io/atomic.py": "it is the one place",
     "io/lock.py": "the lock",
     "io/whole.py": "a folder that was not there before, beside its place, renamed",
-    "kernels/fast/compiler/cache.py": "below io; makes each file anew",
-    "face/hub.py": "a file with a name of chance, renamed",
+    "kernels/numba/compiler/cache.py": "below io; makes each file anew",
+    "compat/torch/hub.py": "a file with a name of chance, renamed",
     "tensor/storage.py": "from_file, whose file is the program's own",
     "io/archive.py": "within a zip file",
-    "face/distributed/board.py": "a file of the launcher's own folder",
-    **dict.fromkeys((f"face/launch/{name}.py" for name in ("guard", "launcher", "spawned", "starter")), "logs and orders"),
-    "measure/worker.py": "a pipe",
+    "distributed/board.py": "a file of the launcher's own folder",
+    **dict.fromkeys((f"distributed/launch/{name}.py" for name in ("guard", "launcher", "spawned", "starter")), "logs and orders"),
+    "inspect/profiling/worker.py": "a pipe",
     "cli/help.py": "click's word for what it prints",
 }
 CALLS = {"write_text", "write_bytes", "NamedTemporaryFile", "tofile", "copyfile", "makedirs", "mkdir", "memmap"}
@@ -246,7 +246,12 @@ def test_a_training_writes_into_its_folder_alone(tmp_path):
         "from badak.cli import main\n"
         f"sys.exit(main({[*TRAIN, '--run', 'r']!r}))\n"
     )
-    environment = {**os.environ, "BADAK_KERNELS": "plain", "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": str(tmp_path / "cache")}
+    environment = {
+        **os.environ,
+        "BADAK_KERNELS": "reference",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLCONFIGDIR": str(tmp_path / "cache"),
+    }
     done = subprocess.run([sys.executable, program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     wrote = {line.split(" ", 1)[1] for line in done.stderr.splitlines() if line.startswith("WROTE ")}

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 import badak
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io import allowed
 from tests.io.attacks.objects import TRAP
 from tests.io.attacks.pickles import NUMBERS, archive, called, storage, text, whole

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError, FileError
+from badak.core.errors import BadakError, FileError
 from tests.io.attacks.pickles import ARCHIVES, CALLS, HARM, LIES, NUMBERS, WRAPS, Reduces, archive, harm, tensor, whole
 
 

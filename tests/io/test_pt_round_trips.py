@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import badak
-from badak.errors import MissingError
+from badak.core.errors import MissingError
 from badak.io import storage
 from badak.tensor import dtypes
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from badak.errors import ArgumentError, DTypeError, FileError
+from badak.core.errors import ArgumentError, DTypeError, FileError
 from badak.io import safetensors as ours
 from badak.tensor import Tensor
 from tests.io.attacks.tensors import TENSORS, WHOLE, build

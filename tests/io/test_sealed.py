@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io import sealed
 from badak.io.errors import reason
 from badak.io.sealed import seal, unseal

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from badak.kernels import fast, plain
-from badak.kernels.fast import bf16_products
+from badak.kernels import numba, reference
 from badak.kernels.half import BFLOAT16
+from badak.kernels.numba import bf16_products
 
 HALF = 2.0**-8  # the rounding of bfloat16
 # (B, H, G, T, S, D, E), what hides or shifts scores
@@ -56,8 +56,8 @@ def test_forward_and_backward(way, sizes, what):
     inputs, masks, dropped, dout = case(sizes, what)
     want, (T, D, H) = "weights" in what, (sizes[3], sizes[5], sizes[1])
     q, k, v, dy = (x.astype(np.float64) for x in (*inputs, dout))
-    out, lse, weights = fast.attention(*inputs, *masks, *dropped, want)
-    exact, exact_lse, a = plain.attention(q, k, v, *masks, *dropped, True)
+    out, lse, weights = numba.attention(*inputs, *masks, *dropped, want)
+    exact, exact_lse, a = reference.attention(q, k, v, *masks, *dropped, True)
     assert out.dtype == BFLOAT16 and lse.dtype == np.float32
     assert near(out, exact, HALF * (a @ np.abs(heads(v, H))))
     assert np.allclose(lse, exact_lse, atol=1e-5) and (not want or near(weights, a, 0))
@@ -65,11 +65,11 @@ def test_forward_and_backward(way, sizes, what):
         return
     dweights = np.random.default_rng(1).standard_normal(a.shape).astype(BFLOAT16) if want else None
     needs = True, True, True, masks[1] is not None
-    made = fast.attention_backward(dout, dweights, *inputs, lse, *masks, *dropped, needs)
+    made = numba.attention_backward(dout, dweights, *inputs, lse, *masks, *dropped, needs)
     wide = None if dweights is None else dweights.astype(np.float64)
-    dq, dk, dv, dbias = plain.attention_backward(dy, wide, q, k, v, exact_lse, *masks, *dropped, needs)
+    dq, dk, dv, dbias = reference.attention_backward(dy, wide, q, k, v, exact_lse, *masks, *dropped, needs)
     da = dy @ heads(v, H).swapaxes(-1, -2) + (0 if wide is None else wide)
-    da, p = (da if dropped[0] is None else da * dropped[0] / 0.9), plain.attention(q, k, v, *masks, None, 0.0, True)[2]
+    da, p = (da if dropped[0] is None else da * dropped[0] / 0.9), reference.attention(q, k, v, *masks, None, 0.0, True)[2]
     ds, scale = np.abs(p * (da - (p * da).sum(-1, keepdims=True))), D**-0.5
     shared = lambda x: x.reshape(x.shape[0], sizes[2], -1, *x.shape[2:]).sum(2)  # over the heads of a key head
     assert near(made[0], dq, HALF * scale * (ds @ np.abs(heads(k, H))))
@@ -80,20 +80,20 @@ def test_forward_and_backward(way, sizes, what):
 
 def test_the_same_bits_on_any_number_of_threads(way):
     inputs, masks, dropped, dout = case((3, 4, 4, 150, 150, 32, 32), "causal")
-    before, bits = fast.get_num_threads(), set()
+    before, bits = numba.get_num_threads(), set()
     try:
         for threads in (1, 2, 3):
-            fast.set_num_threads(threads)
-            out, lse, _ = fast.attention(*inputs, *masks, *dropped)
-            grads = fast.attention_backward(dout, None, *inputs, lse, *masks, *dropped, (True, True, True, False))
+            numba.set_num_threads(threads)
+            out, lse, _ = numba.attention(*inputs, *masks, *dropped)
+            grads = numba.attention_backward(dout, None, *inputs, lse, *masks, *dropped, (True, True, True, False))
             bits.add(b"".join(x.tobytes() for x in (out, lse, *grads[:3])))
     finally:
-        fast.set_num_threads(before)
+        numba.set_num_threads(before)
     assert len(bits) == 1
 
 
 def test_plain_means_the_same():
     inputs, masks, dropped, _ = case((2, 2, 2, 20, 30, 16, 16), "keep")
-    out, lse, _ = plain.attention(*inputs, *masks, *dropped)
-    exact = plain.attention(*(x.astype(np.float64) for x in inputs), *masks, *dropped)[0]
+    out, lse, _ = reference.attention(*inputs, *masks, *dropped)
+    exact = reference.attention(*(x.astype(np.float64) for x in inputs), *masks, *dropped)[0]
     assert out.dtype == BFLOAT16 and lse.dtype == np.float32 and near(out, exact, 0)

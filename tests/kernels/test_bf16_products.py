@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from badak.kernels import fast
-from badak.kernels.fast import bf16_products, ways
+from badak.kernels import numba
 from badak.kernels.half import BFLOAT16
+from badak.kernels.numba import bf16_products, ways
 
 WAYS = bf16_products.WAYS
 SHAPES = [
@@ -77,13 +77,13 @@ def test_batches_repeat(way):
 def test_the_same_bits_on_any_number_of_threads_and_in_any_tile(way):
     rng = np.random.default_rng(2)
     a, b = rng.standard_normal((700, 1500)).astype(BFLOAT16), rng.standard_normal((650, 1500)).astype(np.float32).T
-    before, bits = fast.get_num_threads(), []
+    before, bits = numba.get_num_threads(), []
     try:
         for threads in (1, 2, 3, 16):
-            fast.set_num_threads(threads)
+            numba.set_num_threads(threads)
             bits.append(bf16_products.product(np.empty((700, 650), np.float32), a, b).tobytes())
     finally:
-        fast.set_num_threads(before)
+        numba.set_num_threads(before)
     assert len(set(bits)) == 1
     part = bf16_products.product(np.empty((130, 77), np.float32), a[450:580], b[:, 333:410])
     assert part.tobytes() == np.frombuffer(bits[0], np.float32).reshape(700, 650)[450:580, 333:410].tobytes()
@@ -147,10 +147,10 @@ def test_a_linear_map_and_its_gradients(way, of_x, of_w):
     x, w, dy = x.astype(of_x), w.astype(of_w), rng.standard_normal((3, 50, 70)).astype(BFLOAT16)
     narrow = of_x == BFLOAT16 or of_w == BFLOAT16
     for kind in (BFLOAT16, np.dtype(np.float32)) if narrow else (BFLOAT16,):  # three times float32 is a product of float32
-        y = fast.linear(x, w, b, kind)
+        y = numba.linear(x, w, b, kind)
         wanted, most = exact(x.reshape(150, 40), w.T, b, kind)
         assert y.dtype == kind and (np.abs(y.reshape(150, 70).astype(np.float64) - wanted) <= most).all()
-    dx, dw, db = fast.linear_backward(dy, x, w, (True, True, True))
+    dx, dw, db = numba.linear_backward(dy, x, w, (True, True, True))
     rows, columns = dy.reshape(150, 70), dy.reshape(150, 70).T
     for made, a, right, kind in ((dx.reshape(150, 40), rows, w, x.dtype), (dw, columns, x.reshape(150, 40), w.dtype)):
         wanted, most = exact(a, right, 0, kind)
@@ -167,8 +167,8 @@ def test_stacks_of_matrices(way, shapes):
     rng = np.random.default_rng(5)
     a, b = (rng.standard_normal(shape).astype(BFLOAT16) for shape in shapes)
     wanted, most = exact(a, b, 0, BFLOAT16)
-    made = fast.matmul(a, b)
+    made = numba.matmul(a, b)
     assert made.dtype == BFLOAT16 and (np.abs(made.astype(np.float64) - wanted) <= most).all()
-    made = fast.matmul(a, b.astype(np.float32), np.dtype(np.float32))
+    made = numba.matmul(a, b.astype(np.float32), np.dtype(np.float32))
     wanted, most = exact(a, b, 0, np.float32)
     assert made.dtype == np.float32 and (np.abs(made.astype(np.float64) - wanted) <= most).all()

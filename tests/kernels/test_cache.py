@@ -14,9 +14,9 @@ from tests.kernels.twin import fast_kernels
 
 fast = fast_kernels()
 
-from badak.kernels.fast.compiler import atomics, cache, compile  # noqa: E402
-from badak.kernels.fast.compiler.cache import Shelf, choose_folder  # noqa: E402
-from badak.kernels.fast.threads import team as teams  # noqa: E402
+from badak.kernels.numba.compiler import atomics, cache, compile  # noqa: E402
+from badak.kernels.numba.compiler.cache import Shelf, choose_folder  # noqa: E402
+from badak.kernels.numba.threads import team as teams  # noqa: E402
 
 
 @pytest.fixture
@@ -126,16 +126,16 @@ def test_a_user_without_a_home_has_the_packages_folder_or_none(monkeypatch, tmp_
     monkeypatch.setattr(Path, "home", staticmethod(homeless))
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(cache, "FAST", tmp_path / "fast")
-    assert choose_folder("1").parent == tmp_path / "fast" / "__pycache__"
+    monkeypatch.setattr(cache, "FAST", tmp_path / "numba")
+    assert choose_folder("1").parent == tmp_path / "numba" / "__pycache__"
     (tmp_path / "other").write_text("")
     monkeypatch.setattr(cache, "FAST", tmp_path / "other")
     assert choose_folder("1") is None
 
 
 def test_a_change_in_any_source_of_the_fast_set_is_another_stamp(monkeypatch, tmp_path):
-    shutil.copytree(cache.FAST, tmp_path / "fast", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "FAST", tmp_path / "fast")
+    shutil.copytree(cache.FAST, tmp_path / "numba", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "FAST", tmp_path / "numba")
     paths = [path for path in cache.FAST.rglob("*.py") if path.name != "__init__.py"]
     stamps = {cache.source_stamp("1"), cache.source_stamp("2")}
     for path in paths:
@@ -143,7 +143,7 @@ def test_a_change_in_any_source_of_the_fast_set_is_another_stamp(monkeypatch, tm
         path.write_bytes(source + b"#")
         stamps.add(cache.source_stamp("1"))
         path.write_bytes(source)
-    assert len(stamps) == 2 + len(paths) and {path.parent.name for path in paths} >= {"fast", "compiler", "threads", "vectors"}
+    assert len(stamps) == 2 + len(paths) and {path.parent.name for path in paths} >= {"numba", "compiler", "threads", "vectors"}
     (cache.FAST / "vectors" / "more.py").write_text("x = 1\n")
     assert cache.source_stamp("1") not in stamps
 
@@ -152,13 +152,13 @@ def test_a_kernel_is_compiled_anew_where_a_file_that_it_is_made_of_changes(monke
     """And only there: whoever works on one kernel does not wait for the others."""
     kernels = tmp_path / "kernels"
     shutil.copytree(cache.FAST.parent, kernels, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "FAST", kernels / "fast")
+    monkeypatch.setattr(cache, "FAST", kernels / "numba")
 
     def changed(name):
         found = {path for path in paths if kernels / name in cache.parts_of(path)}
         return {path.stem for path in found}
 
-    paths = [kernels / "fast" / f"{name}.py" for name in ("matmul", "activation", "attention", "softmax")]
+    paths = [kernels / "numba" / f"{name}.py" for name in ("matmul", "activation", "attention", "softmax")]
     assert changed("fast/vectors/tiles.py") == {"matmul", "attention"}  # attention multiplies by way of gemm
     assert changed("fast/vectors/functions.py") >= {"activation", "softmax"}
     assert changed("fast/activation.py") == {"activation"}
@@ -166,9 +166,9 @@ def test_a_kernel_is_compiled_anew_where_a_file_that_it_is_made_of_changes(monke
         assert changed(name) == {path.stem for path in paths}, name
     elsewhere = tmp_path / "update.py"
     elsewhere.write_text("")
-    assert kernels / "fast" / "activation.py" in cache.parts_of(elsewhere)
+    assert kernels / "numba" / "activation.py" in cache.parts_of(elsewhere)
     before = cache.sources_of.__wrapped__(paths[0])
-    with (kernels / "fast" / "vectors" / "gemm.py").open("a") as file:
+    with (kernels / "numba" / "vectors" / "gemm.py").open("a") as file:
         file.write("#")
     assert cache.sources_of.__wrapped__(paths[0]) != before
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from badak import kernels
-from badak.errors import ArgumentError
-from badak.kernels import plain
+from badak.core.errors import ArgumentError
+from badak.kernels import reference
 
 SRC = str(Path(kernels.__file__).resolve().parents[2])
 X = np.zeros(3, np.float32)
@@ -22,33 +22,33 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess:
 
 def test_use_holds_for_the_length_of_a_with_block():
     before = kernels.info()
-    with kernels.use("plain") as chosen:
-        assert chosen is plain is kernels.of(X)
+    with kernels.use("reference") as chosen:
+        assert chosen is reference is kernels.of(X)
         facts = kernels.info()
-        assert (facts["kernels"], facts["reason"]) == ("plain", "kernels.use") and facts["products"] and facts["threads"]
+        assert (facts["kernels"], facts["reason"]) == ("reference", "kernels.use") and facts["products"] and facts["threads"]
     assert kernels.info() == before
 
 
 def test_arrays_that_are_not_float32_or_float64_get_the_plain_kernels():
-    assert kernels.of(np.zeros(3, np.int64)) is plain
-    assert kernels.of(np.zeros(3, np.float16)) is plain  # an operation on 16-bit floats asks with their copies in float32
-    assert kernels.of([1.0]) is plain
+    assert kernels.of(np.zeros(3, np.int64)) is reference
+    assert kernels.of(np.zeros(3, np.float16)) is reference  # an operation on 16-bit floats asks with their copies in float32
+    assert kernels.of([1.0]) is reference
 
 
 def test_an_unknown_set_is_refused_with_the_names_of_the_known():
     with pytest.raises(ArgumentError) as caught:
         kernels.use("cuda")
-    assert str(caught.value) == ('kernels.use: expected plain or fast; got \'cuda\'\nfix: use("plain") or use("fast")')
+    assert str(caught.value) == ('kernels.use: expected reference or numba; got \'cuda\'\nfix: use("reference") or use("numba")')
 
 
 def test_a_bad_value_of_the_variable_is_refused_at_the_first_call():
     done = run("from badak import kernels; import numpy as np; kernels.of(np.zeros(3))", BADAK_KERNELS="turbo")
-    assert "BADAK_KERNELS: expected plain or fast; got 'turbo'\nfix: BADAK_KERNELS=plain or fast" in done.stderr
+    assert "BADAK_KERNELS: expected reference or numba; got 'turbo'\nfix: BADAK_KERNELS=reference or numba" in done.stderr
 
 
 def test_the_variable_chooses_plain():
-    done = run("from badak import kernels; print(kernels.info())", BADAK_KERNELS="plain")
-    assert "'kernels': 'plain', 'reason': 'BADAK_KERNELS=plain'" in done.stdout
+    done = run("from badak import kernels; print(kernels.info())", BADAK_KERNELS="reference")
+    assert "'kernels': 'reference', 'reason': 'BADAK_KERNELS=reference'" in done.stdout
     assert done.stderr == ""
 
 
@@ -66,7 +66,7 @@ import numpy as np
 
 def test_without_numba_plain_is_taken_and_one_line_says_so():
     done = run(HIDE + "kernels.of(np.zeros(3)); kernels.of(np.zeros(3)); print(kernels.info()['kernels'])")
-    assert done.stdout.strip() == "plain"
+    assert done.stdout.strip() == "reference"
     assert done.stderr.count("\n") == 1
     assert 'pip install "badak[fast]"' in done.stderr
 
@@ -76,14 +76,14 @@ def test_an_older_numba_is_named_and_plain_is_taken():
         "import numba; numba.__version__ = '0.62.1'\nimport numpy as np; from badak import kernels\n"
         "kernels.of(np.zeros(3)); print(kernels.info()['kernels'])"
     )
-    assert done.stdout.strip() == "plain"
+    assert done.stdout.strip() == "reference"
     assert "plain NumPy kernels (Numba 0.62.1 is too old, 0.63 or newer is needed)" in done.stderr
 
 
 def test_asking_for_fast_without_numba_is_an_error_that_says_what_to_install():
-    done = run(HIDE + "kernels.of(np.zeros(3))", BADAK_KERNELS="fast")
-    assert "BADAK_KERNELS: the fast kernels cannot be imported (No module named 'numba')" in done.stderr
-    assert 'fix: pip install "badak[fast]", or choose "plain"' in done.stderr
+    done = run(HIDE + "kernels.of(np.zeros(3))", BADAK_KERNELS="numba")
+    assert "BADAK_KERNELS: the Numba kernels cannot be imported (No module named 'numba')" in done.stderr
+    assert 'fix: pip install "badak[fast]", or choose "reference"' in done.stderr
 
 
 def test_importing_the_kernels_does_not_import_numba():

@@ -1,17 +1,17 @@
-"""Norms and limits of many arrays: fast against plain, against double precision, on any number of threads and memory."""
+"""Norms and limits of many arrays: fast against reference, against double precision, on any number of threads and memory."""
 
 import math
 
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 from tests.kernels.twin import fast_kernels, normal
 
 fast = fast_kernels()
 
 SHAPES = [(4, 3), (), (0, 2), (40_000,), (5,), (129, 130)]
-BOTH = pytest.mark.parametrize("kernels", [plain, fast], ids=["plain", "fast"])
+BOTH = pytest.mark.parametrize("kernels", [reference, fast], ids=["reference", "numba"])
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
@@ -96,4 +96,4 @@ def test_one_two_and_four_threads_give_the_same_bits(threads):
 def test_a_replay_plays_only_what_kernels_do_alone():
     grads = arrays(np.float32)
     assert fast.clip_kept(grads) and fast.clip_kept(grads, math.inf)
-    assert not fast.clip_kept(grads, 3.0) and not fast.clip_kept(loose(grads)) and not plain.clip_kept(grads)
+    assert not fast.clip_kept(grads, 3.0) and not fast.clip_kept(loose(grads)) and not reference.clip_kept(grads)

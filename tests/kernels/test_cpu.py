@@ -6,8 +6,8 @@ import sys
 import pytest
 
 pytest.importorskip("numba", reason="what is compiled is limited")
-from badak.kernels.fast.compiler.cpu import FEATURES, limited
-from badak.kernels.fast.compiler.parts import parts_without_code
+from badak.kernels.numba.compiler.cpu import FEATURES, limited
+from badak.kernels.numba.compiler.parts import parts_without_code
 
 ADDED = {  # by level
     "sse2": ["sse2", "aes"],
@@ -31,7 +31,7 @@ LIMITED = """
 import numba, numpy as np
 if __import__("sys").argv[1:]:
     numba.njit(lambda x: x + 1)(1)
-from badak.kernels.fast.compiler import compile, registers
+from badak.kernels.numba.compiler import compile, registers
 from numba.core.registry import cpu_target
 print(registers.REGISTER, "+avx512f" in cpu_target.target_context.codegen().magic_tuple()[2])
 """
@@ -52,7 +52,7 @@ def test_a_limit_that_comes_too_late_is_an_error(monkeypatch):
     done = run(monkeypatch, "before")
     cause, fix = done.stderr.strip().split("\n")[-2:]
     assert cause.endswith("BADAK_CPU: Numba compiles for all that the CPU has since before badak; got ' AVX2 '")
-    assert fix == "fix: import badak and call badak.kernels.use('fast') before anything else is compiled by Numba"
+    assert fix == "fix: import badak and call badak.kernels.use('numba') before anything else is compiled by Numba"
 
 
 @pytest.mark.skipif(not FEATURES.get("avx512f"), reason="this CPU has no registers of 512 bits, or BADAK_CPU holds it to shorter")

@@ -1,11 +1,11 @@
-"""The fast attention against its plain twin: masks, biases, dropout, shared key heads, layouts, edges."""
+"""The fast attention against its reference twin: masks, biases, dropout, shared key heads, layouts, edges."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal
 
 fast = fast_kernels()
@@ -55,7 +55,7 @@ def masks(B, H, T, S, dtype):
 
 def call_backward(kernels, q, k, v, dout, dweights, options):
     o = {"keep": None, "bias": None, "causal": None, "scale": None, "drop": None, "p": 0.0, **options}
-    out, lse, _ = plain.attention(q, k, v, **o)
+    out, lse, _ = reference.attention(q, k, v, **o)
     return kernels.attention_backward(dout, dweights, q, k, v, lse, *o.values(), (True, True, True, o["bias"] is not None))
 
 
@@ -76,12 +76,12 @@ def test_attention_and_its_gradients(size, layout, dtype):
         assert none is None
         for one, same in zip(found, (out, lse)):
             np.testing.assert_array_equal(one, same)
-        for one, other in zip((*found, weights), plain.attention(q, k, v, want_weights=True, **options)):
+        for one, other in zip((*found, weights), reference.attention(q, k, v, want_weights=True, **options)):
             assert_close(one, other, units=64, scale=1)
         for gradient in (None, dweights):
             for one, other in zip(
                 call_backward(fast, q, k, v, dout, gradient, options),
-                call_backward(plain, q, k, v, dout, gradient, options),
+                call_backward(reference, q, k, v, dout, gradient, options),
             ):
                 assert (one is None) == (other is None)
                 if one is not None:

@@ -37,7 +37,7 @@ def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
     lines = first.splitlines()
     assert len(lines) == 2
     assert lines[0] == (
-        f"badak: compiling the kernels in use once for this CPU (cached in {tmp_path}; BADAK_KERNELS=plain to skip)"
+        f"badak: compiling the kernels in use once for this CPU (cached in {tmp_path}; BADAK_KERNELS=reference to skip)"
     )
     assert lines[1].startswith("badak: compiled 1 kernels in ")
     assert run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
@@ -83,7 +83,7 @@ print(fast.describe()["cache"])
 
 def test_the_fast_set_describes_itself():
     about = fast.describe()
-    assert about["set"] == "fast"
+    assert about["set"] == "numba"
     assert about["products"].startswith("badak's own")
     assert about["threads"] == fast.get_num_threads()
     assert about["threading_layer"] == "badak's own team"
@@ -94,7 +94,7 @@ import numpy as np
 import pytest
 import badak
 from badak.kernels import fast, plain
-from badak.kernels.fast.compiler import compile
+from badak.kernels.numba.compiler import compile
 from badak.kernels.update import Update
 assert not compile.JIT
 rng = np.random.default_rng(0)
@@ -152,7 +152,7 @@ def test_every_kernel_runs_without_the_compiler():
 
 
 def test_the_rounded_instructions_mean_in_python_what_they_do_compiled():
-    from badak.kernels.fast.compiler import floats
+    from badak.kernels.numba.compiler import floats
 
     assert floats.fma(2.0, 3.0, 4.0) == 10.0
     assert [floats.pow2(np.float32(n)) for n in (-127, -126, 0, 127)] == [0.0, 2.0**-126, 1.0, 2.0**127]

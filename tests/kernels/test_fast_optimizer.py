@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 from badak.kernels.update import quotient
 from badak.optim import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, NAdam, RAdam, RMSprop, Rprop
 from badak.tensor import Tensor
@@ -11,10 +11,10 @@ from tests.kernels.twin import fast_kernels, normal
 
 fast = fast_kernels()
 
-from badak.kernels.fast.threads.parallel import Kernel, parallel_exact  # noqa: E402
+from badak.kernels.numba.threads.parallel import Kernel, parallel_exact  # noqa: E402
 
 SHAPES = [(4, 3), (), (0, 2), (40_000,), (5,), (129, 130)]
-BOTH = pytest.mark.parametrize("kernels", [plain, fast], ids=["plain", "fast"])
+BOTH = pytest.mark.parametrize("kernels", [reference, fast], ids=["reference", "numba"])
 RULES = [
     (Adam, {"lr": 1e-2, "weight_decay": 0.1, "amsgrad": True, "maximize": True}),
     (Adam, {"lr": 1e-2, "weight_decay": 0.1, "decoupled_weight_decay": True, "betas": (0.9, 0.99)}),
@@ -105,7 +105,7 @@ def test_compiled_and_plain_updates_agree(dtype, rule, options):
     mine, theirs = copied(work.start), copied(work.start)
     for step in (1, 2, 3):
         work.together(fast, mine, [step] * 6, {})
-        work.together(plain, theirs, [step] * 6, {})
+        work.together(reference, theirs, [step] * 6, {})
     for found, expected in zip(mine, theirs):
         for one, other in zip(found, expected):
             np.testing.assert_allclose(one, other, rtol=100 * np.finfo(dtype).eps, atol=10 * np.finfo(dtype).eps)

@@ -8,15 +8,15 @@ import threading
 import numpy as np
 import pytest
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from tests.kernels.twin import DTYPES, fast_kernels, normal
 
 fast = fast_kernels()
 
-from badak.kernels.fast._blocks import BLOCK  # noqa: E402
-from badak.kernels.fast.compiler.atomics import atomic_add  # noqa: E402
-from badak.kernels.fast.compiler.compile import compile_function  # noqa: E402
-from badak.kernels.fast.threads import team as teams  # noqa: E402
+from badak.kernels.numba._blocks import BLOCK  # noqa: E402
+from badak.kernels.numba.compiler.atomics import atomic_add  # noqa: E402
+from badak.kernels.numba.compiler.compile import compile_function  # noqa: E402
+from badak.kernels.numba.threads import team as teams  # noqa: E402
 
 
 def results(dtype):
@@ -141,7 +141,7 @@ def test_a_fork_in_the_middle_of_a_job_leaves_a_team_that_works(threads):
     x, y = normal(0, 300, 700, dtype=np.float32), np.zeros((300, 700), np.float32)
     with threads(2):
         expected = fast.gelu(x, "none")
-        kernel = importlib.import_module("badak.kernels.fast.activation").gelu_block
+        kernel = importlib.import_module("badak.kernels.numba.activation").gelu_block
         calls = fast.CallList([(kernel, -(-x.size // BLOCK), 10**6, (y.reshape(-1), x.reshape(-1)))])
         calls.play()
         np.testing.assert_array_equal(y, expected)

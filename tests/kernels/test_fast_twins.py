@@ -1,12 +1,12 @@
-"""Every fast kernel against its plain twin, which is its meaning: values to rounding, inputs as they were."""
+"""Every fast kernel against its reference twin, which is its meaning: values to rounding, inputs as they were."""
 
 import inspect
 
 import numpy as np
 import pytest
 
-from badak.errors import RangeError
-from badak.kernels import plain
+from badak.core.errors import RangeError
+from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal, strided
 
 fast = fast_kernels()
@@ -23,10 +23,10 @@ def copied(values):
 
 
 def agree(name, *arguments, units=18.0, scale=None, **options):
-    """fast.name and plain.name of the same arguments: equal to rounding, dtype and shape; gives the plain results."""
+    """fast.name and reference.name of the same arguments: equal to rounding, dtype and shape; gives the reference results."""
     before = copied(arguments)
     with np.errstate(all="ignore"):
-        found, expected = getattr(fast, name)(*arguments, **options), getattr(plain, name)(*before, **options)
+        found, expected = getattr(fast, name)(*arguments, **options), getattr(reference, name)(*before, **options)
     for x, as_it_was in zip(arguments, before):
         if isinstance(x, np.ndarray):
             np.testing.assert_array_equal(x, as_it_was)
@@ -46,10 +46,12 @@ def layouts(x):
 
 
 def test_every_fast_kernel_has_the_signature_of_its_twin():
-    names = [name for name, value in vars(plain).items() if inspect.isfunction(value)]
+    names = [name for name, value in vars(reference).items() if inspect.isfunction(value)]
     assert names
     for name in names:
-        assert list(inspect.signature(getattr(fast, name)).parameters) == list(inspect.signature(getattr(plain, name)).parameters)
+        assert list(inspect.signature(getattr(fast, name)).parameters) == list(
+            inspect.signature(getattr(reference, name)).parameters
+        )
 
 
 @each_dtype
@@ -84,10 +86,10 @@ def test_small_results_keep_their_digits():
     x = np.concatenate([-np.logspace(-8, 0.8, 200), np.logspace(-8, 0.8, 200)]).astype(np.float32)
     exact = x.astype(np.float64)
     for name in ("tanh", "sigmoid", "silu"):
-        np.testing.assert_allclose(getattr(fast, name)(x), getattr(plain, name)(exact), rtol=1e-6)
-    np.testing.assert_allclose(fast.gelu(x, "tanh"), plain.gelu(exact, "tanh"), rtol=1e-5, atol=1e-12)
-    np.testing.assert_allclose(fast.gelu(x, "none"), plain.gelu(exact, "none"), rtol=4e-6, atol=1e-12)
-    np.testing.assert_allclose(fast.softmax(np.stack([x, 0 * x], -1))[:, 0], plain.sigmoid(exact), rtol=1e-6)
+        np.testing.assert_allclose(getattr(fast, name)(x), getattr(reference, name)(exact), rtol=1e-6)
+    np.testing.assert_allclose(fast.gelu(x, "tanh"), reference.gelu(exact, "tanh"), rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(fast.gelu(x, "none"), reference.gelu(exact, "none"), rtol=4e-6, atol=1e-12)
+    np.testing.assert_allclose(fast.softmax(np.stack([x, 0 * x], -1))[:, 0], reference.sigmoid(exact), rtol=1e-6)
 
 
 @each_dtype
@@ -97,7 +99,7 @@ def test_dropout_and_squared_error(shape, dtype):
     keep = np.random.default_rng(2).random(shape) < 0.7
     for one, mask in zip(layouts(x), layouts(keep)):
         for p in (0.0, 0.3, 1.0):
-            np.testing.assert_array_equal(fast.dropout(one, mask, p), plain.dropout(one, mask, p))
+            np.testing.assert_array_equal(fast.dropout(one, mask, p), reference.dropout(one, mask, p))
         agree("mse", one, target)
         agree("mse_backward", target, one, target[::-1])
 
@@ -109,8 +111,8 @@ def test_softmax(shape, dtype):
     for one in layouts(x):
         agree("softmax", one)
         agree("log_softmax", one)
-    agree("softmax_backward", dy, plain.softmax(x), scale=1)
-    agree("log_softmax_backward", dy, plain.log_softmax(x), units=64, scale=10)
+    agree("softmax_backward", dy, reference.softmax(x), scale=1)
+    agree("log_softmax_backward", dy, reference.log_softmax(x), units=64, scale=10)
 
 
 @each_dtype
@@ -238,7 +240,7 @@ def test_log_softmax_far_from_zero_keeps_its_digits(dtype):
     x = normal(0, 5, 300, dtype=dtype)
     np.testing.assert_allclose(
         fast.log_softmax(x + dtype(10_000)),
-        plain.log_softmax((x + dtype(10_000)).astype(np.float64)),
+        reference.log_softmax((x + dtype(10_000)).astype(np.float64)),
         rtol=32 * np.finfo(dtype).eps,
     )
 
@@ -249,4 +251,4 @@ def test_running_sums_are_the_same_bits(shape, dtype):
     for x in layouts(normal(0, *shape, dtype=dtype)):
         agree("cumsum", x, units=0)
     zeros = np.full(shape, -0.0, dtype)
-    np.testing.assert_array_equal(np.signbit(fast.cumsum(zeros)), np.signbit(plain.cumsum(zeros)))
+    np.testing.assert_array_equal(np.signbit(fast.cumsum(zeros)), np.signbit(reference.cumsum(zeros)))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
+fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
 RANDOM = np.random.default_rng(0)
 
 
@@ -16,7 +16,7 @@ def test_few_rows_are_the_plain_product(size, kind):
     w, b = RANDOM.standard_normal((23, size)).astype(BFLOAT16), RANDOM.standard_normal(23).astype(np.float32)
     for x in (RANDOM.standard_normal((4, size)).astype(np.float32), RANDOM.standard_normal((1, size)).astype(BFLOAT16)):
         for bias in (b, None):
-            found, expected = fast.linear(x, w, bias, kind), plain.linear(x, w, bias, kind)
+            found, expected = fast.linear(x, w, bias, kind), reference.linear(x, w, bias, kind)
             assert found.dtype == kind
             off = np.abs(found.astype(np.float64) - expected.astype(np.float64))
             assert (off <= 1e-5 * size**0.5 + (2.0**-7 * np.abs(expected.astype(np.float64)) if kind == BFLOAT16 else 0)).all()

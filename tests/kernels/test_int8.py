@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 
-fast = pytest.importorskip("badak.kernels.fast", reason="the fast kernels are an extra")
-from badak.kernels.fast import int8  # noqa: E402
+fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+from badak.kernels.numba import int8  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 SIZES = [
@@ -25,7 +25,7 @@ HERE = [name for name in ALL if not int8.WAYS.why_not(name)]
 
 def drawn(m, k, n):
     x = (RANDOM.standard_normal((m, k)) * RANDOM.uniform(0.1, 10, (m, 1))).astype(np.float32)
-    w, scale = plain.quantize_rows(RANDOM.standard_normal((n, k)).astype(np.float32))
+    w, scale = reference.quantize_rows(RANDOM.standard_normal((n, k)).astype(np.float32))
     return x, w, scale, RANDOM.standard_normal(n).astype(np.float32)
 
 
@@ -44,8 +44,8 @@ def test_every_way_gives_the_bits_of_the_meaning(way, size):
     x, w, scale, b = drawn(*size)
     with int8.WAYS.use(way):
         for rows in (x, x[::-1], x[:1]):
-            same(int8.linear_int8(rows, w, scale, b), plain.linear_int8(rows, w, scale, b))
-        same(int8.linear_int8(x, w, scale, None), plain.linear_int8(x, w, scale, None))
+            same(int8.linear_int8(rows, w, scale, b), reference.linear_int8(rows, w, scale, b))
+        same(int8.linear_int8(x, w, scale, None), reference.linear_int8(x, w, scale, None))
 
 
 @pytest.mark.parametrize("m", [3, 40])
@@ -56,13 +56,13 @@ def test_rows_that_cannot_be_rounded(m):
     for way in HERE:
         with int8.WAYS.use(way):
             y = int8.linear_int8(x, w, scale, b)
-        same(y, plain.linear_int8(x, w, scale, b))
+        same(y, reference.linear_int8(x, w, scale, b))
         assert np.isnan(y[:2]).all() and (y[2] == b).all() and np.isfinite(y[2:]).all()
 
 
 def test_a_row_is_rounded_to_the_nearest_whole_number_ties_to_even():
     x = np.array([[127, 0.5, 1.5, -2.5, 126.49, -127], [0] * 6], np.float32)
-    numbers, scale = plain.quantize_rows(x)
+    numbers, scale = reference.quantize_rows(x)
     assert numbers.tolist() == [[127, 0, 2, -2, 126, -127], [0] * 6] and scale.tolist() == [1, 0]
 
 
@@ -92,12 +92,12 @@ def test_older_cpus_give_the_same_bits():
     """The kernels as they are compiled for CPUs without these instructions, in processes of their own."""
     x, w, scale, b = drawn(20, 100, 40)
     program = (
-        "import sys, numpy as np; from badak.kernels import active; from badak.kernels.fast import int8\n"
+        "import sys, numpy as np; from badak.kernels import active; from badak.kernels.numba import int8\n"
         "x, w, s, b = (np.frombuffer(bytes.fromhex(t), k).reshape(z) for t, k, z in eval(sys.stdin.read()))\n"
         "print((int8.linear_int8(x, w, s, b).tobytes() + int8.linear_int8(x[:3], w, s, b).tobytes()).hex(), int8.WAYS.chosen())"
     )
     given = repr([(a.tobytes().hex(), a.dtype.name, a.shape) for a in (x, w, scale, b)])
-    expected = plain.linear_int8(x, w, scale, b).tobytes() + plain.linear_int8(x[:3], w, scale, b).tobytes()
+    expected = reference.linear_int8(x, w, scale, b).tobytes() + reference.linear_int8(x[:3], w, scale, b).tobytes()
     for cpu in ("sse2", "avx2", "avx512"):
         made = subprocess.run(
             [sys.executable, "-c", program],

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.compiler.origins import is_table
+from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
-from badak.replay.origins import is_table
 from tests.kernels.twin import fast_kernels
 
 fast = fast_kernels()
@@ -17,7 +17,7 @@ SLOPES = [("gelu_backward", "none"), ("gelu_backward", "tanh"), ("silu_backward"
 @pytest.mark.parametrize(("name", "constants"), [(name, rest) for name, *rest in FUNCTIONS])
 def test_every_number_is_the_float64_result_rounded_once(name, constants):
     with np.errstate(all="ignore"):
-        wanted = getattr(plain, name)(EVERY.astype(np.float64), *constants).astype(BFLOAT16)
+        wanted = getattr(reference, name)(EVERY.astype(np.float64), *constants).astype(BFLOAT16)
     made = getattr(fast, name)(EVERY, *constants)
     assert made.dtype == BFLOAT16
     np.testing.assert_array_equal(made.astype(np.float32), wanted.astype(np.float32))
@@ -27,7 +27,7 @@ def test_every_number_is_the_float64_result_rounded_once(name, constants):
 def test_every_slope_times_the_gradient_is_rounded_once(name, constants):
     dy = np.random.default_rng(0).standard_normal(EVERY.shape).astype(BFLOAT16)
     with np.errstate(all="ignore"):
-        wanted = getattr(plain, name)(dy.astype(np.float64), EVERY.astype(np.float64), *constants)
+        wanted = getattr(reference, name)(dy.astype(np.float64), EVERY.astype(np.float64), *constants)
     made = getattr(fast, name)(dy, EVERY, *constants).astype(np.float64)
     off = np.abs(made - wanted) <= np.abs(wanted) * (2.0**-9 + 2.0**-22) + 1e-40
     assert (off | (made == wanted.astype(BFLOAT16)) | (np.isnan(made) & np.isnan(wanted))).all()

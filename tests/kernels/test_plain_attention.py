@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from badak.kernels import plain
+from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
@@ -84,13 +84,13 @@ def test_attention_and_its_gradients(name, with_weights, layout, dtype):
     (out, weights), grads = twin(lambda *x: formula(*x, **options), [q, k, v, bias], [dout, dweights])
 
     q, k, v = layout(q), layout(k), layout(v)
-    found, lse, found_weights = plain.attention(q, k, v, bias=bias, want_weights=with_weights, **options)
+    found, lse, found_weights = reference.attention(q, k, v, bias=bias, want_weights=with_weights, **options)
     assert_close(found, out, UNITS)
     assert lse.shape == (B, H, T)
     if with_weights:
         assert_close(found_weights, weights, UNITS)
     rest = [options.get(key) for key in ("causal", "scale", "drop")]
-    dxs = plain.attention_backward(
+    dxs = reference.attention_backward(
         layout(dout),
         dweights,
         q,
@@ -113,19 +113,19 @@ def test_attention_and_its_gradients(name, with_weights, layout, dtype):
 def test_attention_is_pytorchs_scaled_dot_product_attention(dtype):
     q, k, v, bias = inputs(dtype, bias=(T, S))
     (out,), _ = twin(F.scaled_dot_product_attention, [q, k, v])
-    assert_close(plain.attention(q, k, v)[0], out, UNITS)
+    assert_close(reference.attention(q, k, v)[0], out, UNITS)
     (out,), _ = twin(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), [q, k, v])
-    assert_close(plain.attention(q, k, v, causal=0)[0], out, UNITS)
+    assert_close(reference.attention(q, k, v, causal=0)[0], out, UNITS)
     (out,), _ = twin(lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), [q, k, v, bias])
-    assert_close(plain.attention(q, k, v, bias=bias)[0], out, UNITS)
+    assert_close(reference.attention(q, k, v, bias=bias)[0], out, UNITS)
 
 
 def test_a_query_that_sees_nothing_gives_zeros_and_zero_gradients():
     q, k, v, _ = inputs(np.float64)
-    out, lse, weights = plain.attention(q, k, v, keep=KEEP, want_weights=True)
+    out, lse, weights = reference.attention(q, k, v, keep=KEEP, want_weights=True)
     assert not out[0, :, 1].any() and not weights[0, :, 1].any()
     assert (lse[0, :, 1] == -np.inf).all()
-    dq, dk, dv, _ = plain.attention_backward(
+    dq, dk, dv, _ = reference.attention_backward(
         np.ones_like(out), None, q, k, v, lse, KEEP, None, None, None, None, 0.0, (True, True, True, False)
     )
     assert not dq[0, :, 1].any()
@@ -135,18 +135,18 @@ def test_a_query_that_sees_nothing_gives_zeros_and_zero_gradients():
 def test_the_log_sum_exp_is_that_of_the_scores_before_dropout():
     q, k, v, _ = inputs(np.float64)
     expected = torch.logsumexp(torch.from_numpy(q) @ torch.from_numpy(k).transpose(-1, -2) / math.sqrt(D), -1)
-    assert_close(plain.attention(q, k, v, drop=DROP, p=0.3)[1], expected.numpy())
+    assert_close(reference.attention(q, k, v, drop=DROP, p=0.3)[1], expected.numpy())
 
 
 @pytest.mark.parametrize("sizes", [(0, T, S), (B, 0, S), (B, T, 0), (1, 1, 1)])
 def test_attention_over_empty_axes(sizes):
     q, k, v, _ = inputs(np.float32, sizes=sizes)
-    out, lse, weights = plain.attention(q, k, v, causal=0, want_weights=True)
+    out, lse, weights = reference.attention(q, k, v, causal=0, want_weights=True)
     b, t, s = sizes
     assert out.shape == (b, H, t, E) and lse.shape == (b, H, t) and weights.shape == (b, H, t, s)
     if s == 0:
         assert not out.any() and (lse == -np.inf).all()
-    dxs = plain.attention_backward(out, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False))
+    dxs = reference.attention_backward(out, None, q, k, v, lse, None, None, 0, None, None, 0.0, (True, True, True, False))
     assert [dx.shape for dx in dxs[:3]] == [q.shape, k.shape, v.shape]
 
 
@@ -156,9 +156,9 @@ def test_huge_scores_choose_the_largest_and_lose_no_digits():
     v = normal(0, 1, 1, 3, 2, dtype=np.float32)
     dout = normal(1, 1, 1, 1, 2, dtype=np.float32)
     (expected,), grads = twin(lambda q, k, v: formula(q, k, v, None, scale=1.0)[0], [q, k, v], [dout])
-    out, lse, _ = plain.attention(q, k, v, scale=1.0)
+    out, lse, _ = reference.attention(q, k, v, scale=1.0)
     assert_close(out, expected, UNITS)
-    dxs = plain.attention_backward(dout, None, q, k, v, lse, None, None, None, 1.0, None, 0.0, (True, True, True, False))
+    dxs = reference.attention_backward(dout, None, q, k, v, lse, None, None, None, 1.0, None, 0.0, (True, True, True, False))
     for dx, expected in zip(dxs, grads):
         assert_close(dx, expected, UNITS, scale=float(np.abs(k).max()))
 
@@ -166,18 +166,18 @@ def test_huge_scores_choose_the_largest_and_lose_no_digits():
 def test_a_bias_of_minus_infinity_masks():
     q, k, v, _ = inputs(np.float64)
     bias = np.where(KEEP, 0.0, -np.inf)
-    expected = plain.attention(q, k, v, keep=KEEP)
-    for found, one in zip(plain.attention(q, k, v, bias=bias)[:2], expected[:2]):
+    expected = reference.attention(q, k, v, keep=KEEP)
+    for found, one in zip(reference.attention(q, k, v, bias=bias)[:2], expected[:2]):
         np.testing.assert_array_equal(found, one)
 
 
 def test_only_what_is_needed_is_returned():
     q, k, v, bias = inputs(np.float64, bias=(T, S))
-    out, lse, weights = plain.attention(q, k, v, bias=bias)
+    out, lse, weights = reference.attention(q, k, v, bias=bias)
     assert weights is None
     for number in range(4):
         needs = tuple(i == number for i in range(4))
-        found = plain.attention_backward(out, None, q, k, v, lse, None, bias, None, None, None, 0.0, needs)
+        found = reference.attention_backward(out, None, q, k, v, lse, None, bias, None, None, None, 0.0, needs)
         assert tuple(dx is not None for dx in found) == needs
 
 
@@ -185,25 +185,25 @@ def test_a_big_batch_is_taken_in_blocks_with_the_same_bits(monkeypatch):
     q, k, v, bias = inputs(np.float32, bias=(B, 1, T, S))
 
     def both():
-        out, lse, _ = plain.attention(q, k, v, bias=bias)
+        out, lse, _ = reference.attention(q, k, v, bias=bias)
         return (
             out,
             lse,
-            *plain.attention_backward(out, None, q, k, v, lse, None, bias, None, None, None, 0.0, (True,) * 4),
+            *reference.attention_backward(out, None, q, k, v, lse, None, bias, None, None, None, 0.0, (True,) * 4),
         )
 
     whole = both()
-    monkeypatch.setattr(sys.modules["badak.kernels.plain.attention"], "BLOCK", 1)
+    monkeypatch.setattr(sys.modules["badak.kernels.reference.attention"], "BLOCK", 1)
     for found, expected in zip(both(), whole):
         np.testing.assert_array_equal(found, expected)
 
 
 def test_the_scores_of_a_whole_batch_are_never_held(monkeypatch):
-    monkeypatch.setattr(sys.modules["badak.kernels.plain.attention"], "BLOCK", 1)
+    monkeypatch.setattr(sys.modules["badak.kernels.reference.attention"], "BLOCK", 1)
     q = normal(0, 32, 1, 128, 4, dtype=np.float32)
     tracemalloc.start()
     try:
-        plain.attention(q, q, q)
+        reference.attention(q, q, q)
         assert tracemalloc.get_traced_memory()[1] < 32 * 128 * 128 * 4
     finally:
         tracemalloc.stop()

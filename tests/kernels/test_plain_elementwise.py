@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from badak.kernels import plain
-from badak.kernels.plain._erf import erf
+from badak.kernels import reference
+from badak.kernels.reference._erf import erf
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
@@ -33,16 +33,16 @@ def test_erf_is_computed_block_by_block_without_seams():
 
 
 ACTIVATIONS = {
-    "gelu": (lambda x: F.gelu(x), lambda x: plain.gelu(x, "none"), lambda dy, x, y: plain.gelu_backward(dy, x, "none")),
+    "gelu": (lambda x: F.gelu(x), lambda x: reference.gelu(x, "none"), lambda dy, x, y: reference.gelu_backward(dy, x, "none")),
     "gelu_tanh": (
         lambda x: F.gelu(x, approximate="tanh"),
-        lambda x: plain.gelu(x, "tanh"),
-        lambda dy, x, y: plain.gelu_backward(dy, x, "tanh"),
+        lambda x: reference.gelu(x, "tanh"),
+        lambda dy, x, y: reference.gelu_backward(dy, x, "tanh"),
     ),
-    "relu": (F.relu, plain.relu, lambda dy, x, y: plain.relu_backward(dy, y)),
-    "silu": (F.silu, plain.silu, lambda dy, x, y: plain.silu_backward(dy, x)),
-    "tanh": (torch.tanh, plain.tanh, lambda dy, x, y: plain.tanh_backward(dy, y)),
-    "sigmoid": (torch.sigmoid, plain.sigmoid, lambda dy, x, y: plain.sigmoid_backward(dy, y)),
+    "relu": (F.relu, reference.relu, lambda dy, x, y: reference.relu_backward(dy, y)),
+    "silu": (F.silu, reference.silu, lambda dy, x, y: reference.silu_backward(dy, x)),
+    "tanh": (torch.tanh, reference.tanh, lambda dy, x, y: reference.tanh_backward(dy, y)),
+    "sigmoid": (torch.sigmoid, reference.sigmoid, lambda dy, x, y: reference.sigmoid_backward(dy, y)),
 }
 
 
@@ -85,8 +85,8 @@ def test_activation_keeps_nan_and_is_finite_where_its_limit_is(name):
 
 
 SOFTMAX = {
-    "softmax": (lambda x: torch.softmax(x, -1), plain.softmax, plain.softmax_backward),
-    "log_softmax": (lambda x: torch.log_softmax(x, -1), plain.log_softmax, plain.log_softmax_backward),
+    "softmax": (lambda x: torch.softmax(x, -1), reference.softmax, reference.softmax_backward),
+    "log_softmax": (lambda x: torch.log_softmax(x, -1), reference.log_softmax, reference.log_softmax_backward),
 }
 
 
@@ -114,7 +114,7 @@ def test_softmax_of_masked_and_extreme_rows(name):
 
 def test_softmax_ignores_a_shift_of_its_input():
     x = np.arange(12.0).reshape(3, 4)
-    np.testing.assert_array_equal(plain.softmax(x + 1024), plain.softmax(x))
+    np.testing.assert_array_equal(reference.softmax(x + 1024), reference.softmax(x))
 
 
 @each_dtype
@@ -124,4 +124,4 @@ def test_dropout_rounds_as_pytorch_does(p, shape, dtype):
     x, keep = normal(0, *shape, dtype=dtype), np.random.default_rng(1).random(shape) >= p
     noise = torch.from_numpy(keep.astype(dtype)).div_(1 - p) if p < 1 else torch.zeros(shape, dtype=torch.float64)
     expected = (torch.from_numpy(x) * noise.to(torch.from_numpy(x).dtype)).numpy()
-    np.testing.assert_array_equal(plain.dropout(x, keep, p), expected)
+    np.testing.assert_array_equal(reference.dropout(x, keep, p), expected)

@@ -5,12 +5,12 @@ import importlib
 import numpy as np
 import pytest
 
-from badak.kernels import plain
+from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 from tests.kernels.twin import assert_close, fast_kernels, normal
 
 fast = fast_kernels()
-softmax = importlib.import_module("badak.kernels.fast.softmax")
+softmax = importlib.import_module("badak.kernels.numba.softmax")
 
 LENGTHS = [*range(1, 36), 47, 48, 49, 63, 64, 65, 79, 80, 81, 100, 127, 128, 129, 200]
 
@@ -53,7 +53,7 @@ def _results(kernels, x):
 @pytest.mark.parametrize("length", LENGTHS)
 def test_rows_of_every_length_are_plains(dtype, length):
     x = 3 * normal(length, 5, length, dtype=dtype)
-    expected = _results(plain, x)
+    expected = _results(reference, x)
     for name, found in _results(fast, x).items():
         assert_close(found, expected[name], scale=4.0)
 
@@ -86,7 +86,7 @@ def test_a_row_with_a_nan_or_infinity_is_plains_and_its_neighbours_do_not_see_it
     x = normal(length, 3, length, dtype=np.float32)
     clean = _results(fast, x)
     x[1, place] = value
-    expected = _results(plain, x)
+    expected = _results(reference, x)
     for name, found in _results(fast, x).items():
         np.testing.assert_array_equal(found[1], expected[name][1], name)  # NaN, zero or infinity
         assert found[0].tobytes() == clean[name][0].tobytes() and found[2].tobytes() == clean[name][2].tobytes(), name

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from badak.kernels.fast import streamed
+from badak.kernels.numba import streamed
 
 RANDOM = np.random.default_rng(0)
 

@@ -11,8 +11,8 @@ fast_kernels()
 import llvmlite.binding as llvm  # noqa: E402
 import numba  # noqa: E402
 
-from badak.kernels.fast.compiler.compile import OPTIONS  # noqa: E402
-from badak.kernels.fast.threads import team as teams  # noqa: E402
+from badak.kernels.numba.compiler.compile import OPTIONS  # noqa: E402
+from badak.kernels.numba.threads import team as teams  # noqa: E402
 
 ACCESSES = """
 define i64 @f(ptr %a, ptr %b) {

@@ -27,7 +27,7 @@ from tests.kernels.twin import fast_kernels
 
 fast_kernels()
 
-from badak.kernels.fast.threads import team as teams  # noqa: E402
+from badak.kernels.numba.threads import team as teams  # noqa: E402
 
 pytestmark = pytest.mark.slow  # left to make test
 

@@ -8,14 +8,14 @@ import pytest
 
 import badak
 from badak import models
+from badak.core.errors import BadakError
 from badak.data.files import read_text
 from badak.data.text import WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows, documents, write_tokens
-from badak.errors import BadakError
-from badak.generate import SampleConfig, generate
-from badak.train.session import start
-from badak.train.setups import PRESETS, change
+from badak.generation import SampleConfig, generate
+from badak.training.session import start
+from badak.training.setups import PRESETS, change
 
 MODEL, INDEX = "model.safetensors", "model.safetensors.index.json"
 

@@ -4,7 +4,7 @@ import pytest
 
 import badak
 from badak import Mask, models, nn
-from badak.errors import KindError
+from badak.core.errors import KindError
 
 V, T = 19, 9
 SIZES = {"vocab_size": V, "context": 16, "d_model": 16, "heads": 2, "layers": 2}

@@ -5,7 +5,7 @@ import pytest
 
 import badak
 from badak import kernels, nn
-from badak.errors import ArgumentError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, RangeError, ShapeError
 from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, build_classifier
 
 SMALL = GPTConfig(vocab_size=11, context=12, d_model=16, heads=4, layers=2)
@@ -81,7 +81,7 @@ def rounding(model: GPT, logits) -> float:
     return 2 * layers * 2 * 4 * width * badak.finfo(logits.dtype).eps / 2 * logits.abs().max().item()
 
 
-@pytest.mark.parametrize("kernels_in_use", ["plain", "fast"])
+@pytest.mark.parametrize("kernels_in_use", ["reference", "numba"])
 @pytest.mark.parametrize("dtype", [badak.float32, badak.float64])
 @pytest.mark.parametrize(
     "chunks",

@@ -10,7 +10,7 @@ import transformers
 
 import badak
 from badak import models, nn
-from badak.errors import FileError
+from badak.core.errors import FileError
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -322,5 +322,5 @@ def test_a_model_of_ours_comes_back_as_it_went(kind, config, tmp_path):
 
 def test_what_no_folder_can_say_is_refused_when_it_is_written(tmp_path):
     for config in (models.TextConfig(readout="mean"), models.TextConfig(pooler=False)):
-        with pytest.raises(badak.errors.ArgumentError, match="no folder of BertForSequenceClassification can say .*\nfix: "):
+        with pytest.raises(badak.core.errors.ArgumentError, match="no folder of BertForSequenceClassification can say .*\nfix: "):
             models.TextClassifier(config).save_pretrained(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from badak import models
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.models import from_pretrained
 from badak.models.pretrained import config_of
 

@@ -6,8 +6,8 @@ import transformers as t
 
 import badak
 from badak import models, nn
-from badak.errors import ArgumentError, FileError
-from badak.generate import SampleConfig, generate
+from badak.core.errors import ArgumentError, FileError
+from badak.generation import SampleConfig, generate
 from tests.models.test_pretrained import GROUPED, V, close, say
 
 LONG, WINDOW = {**GROUPED, "max_position_embeddings": 64, "num_hidden_layers": 3}, 6

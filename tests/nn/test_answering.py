@@ -7,7 +7,7 @@ import pytest
 
 import badak
 from badak import nn
-from badak.errors import (
+from badak.core.errors import (
     ArgumentError,
     BadakError,
     DTypeError,

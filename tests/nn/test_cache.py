@@ -5,11 +5,11 @@ import pytest
 
 import badak
 from badak import kernels, nn
-from badak.errors import DTypeError, GraphError, RangeError, ShapeError
+from badak.core.errors import DTypeError, GraphError, RangeError, ShapeError
 from badak.nn import functional as F
 
 
-@pytest.mark.parametrize("kernels_in_use", ["plain", "fast"])
+@pytest.mark.parametrize("kernels_in_use", ["reference", "numba"])
 @pytest.mark.parametrize("groups", [4, 2, 1])
 @pytest.mark.parametrize("chunks", [[9], [1] * 9, [4, 1, 4], [2, 7]])
 def test_attention_in_chunks_is_causal_attention(chunks, groups, kernels_in_use):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.nn.twins import agree, normal
 
 LABELS = [[1, 2, 2], [3, 1, 4], [2, 2, 2]]

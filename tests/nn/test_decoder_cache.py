@@ -5,7 +5,7 @@ import pytest
 
 import badak
 from badak import nn
-from badak.errors import ArgumentError, GraphError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, GraphError, RangeError, ShapeError
 
 B, T, S, C, H, L = 3, 7, 5, 16, 4, 2
 EPS = np.finfo(np.float32).eps

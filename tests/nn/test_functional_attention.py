@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import badak
-from badak.errors import ArgumentError, BadakWarning, ShapeError
+from badak.core.errors import ArgumentError, BadakWarning, ShapeError
 from badak.nn import functional as F
 from tests.nn.twins import agree, normal
 

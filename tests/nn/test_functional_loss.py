@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import ArgumentError, BadakWarning, DTypeError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, BadakWarning, DTypeError, RangeError, ShapeError
 from badak.nn import functional as F
 from tests.compare import assert_close
 from tests.nn.twins import agree, normal

@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak.autograd import gradcheck, gradgradcheck
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.nn.twins import agree
 
 PADDINGS = ("zeros", "border", "reflection")

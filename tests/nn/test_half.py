@@ -45,7 +45,7 @@ def test_sixteen_bit_models_keep_their_dtype(name, dtype):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=EPS[dtype] * 16 * max(1.0, np.abs(theirs).max()))
 
 
-@pytest.mark.parametrize("kernel_set", ["plain", "fast"])
+@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 def test_norms_of_bfloat16_beside_parameters_in_float32_sum_their_gradients_in_float32(kernel_set):
     x, w, b = (bk.randn(*shape, generator=bk.Generator().manual_seed(3)) for shape in ((37, 64), (64,), (64,)))
     dy = bk.randn(37, 64).bfloat16()

@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.errors import ArgumentError, BadakWarning
+from badak.core.errors import ArgumentError, BadakWarning
 from badak.nn import init
 from badak.tensor import Tensor
 

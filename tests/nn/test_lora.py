@@ -6,7 +6,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError
 from badak.models.gpt import GPT, GPTConfig
 from badak.nn.lora import LoRALinear, add_lora, load_lora, lora_state_dict, merge_lora
 

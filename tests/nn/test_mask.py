@@ -9,7 +9,7 @@ import torch
 
 import badak
 from badak import Mask, kernels, nn
-from badak.errors import ArgumentError, BadakError, DTypeError, KindError, ShapeError
+from badak.core.errors import ArgumentError, BadakError, DTypeError, KindError, ShapeError
 from badak.nn import functional as F
 from tests.compare import assert_close
 
@@ -88,7 +88,7 @@ def grads(y, *xs):
 
 
 @pytest.mark.filterwarnings("ignore:.*no visible key", "ignore:every position in this batch is padding")
-@pytest.mark.parametrize("kernel_set", ["plain", "fast"])
+@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 def test_attention_is_that_of_the_table_and_of_pytorch(kernel_set):
     with kernels.use(kernel_set):
         for rng, drawn in draws(60, seed=1):

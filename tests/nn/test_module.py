@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.errors import BadakWarning
+from badak.core.errors import BadakWarning
 
 
 class Net(nn.Module):

@@ -3,7 +3,7 @@
 import pytest
 
 import badak
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 
 
 def symmetric_training(framework):

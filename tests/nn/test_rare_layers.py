@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.nn.twins import normal
 
 LAYERS = {

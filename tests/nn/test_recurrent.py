@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 
 X = np.random.default_rng(0).standard_normal((5, 3, 4)).astype(np.float32)
 H0, C0 = (np.random.default_rng(i).standard_normal((4, 3, n)).astype(np.float32) for i, n in ((1, 2), (2, 6)))

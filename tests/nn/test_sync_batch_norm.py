@@ -6,7 +6,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.errors import ShapeError
+from badak.core.errors import ShapeError
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (2, 3, 5), (2, 3, 4, 4), (2, 3, 2, 2, 2, 2)])

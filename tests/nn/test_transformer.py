@@ -6,7 +6,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.errors import BadakWarning
+from badak.core.errors import BadakWarning
 from tests.parity.compare import DEEP, array, assert_same, assert_same_run, copy_state, draw, twins
 
 B, H, T, S, C = 3, 2, 5, 7, 8
@@ -86,7 +86,7 @@ def test_padding_is_invisible():
     assert_same(padded[:, :4], short, 18, "padded")
 
 
-@pytest.mark.filterwarnings("ignore:.*no visible key:badak.errors.BadakWarning")
+@pytest.mark.filterwarnings("ignore:.*no visible key:badak.core.errors.BadakWarning")
 def test_a_query_that_sees_nothing_gives_the_bias_of_the_output_and_no_gradient():
     attention, x = nn.MultiheadAttention(C, H), tensor(T, B, C).requires_grad_()
     with badak.no_grad():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 
 LAYERS = [
     lambda nn: nn.Linear(3, 4),

@@ -82,7 +82,7 @@ def test_parameters_and_moments_may_be_replaced_between_steps(name, options):
 @each_rule
 def test_the_plain_kernels_agree(name, options):
     ours, optimizer, theirs, twin = both(name, "float32", **options)
-    with kernels.use("plain"):
+    with kernels.use("reference"):
         run(ours, optimizer, theirs, twin, range(3))
     run(ours, optimizer, theirs, twin, range(3, 6))
     assert_agree(ours, theirs)

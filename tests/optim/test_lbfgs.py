@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak import optim
-from badak.errors import MissingError
+from badak.core.errors import MissingError
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 from tests.optim.twins import value

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from badak import optim
-from badak.errors import BadakWarning
+from badak.core.errors import BadakWarning
 from tests.optim.twins import both, set_gradients
 
 SCHEDULES = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import badak
 from badak import optim
-from badak.errors import BadakError, StateError
+from badak.core.errors import BadakError, StateError
 from badak.optim import lr_scheduler
 from badak.tensor import Tensor
 

@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak import optim
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 from tests.optim.twins import leaf, value

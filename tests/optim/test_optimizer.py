@@ -11,7 +11,7 @@ import torch
 
 import badak
 from badak import nn, optim
-from badak.errors import ArgumentError, BadakWarning, KindError, MissingError
+from badak.core.errors import ArgumentError, BadakWarning, KindError, MissingError
 from badak.optim.optimizer import Optimizer, required
 from badak.tensor import Tensor
 from tests.optim.twins import both, leaf, run

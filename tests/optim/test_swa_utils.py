@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 
 AVERAGES = {
     "equal": lambda swa: {},

@@ -97,11 +97,11 @@ def test_half_inputs_are_computed_in_full_and_stay_half(layer, dtype):
 
 
 def test_the_channels_are_named():
-    with pytest.raises(badak.errors.ShapeError) as caught:
+    with pytest.raises(badak.core.errors.ShapeError) as caught:
         badak.nn.BatchNorm1d(3)(badak.ones(4, 2, 5))
     assert str(caught.value) == (
         "batch_norm: running_mean should contain 2 elements not 3: x has 2 channels\n"
         "fix: running_mean of shape (2,), or x of shape (N, 3, ...)"
     )
-    with pytest.raises(badak.errors.KindError, match="batch_norm: expected floats; got badak.int64\nfix: x.float()"):
+    with pytest.raises(badak.core.errors.KindError, match="batch_norm: expected floats; got badak.int64\nfix: x.float()"):
         badak.nn.BatchNorm1d(3)(badak.ones(4, 3, 5, dtype=badak.int64))

@@ -309,17 +309,17 @@ def outcome(function, library):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_everyday_code_does_as_in_pytorch(name):
-    with badak.kernels.use("plain"):
+    with badak.kernels.use("reference"):
         assert outcome(RUNS[name], badak) == outcome(RUNS[name], torch)
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "nll_loss"])
 @pytest.mark.parametrize("labels, why", [([], "it is empty"), ([-100, -100], "all == ignore_index=-100")])
 def test_a_batch_without_labels_has_no_loss_and_says_so(loss, labels, why):
-    badak.errors.forget_warnings()
+    badak.core.errors.forget_warnings()
     logits = badak.randn(len(labels), 3, requires_grad=True)
     said = f"{loss}: no label to learn from in this batch \\({why}\\); the loss is 0\nfix: "
-    with pytest.warns(badak.errors.BadakWarning, match=said):
+    with pytest.warns(badak.core.errors.BadakWarning, match=said):
         found = getattr(badak.nn.functional, loss)(logits, badak.tensor(labels, dtype=badak.int64))
     found.backward()
     assert found.item() == 0 and not logits.grad.any()

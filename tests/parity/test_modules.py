@@ -200,7 +200,7 @@ def masks_of(lib, masks, dtype):
     return {name: convert(value) for name, value in masks.items()}
 
 
-@pytest.mark.filterwarnings("ignore::badak.errors.BadakWarning")
+@pytest.mark.filterwarnings("ignore::badak.core.errors.BadakWarning")
 @pytest.mark.parametrize("options", CONSTRUCTORS, ids=label)
 @pytest.mark.parametrize("masks", MASKS.values(), ids=list(MASKS))
 @both_dtypes

@@ -174,7 +174,7 @@ def judge(text: str, pytorch: bool = False, dtype: str = "float32", ways=None) -
             verdict.whys += run.whys if way.threads == 1 else []
     pytorch = pytorch and not any(word in text for word in OTHER_RULES)
     for way, messages, wanted in (
-        (Way(kernels="plain", dtype="float64"), True, True),
+        (Way(kernels="reference", dtype="float64"), True, True),
         (Way(torch=True, dtype="float64"), False, pytorch),
     ):
         if not wanted or (ways is not None and str(way) not in ways):

@@ -22,9 +22,9 @@ import numpy as np
 
 import badak
 from badak import kernels
-from badak.graph import effects
-from badak.graph.effects import Observer
-from badak.train.fit import fit
+from badak.core import events
+from badak.core.events import Observer
+from badak.training.fit import fit
 from tests.programs.record import Record
 
 
@@ -33,7 +33,7 @@ class Way:
     """How to run a program."""
 
     compiled: bool = False
-    kernels: str = "fast"
+    kernels: str = "numba"
     threads: int = 1
     torch: bool = False
     dtype: str = "float32"
@@ -109,12 +109,12 @@ class Run:
         """In a run with a nudge: every operation of this thread is off by a rounding."""
         rounding = Roundings(self.way.nudge) if self.way.nudge and not self.way.torch else None
         if rounding:
-            effects.watch(rounding)
+            events.watch(rounding)
         try:
             yield
         finally:
             if rounding:
-                effects.watch(rounding, False)
+                events.watch(rounding, False)
 
     @property
     def whys(self) -> list[str]:
@@ -270,18 +270,18 @@ def _settings(lib, way: Way):
             lib.set_default_dtype(default)
             lib.set_grad_enabled(grad)
         return
-    from badak.kernels import fast
-    from badak.kernels.fast.threads import parallel
+    from badak.kernels import numba
+    from badak.kernels.numba.threads import parallel
 
-    threads, grain = fast.get_num_threads(), (parallel._GRAIN, parallel._KEPT_GRAIN)
+    threads, grain = numba.get_num_threads(), (parallel._GRAIN, parallel._KEPT_GRAIN)
     try:
         with kernels.use(way.kernels):
-            fast.set_num_threads(way.threads)
+            numba.set_num_threads(way.threads)
             if way.threads > 1:
                 parallel._GRAIN, parallel._KEPT_GRAIN = 0, 0  # even the smallest work is shared out
             yield
     finally:
-        fast.set_num_threads(threads)
+        numba.set_num_threads(threads)
         parallel._GRAIN, parallel._KEPT_GRAIN = grain
         badak.set_default_dtype(default)
         badak.set_grad_enabled(grad)

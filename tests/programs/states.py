@@ -133,7 +133,7 @@ def in_place(g: Drawing, steps: Steps) -> None:
 
 
 def fitting(g: Drawing, steps: Steps) -> None:
-    """`badak.train.fit` with callbacks that change what the model and the loss read."""
+    """`badak.training.fit` with callbacks that change what the model and the loss read."""
     g.only_badak = True
     net, model, ((_, made),) = network(g, steps)
     size = net.output[-1] if net.output else None

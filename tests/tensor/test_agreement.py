@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.nn.twins import agree
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import ArgumentError, DTypeError, KindError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 NAMES = ["add", "sub", "mul", "div", "pow", "fmod", "remainder", "floor_divide", "true_divide"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import badak as bk
-from badak.errors import DTypeError, MissingError
+from badak.core.errors import DTypeError, MissingError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 

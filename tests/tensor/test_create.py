@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak import errors
+from badak.core import errors
 
 CALLS = [
     ("tensor", ([1, 2],), {}), ("tensor", ([1.0, 2],), {}), ("tensor", ([True],), {}), ("tensor", (np.float64(1.0),), {}),

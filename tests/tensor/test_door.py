@@ -11,11 +11,11 @@ WITHIN = {  # called by functions behind the door only, or where nobody may watc
     ("tensor/history.py", "_take_gradient"): "what the door itself does with a gradient where nobody watches",
     ("nn/cache.py", "_taken"): "the write of take(), which is behind the door",
     ("nn/cache.py", "_kept_in"): "the write of the memory's keys, whose caller is behind the door",
-    ("face/distributed/collectives.py", "put"): "what came from other ranks: begin() tells the door, and no recording goes on",
-    ("face/distributed/buckets.py", "take"): "the same, for gradients",
-    ("face/distributed/data_parallel.py", "_from_first"): "the same, for the weights of the first rank",
-    ("face/distributed/data_parallel.py", "data"): "the write of _from_first",
-    ("face/distributed/optim/zero_redundancy_optimizer.py", "_share"): "the same, for what other ranks have updated",
+    ("distributed/collectives.py", "put"): "what came from other ranks: begin() tells the door, and no recording goes on",
+    ("distributed/buckets.py", "take"): "the same, for gradients",
+    ("distributed/data_parallel.py", "_from_first"): "the same, for the weights of the first rank",
+    ("distributed/data_parallel.py", "data"): "the write of _from_first",
+    ("distributed/optim/zero_redundancy_optimizer.py", "_share"): "the same, for what other ranks have updated",
     ("optim/lbfgs.py", "at"): "the way back within step(), which is behind the door",
     ("optim/lbfgs.py", "moved"): "the write of step(), which is behind the door",
     ("optim/lr_scheduler/base.py", "set_lrs"): "the write of step(), which is behind the door",
@@ -53,7 +53,7 @@ def found() -> dict:
     places = {}
     for path in sorted(ROOT.rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
-        if name.startswith(("kernels/", "replay/")):
+        if name.startswith(("kernels/", "compiler/")):
             continue
         text = path.read_text()
         for function in ast.walk(ast.parse(text)):

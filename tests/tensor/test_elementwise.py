@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import ArgumentError, DTypeError, KindError
+from badak.core.errors import ArgumentError, DTypeError, KindError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 EVERYWHERE = (

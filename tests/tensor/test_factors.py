@@ -6,7 +6,7 @@ import torch
 
 import badak
 from badak.autograd import gradcheck, gradgradcheck
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 
 
 def matrix(*shape, seed=0):

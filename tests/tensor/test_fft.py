@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, RangeError
 
 X = np.random.default_rng(0).standard_normal((4, 5, 6)).astype(np.float32)
 CALLS = {

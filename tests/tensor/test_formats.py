@@ -6,7 +6,7 @@ import torch
 
 import badak
 import badak.nn.functional as F
-from badak.errors import ShapeError
+from badak.core.errors import ShapeError
 
 LAYERS = {
     "conv2d": lambda lib, x: lib.nn.functional.conv2d(x, lib.ones(5, 4, 3, 3)),

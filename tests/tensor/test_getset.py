@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError
 from tests.twins import agree, floats, to_torch, whole
 
 ROWS = bk.tensor([2, 0, 2])

@@ -3,7 +3,7 @@
 import pytest
 
 import badak as bk
-from badak.errors import DTypeError, RangeError, ShapeError
+from badak.core.errors import DTypeError, RangeError, ShapeError
 from tests.twins import agree_both, flags, floats, whole
 
 INDEX = whole(3, 4, 2)

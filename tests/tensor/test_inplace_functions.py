@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import DTypeError, GraphError, ShapeError
+from badak.core.errors import DTypeError, GraphError, ShapeError
 from tests.twins import agree, flags, floats, to_torch, whole
 
 POSITIVE = {"low": 0.2, "high": 2.0}

@@ -6,8 +6,8 @@ import pytest
 
 import badak
 from badak import nn
-from badak.errors import NoDataError
-from badak.naming import public
+from badak.core.errors import NoDataError
+from badak.core.public_api import public
 
 pytestmark = pytest.mark.slow  # left to make test
 

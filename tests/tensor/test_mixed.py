@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import badak
-from badak.graph import Op
 from badak.ops import mixed
+from badak.ops.op import Op
 from tests.samples import all_ops
 
 HALF = 2.0**-8  # the largest part of a number that rounding it to bfloat16 takes away
@@ -121,15 +121,15 @@ def test_labels_that_are_probabilities_and_other_floats_are_cast_as_before():
             y = lib.nn.functional.cross_entropy(lib.from_numpy(x).bfloat16(), lib.from_numpy(p).softmax(-1))
             assert y.dtype is lib.float32
             assert (lib.from_numpy(x).double() @ lib.from_numpy(p).double().T).dtype is lib.float64
-    with pytest.raises(badak.errors.DTypeError, match="linear: expected one floating dtype"):
+    with pytest.raises(badak.core.errors.DTypeError, match="linear: expected one floating dtype"):
         badak.nn.functional.linear(badak.ones(2, 3), badak.ones(4, 3).bfloat16())
-    with pytest.raises(badak.errors.DTypeError, match="matmul: expected one floating dtype"):
+    with pytest.raises(badak.core.errors.DTypeError, match="matmul: expected one floating dtype"):
         badak.ones(2, 3) @ badak.ones(3, 4).bfloat16()
 
 
 @pytest.mark.parametrize("call", [lambda x, w: badak.nn.functional.linear(x, w), lambda x, w: x @ w.mT])
 def test_shapes_that_do_not_fit_are_named_under_autocast(call):
-    with badak.autocast("cpu"), pytest.raises(badak.errors.ShapeError, match="mat1 and mat2 shapes cannot be multiplied"):
+    with badak.autocast("cpu"), pytest.raises(badak.core.errors.ShapeError, match="mat1 and mat2 shapes cannot be multiplied"):
         call(badak.ones(2, 3), badak.ones(4, 5))
 
 

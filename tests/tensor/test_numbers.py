@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 
 # fmt: off
 NUMBERS = (0.1, 1 / 3, -7, 1.5, 2.7, True, 255, 300, -1, -300, 2**63 - 1, 2**63, -(2**63), 1e40, math.inf, math.nan, 1j, 2**130)

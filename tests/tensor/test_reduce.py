@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.errors import ArgumentError, DTypeError, RangeError
+from badak.core.errors import ArgumentError, DTypeError, RangeError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 DIMS = [0, -1, 1, (0, -1), (1,)]

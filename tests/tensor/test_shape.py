@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 
 import badak as bk
-from badak.errors import ArgumentError, KindError, RangeError, ShapeError
-from badak.graph import Saved
+from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.ops.op import Saved
 from badak.ops.shape import Unbind
 from tests.twins import agree, agree_both, flags, floats, whole
 

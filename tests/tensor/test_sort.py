@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import badak as bk
-from badak.errors import RangeError
+from badak.core.errors import RangeError
 from tests.twins import agree_both, floats, whole
 
 

@@ -35,5 +35,5 @@ def test_the_storage_of_a_tensor_on_the_meta_device_has_a_size_and_no_place(make
 
 
 def test_bytes_of_the_meta_device_are_not_there():
-    with pytest.raises(badak.errors.NoDataError, match="a shape and a dtype, and no values\nfix: "):
+    with pytest.raises(badak.core.errors.NoDataError, match="a shape and a dtype, and no values\nfix: "):
         badak.zeros(2, device="meta").untyped_storage().tolist()

@@ -6,7 +6,7 @@ import pytest
 
 import badak
 from badak import nn
-from badak.errors import GraphError
+from badak.core.errors import GraphError
 from badak.nn import functional as F
 
 x, y = badak.randn(5, 4), badak.tensor([0, 2, 1, 1, 0])

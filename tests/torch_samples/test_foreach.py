@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients
 
 FAMILIES = ("unary", "binary", "pointwise", "reduce", "other")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.torch_samples import halves, reasons, test_modules, test_ops
 from tests.torch_samples.exchange import Exchange, NotOurs, agree_in_memory, flat
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import badak
-from badak.errors import BadakError, MissingError
+from badak.core.errors import BadakError, MissingError
 from tests.torch_samples import reasons
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, agree_in_memory, flat
 

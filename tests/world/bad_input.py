@@ -15,7 +15,7 @@ import torch
 import transformers
 from tiny import model
 
-from badak.face.advice import advised
+from badak.compat.torch.advice import advised
 
 Llama = transformers.LlamaForCausalLM
 

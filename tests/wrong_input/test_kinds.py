@@ -5,8 +5,8 @@ import warnings
 import pytest
 
 import badak
-from badak.naming.explain import unwrap
-from badak.naming.kinds import SPACES, kinds_of
+from badak.core.public_api.explain import unwrap
+from badak.core.public_api.kinds import SPACES, kinds_of
 from tests.wrong_input import calls
 
 NO_SWITCHES = ("a", "", 2, -1, 2.5, float("nan"), [], [True], {}, {1}, 1j, object(), int)
@@ -24,7 +24,7 @@ ROWS = sorted(rows())
 
 
 def said(function, args, kwargs) -> str:
-    with warnings.catch_warnings(), badak.kernels.use("plain"):
+    with warnings.catch_warnings(), badak.kernels.use("reference"):
         warnings.simplefilter("ignore")
         try:
             function(*args, **kwargs)

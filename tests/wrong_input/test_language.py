@@ -5,18 +5,18 @@ import pytest
 
 import badak
 from badak import models, nn
+from badak.core.errors import BadakError
 from badak.data.files import read_text, text_files
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, documents, write_tokens
-from badak.errors import BadakError
-from badak.generate import SampleConfig, beam_search, fill_mask, filter_logits, generate, stream
-from badak.generate.embed import TextEncoder, cosines, nearest
-from badak.generate.explain import explain, loop_in
-from badak.generate.text import write_on
+from badak.generation import SampleConfig, beam_search, fill_mask, filter_logits, generate, stream
+from badak.generation.embed import TextEncoder, cosines, nearest
+from badak.generation.explain import explain, loop_in
+from badak.generation.text import write_on
 from badak.io import config, safetensors
-from badak.train.run import Run
+from badak.training.run import Run
 
 T = badak.tensor
 TWO = SampleConfig(new_tokens=2)

@@ -1,4 +1,4 @@
-"""Every public name of badak.generate, models and data, called with wrong and with random input: two lines, or a result."""
+"""Every public name of badak.generation, models and data, called with wrong and with random input: two lines, or a result."""
 
 import contextlib
 import inspect
@@ -14,10 +14,10 @@ from PIL import Image
 
 import badak
 from badak import data, models, nn
-from badak import generate as G  # noqa: N812
+from badak import generation as G  # noqa: N812
 from badak.data import files, mnist, pieces, text, tokenizer, tokens
-from badak.generate import embed, explain, filters, picture
-from badak.generate import text as writing
+from badak.generation import embed, explain, filters, picture
+from badak.generation import text as writing
 from tests.wrong_input.spoil import WORDS, spoiled
 from tests.wrong_input.test_wrong_input import complaint
 
@@ -261,7 +261,7 @@ def test_every_public_name_is_called(place):
     called = {name.partition(" ")[0].partition(".")[0].rstrip("()[]") for room in ROOMS.values() for name in room(place)}
     public = {
         name
-        for module in (data, models, badak.generate)
+        for module in (data, models, badak.generation)
         for name, thing in vars(module).items()
         if name[0] != "_" and callable(thing) and getattr(thing, "__module__", "").startswith("badak")
     }

@@ -9,7 +9,7 @@ import pytest
 
 import badak
 from badak import nn, optim
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.wrong_input.calls import BY_HAND, find
 
 MOST = 600  # characters of a message

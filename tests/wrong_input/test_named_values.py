@@ -6,7 +6,7 @@ import pytest
 
 import badak
 from badak import models, nn
-from badak.errors import KindError
+from badak.core.errors import KindError
 from tests.wrong_input import calls
 
 SIZES = {"vocab_size": 9, "d_model": 8, "heads": 2, "context": 8}
@@ -19,7 +19,7 @@ MODELS = {
 
 
 def said(model, args, named) -> str:
-    with warnings.catch_warnings(), badak.kernels.use("plain"):
+    with warnings.catch_warnings(), badak.kernels.use("reference"):
         warnings.simplefilter("ignore")
         with pytest.raises(KindError) as caught:
             model(*args, **named)

@@ -105,7 +105,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_the_answer_has_a_cause_and_a_fix(name):
     run, text = WRONG[name]
-    with pytest.raises(badak.errors.BadakError) as caught:
+    with pytest.raises(badak.core.errors.BadakError) as caught:
         run()
     assert str(caught.value) == text
 

@@ -11,7 +11,7 @@ import pytest
 
 import badak
 from badak import optim
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from tests.wrong_input import calls
 from tests.wrong_input.spoil import spoiled
 
@@ -75,7 +75,7 @@ def complaints(function, args, kwargs) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def quiet():
-    with warnings.catch_warnings(), badak.kernels.use("plain"):
+    with warnings.catch_warnings(), badak.kernels.use("reference"):
         warnings.simplefilter("ignore")
         badak.manual_seed(0)
         yield

@@ -1,4 +1,4 @@
-"""Automatic differentiation, as PyTorch names it. The walk itself is `badak.graph`."""
+"""Automatic differentiation, as PyTorch names it. The walk itself is `autograd/engine.py`."""
 
 from badak.autograd import anomaly_mode as anomaly_mode
 from badak.autograd import function as function
@@ -22,6 +22,6 @@ from badak.autograd.gradcheck import gradcheck as gradcheck
 from badak.autograd.gradcheck import gradgradcheck as gradgradcheck
 from badak.autograd.variable import Variable as Variable
 from badak.autograd.variable import variable as variable
-from badak.naming import door as _door
+from badak.core.public_api import door as _door
 
 __getattr__ = _door(__name__)

@@ -1,7 +1,7 @@
 """Anomaly mode: stop at the first operation, forward or backward, that makes a NaN or an Inf out of finite numbers."""
 
-from badak.graph import effects
-from badak.graph.modes import modes
+from badak.core import events
+from badak.core.modes import modes
 from badak.tensor.anomaly import ANOMALY
 
 
@@ -21,8 +21,8 @@ class set_detect_anomaly:  # noqa: N801
 
 def _set(anomaly: bool, debug: bool) -> None:
     modes.anomaly, modes.debug = anomaly, debug
-    effects.watch(ANOMALY, anomaly)
-    effects.watch(effects.DEBUG, debug)
+    events.watch(ANOMALY, anomaly)
+    events.watch(events.DEBUG, debug)
 
 
 class detect_anomaly(set_detect_anomaly):  # noqa: N801

@@ -1,6 +1,6 @@
 """grad and backward: gradients of several outputs with respect to several inputs."""
 
-from badak.errors import GraphError
+from badak.core.errors import GraphError
 from badak.tensor import Tensor
 from badak.tensor.backward import backward as _backward
 from badak.tensor.backward import walk_back

@@ -3,8 +3,9 @@
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
-from badak.errors import GraphError, KindError, ShapeError
-from badak.graph import effects, modes
+from badak.core import events
+from badak.core.errors import GraphError, KindError, ShapeError
+from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record
 from badak.tensor.inplace import refuse_leaf
@@ -126,7 +127,7 @@ class _UserOp:
         if dy is None and ctx._materialize:
             shape, dtype = self.shapes[0][i]
             zeros = np.zeros(shape, dtype)
-            effects.made(zeros)
+            events.made(zeros)
             return Tensor._of(zeros)
         return dy
 

@@ -8,8 +8,8 @@ an input raises instead of giving zeros.
 
 from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad
-from badak.errors import ArgumentError, GraphError
-from badak.naming import door as _door
+from badak.core.errors import ArgumentError, GraphError
+from badak.core.public_api import door as _door
 from badak.tensor import Tensor, ones_like, stack, zeros_like
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

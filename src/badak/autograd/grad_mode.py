@@ -3,9 +3,9 @@
 import functools
 import inspect
 
-from badak.errors import KindError
-from badak.graph import effects
-from badak.graph.modes import modes
+from badak.core import events
+from badak.core.errors import KindError
+from badak.core.modes import modes
 
 
 class _Switch:
@@ -31,7 +31,7 @@ class _Switch:
         for name, value in values.items():
             setattr(modes, name, value)
         if "inference" in values:
-            effects.watch(effects.INFERENCE, values["inference"])
+            events.watch(events.INFERENCE, values["inference"])
 
     def __exit__(self, *error) -> None:
         self._set(self._before.pop())

@@ -8,7 +8,7 @@ In float64 with eps = 1e-6 both errors are near 1e-10, so that a wrong factor, s
 import numpy as np
 
 from badak.autograd.differentiate import grad
-from badak.errors import ArgumentError, GraphError
+from badak.core.errors import ArgumentError, GraphError
 from badak.tensor import Tensor
 
 

@@ -1,6 +1,6 @@
 """Variable: what a tensor with a gradient was called before tensors had one themselves."""
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.tensor import Tensor
 
 

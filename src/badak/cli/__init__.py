@@ -9,9 +9,9 @@ import click
 
 from badak.cli.help import Context
 from badak.cli.output import any_text
-from badak.errors import BadakError, BadakWarning, visible
-from badak.language import say
-from badak.naming.missing import meant
+from badak.core.errors import BadakError, BadakWarning, visible
+from badak.core.i18n import say
+from badak.core.public_api.missing import meant
 
 COMMANDS = {  # name: module below badak.cli, what it does
     "train": ("train", "Train a model on a task and keep it in a run folder."),
@@ -138,7 +138,7 @@ def run_command(given: list[str]) -> int:
     try:
         done = commands.main(given, prog_name="badak", standalone_mode=False)
     except Exception as error:
-        ranks = sys.modules.get("badak.face.distributed.engine")
+        ranks = sys.modules.get("badak.distributed.engine")
         if ranks is not None and ranks.is_watched() and not isinstance(error, click.exceptions.Exit):
             complain(*((error.cause, error.fix) if isinstance(error, BadakError) else (str(error), None)))
             ranks.failed(error)

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from badak.audit import Audit
-from badak.audit.kind import KINDS
 from badak.cli.options import PLACE, no_arguments
-from badak.errors import FileError
+from badak.core.errors import FileError
+from badak.inspect.audit import Audit
+from badak.inspect.audit.kind import KINDS
 from badak.io.atomic import write_file
 
 
@@ -46,8 +46,8 @@ def command(
 
 def audited(target: str, arguments: list[str], module: bool, options: dict[str, Any]) -> Audit:
     """The audit of what the target leads to."""
-    from badak.audit.audit import audit
-    from badak.audit.questions import ask_all
+    from badak.inspect.audit.audit import audit
+    from badak.inspect.audit.questions import ask_all
 
     path = Path(target)
     if module or path.is_file() or (path / "__main__.py").is_file():
@@ -56,7 +56,7 @@ def audited(target: str, arguments: list[str], module: bool, options: dict[str, 
     if not path.is_dir():
         raise FileError(f"{target}: no such file or folder", "badak audit RUN, or badak audit train.py")
     no_arguments("audit", target, arguments)
-    from badak.train.example import example
+    from badak.training.example import example
 
     found = example(path)
     options["kind"] = options["kind"] or found.kind
@@ -66,8 +66,8 @@ def audited(target: str, arguments: list[str], module: bool, options: dict[str, 
 def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list, list]:
     """The first call of a model in a program, the optimizers that hold its parameters by then, and what the loss behind it
     compares the answers with."""
-    from badak.audit.answer import Losses
-    from badak.face.first_call import first_call
+    from badak.compat.torch.first_call import first_call
+    from badak.inspect.audit.answer import Losses
     from badak.optim import Optimizer
 
     made: list[Any] = []

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from tqdm import tqdm
 
-from badak.train.callbacks import Progress
-from badak.train.metrics import row_line
-from badak.train.setups import Setup
+from badak.training.callbacks import Progress
+from badak.training.metrics import row_line
+from badak.training.setups import Setup
 
 FORMAT = "{desc}{percentage:3.0f}%|{bar:24}| {n_fmt}/{total_fmt} [{elapsed}, {remaining} left{postfix}]"
 

@@ -7,10 +7,10 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
+from badak.inspect.profiling.contest import TASKS, Standing, compete, libraries
+from badak.inspect.profiling.machine import describe
 from badak.io.atomic import write_file
-from badak.measure.contest import TASKS, Standing, compete, libraries
-from badak.measure.machine import describe
 
 
 @click.command()

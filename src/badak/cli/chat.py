@@ -11,10 +11,10 @@ import click
 from badak.cli import complain
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
-from badak.errors import BadakError
-from badak.generate.chat import Chat
-from badak.generate.filters import SampleConfig
-from badak.train.opening import open_writer
+from badak.core.errors import BadakError
+from badak.generation.chat import Chat
+from badak.generation.filters import SampleConfig
+from badak.training.opening import open_writer
 
 DEFAULTS = SampleConfig()
 HELP = "/reset forgets what was said, /quit or Ctrl-D ends, Ctrl-C ends an answer"

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from badak.cli.options import PLACE
-from badak.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError
 from badak.io.atomic import write_file
 
 
@@ -36,13 +36,13 @@ def command(
     if not module and not Path(program).is_file():
         raise FileError(f"{program}: no such file", "badak doctor TRAIN.py, a program that trains")
     if overfit:
-        from badak.doctor.overfit import overfitted
+        from badak.inspect.doctor.overfit import overfitted
 
         if go_on:
             raise ArgumentError("--go-on is for watching; --overfit ends the program at its first step", "one of the two")
         report = overfitted(program, list(arguments), module, steps or 100)
     else:
-        from badak.doctor.program import examined
+        from badak.inspect.doctor.program import examined
 
         report = examined(program, list(arguments), module, steps or 20, go_on)
     click.echo(str(report))

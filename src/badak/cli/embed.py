@@ -8,13 +8,13 @@ from tqdm import tqdm
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
+from badak.core.errors import ArgumentError
 from badak.data.files import read_text, text_files
-from badak.errors import ArgumentError
-from badak.generate.embed import TextEncoder, cosines, lines, passages
-from badak.generate.index import Index, expect_free
+from badak.generation.embed import TextEncoder, cosines, lines, passages
+from badak.generation.index import Index, expect_free
 from badak.io.atomic import write_file
 from badak.nn.answering import quantize
-from badak.train.session import PRECISIONS
+from badak.training.session import PRECISIONS
 
 WIDTH = 100  # characters of a found text that are shown
 MOST = 100  # texts that are compared with each other

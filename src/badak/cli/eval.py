@@ -4,11 +4,11 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
+from badak.core.i18n import columns, padded, say
 from badak.io.errors import line
-from badak.language import columns, padded, say
-from badak.train.confusion import Confusion
-from badak.train.ranks import Ranks
-from badak.train.testing import evaluate
+from badak.training.confusion import Confusion
+from badak.training.ranks import Ranks
+from badak.training.testing import evaluate
 
 MATRIX = 12  # classes whose matrix is shown; of more the commonest mistakes
 

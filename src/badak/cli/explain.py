@@ -4,9 +4,9 @@ import inspect
 
 import click
 
-from badak.audit.report import explained
-from badak.insight.situations import explain
-from badak.language import say
+from badak.core.i18n import say
+from badak.inspect.audit.report import explained
+from badak.inspect.introspection.situations import explain
 
 
 @click.command()
@@ -19,7 +19,7 @@ def command(name: str) -> None:
 
 def diagnosis(code: str) -> str:
     """What a code of badak doctor means, "" where it is none."""
-    from badak.doctor.diagnoses import DIAGNOSES
+    from badak.inspect.doctor.diagnoses import DIAGNOSES
 
     for kind in DIAGNOSES:
         if kind.code in (code, f"BADAK-{code}"):

@@ -4,7 +4,7 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.train.export import DTYPES, export
+from badak.training.export import DTYPES, export
 
 
 @click.command()

@@ -4,8 +4,8 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import bar
-from badak.generate.text import fill_sentence
-from badak.train.opening import open_filler
+from badak.generation.text import fill_sentence
+from badak.training.opening import open_filler
 
 
 @click.command()

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from badak.insight.floor import floor_of
+from badak.inspect.introspection.floor import floor_of
 
 
 @click.command()

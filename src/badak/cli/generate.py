@@ -7,14 +7,14 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
+from badak.core.errors import ArgumentError, FileError
 from badak.data.files import read_text
-from badak.errors import ArgumentError, FileError
-from badak.generate.explain import explain
-from badak.generate.filters import SampleConfig
-from badak.generate.folder import Writer
-from badak.generate.text import prompt_ids, warn_of_a_loop, write_on
+from badak.generation.explain import explain
+from badak.generation.filters import SampleConfig
+from badak.generation.folder import Writer
+from badak.generation.text import prompt_ids, warn_of_a_loop, write_on
 from badak.tensor import tensor
-from badak.train.opening import open_writer
+from badak.training.opening import open_writer
 
 DEFAULTS = SampleConfig()
 
@@ -52,7 +52,7 @@ def prompts_of(file: str) -> list[str]:
 
 def write_on_each(writer: Writer, prompts: list[str], config: SampleConfig, stop: tuple[str, ...]) -> None:
     """Print what is written after each prompt, in order, an empty line between two; several ranks share the prompts."""
-    from badak.train.ranks import Ranks
+    from badak.training.ranks import Ranks
 
     ranks = Ranks()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from badak.language import say
+from badak.core.i18n import say
 
 WORDS_OF_CLICK = (  # templates of what click itself says
     "Usage: ",

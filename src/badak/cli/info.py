@@ -7,7 +7,7 @@ import numpy
 
 import badak
 from badak.cli.options import PLACE
-from badak.language import columns, padded, say
+from badak.core.i18n import columns, padded, say
 
 
 @click.command()
@@ -36,6 +36,6 @@ def about_machine() -> dict[str, str]:
 
 def about_run(folder: str) -> dict[str, str]:
     """What a run folder holds."""
-    from badak.train.about import describe  # needs all that training needs
+    from badak.training.about import describe  # needs all that training needs
 
     return describe(folder)

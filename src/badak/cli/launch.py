@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from badak.errors import FileError, StateError
+from badak.core.errors import FileError, StateError
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak that several ranks can run
@@ -76,8 +76,8 @@ def launch_training(
 
 
 def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs: str | None, hang: float) -> int:
-    from badak.face.distributed.places import place
-    from badak.face.launch import Order, launch
+    from badak.distributed.launch import Order, launch
+    from badak.distributed.places import place
 
     if place() is not None:
         raise StateError(f"badak launch -n {ranks}: this is one of several ranks already", "badak launch itself starts them, once")

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from badak.cli.options import PLACE
-from badak.errors import ArgumentError
-from badak.language import say
-from badak.look import Look
+from badak.core.errors import ArgumentError
+from badak.core.i18n import say
+from badak.inspect.visualize import Look
 
 EXAMPLES = {
     'badak look my-run "To be or not"': "a run of badak train gpt",
@@ -67,8 +67,8 @@ def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str |
     """The look at what the arguments lead to. asked: what is known of the right answer."""
     path = Path(run)
     if module or path.is_file() or (path / "__main__.py").is_file():
-        from badak.face.first_call import first_call
-        from badak.look import look
+        from badak.compat.torch.first_call import first_call
+        from badak.inspect.visualize import look
 
         given = next((name for name, value in asked.items() if value is not None), None)
         if given is not None:
@@ -86,6 +86,6 @@ def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str |
             f"one text is looked at; got {len(what)}: {' '.join(what)[:60]}",
             'badak look RUN "the whole text in quotes"',
         )
-    from badak.train.looking import look_at_run
+    from badak.inspect.visualize.sources import look_at_run
 
     return look_at_run(run, what[0] if what else None, **asked, most=most, place=place)

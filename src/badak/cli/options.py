@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 

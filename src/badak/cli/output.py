@@ -8,8 +8,8 @@ from functools import partial
 
 import click
 
-from badak.errors import visible
-from badak.language import say
+from badak.core.errors import visible
+from badak.core.i18n import say
 
 _UP = "\x1b[A"
 

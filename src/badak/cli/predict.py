@@ -10,12 +10,12 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import bar, echo
+from badak.core.errors import ArgumentError, FileError
 from badak.data.records import Records, dump, lines_of, read_records
-from badak.errors import ArgumentError, FileError
-from badak.generate.classify import TextJudge, Verdict
-from badak.generate.picture import rank_classes, read_picture
+from badak.generation.classify import TextJudge, Verdict
+from badak.generation.picture import rank_classes, read_picture
 from badak.io.atomic import write_file
-from badak.train.opening import open_reader
+from badak.training.opening import open_reader
 
 MARGIN = 12  # columns that a class may take before its numbers
 OUT = (".json", ".jsonl", ".ndjson")

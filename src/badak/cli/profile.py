@@ -7,9 +7,9 @@ import click
 from badak import kernels
 from badak.cli.options import PLACE, no_arguments
 from badak.cli.output import echo
-from badak.errors import ArgumentError
-from badak.measure.profiled import profile_of
-from badak.measure.report import table
+from badak.core.errors import ArgumentError
+from badak.inspect.profiling.profiled import profile_of
+from badak.inspect.profiling.report import table
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

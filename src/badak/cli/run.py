@@ -5,7 +5,7 @@ import os
 import click
 
 from badak.cli.output import echo
-from badak.language import say
+from badak.core.i18n import say
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
@@ -19,14 +19,14 @@ def command(module: bool, check: bool, program: str, arguments: tuple[str, ...])
     """Run a program that was written for PyTorch: `import torch` gives badak."""
     if check:
         return show(program)
-    from badak.face.run import run
+    from badak.compat.torch.run import run
 
     return run(program, list(arguments), module)
 
 
 def show(program: str) -> int:
     """Print what the program uses that badak does not have; 1 if it needs some of it, else 0."""
-    from badak.face.check import check, methods
+    from badak.compat.torch.check import check, methods
 
     uses = check(program)
     missing = [use for use in uses if use.missing]

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from badak.cli.options import PLACE, no_arguments
-from badak.errors import FileError
-from badak.insight.summary import Summary, summary
+from badak.core.errors import FileError
+from badak.inspect.introspection.summary import Summary, summary
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -27,14 +27,14 @@ def found(target: str, arguments: list[str], module: bool) -> Summary:
     """The summary of what the target leads to."""
     path = Path(target)
     if module or path.is_file() or (path / "__main__.py").is_file():
-        from badak.face.first_call import first_call
+        from badak.compat.torch.first_call import first_call
 
         call = first_call(target, arguments, module)
         return summary(call.model, *call.args, **call.kwargs)
     if not path.is_dir():
         raise FileError(f"{target}: no such file or folder", "badak summary RUN, or badak summary train.py")
     no_arguments("summary", target, arguments)
-    from badak.train.run import CONFIG, Run
+    from badak.training.run import CONFIG, Run
 
     try:
         Run.open(path)
@@ -47,8 +47,8 @@ def found(target: str, arguments: list[str], module: bool) -> Summary:
 
 def of_run(folder: Path) -> Summary:
     """Of a run: its model, with the next batch of its training."""
-    from badak.train.learner import Learner
-    from badak.train.session import resume
+    from badak.training.learner import Learner
+    from badak.training.session import resume
 
     run, experiment = resume(folder)
     learner = Learner(experiment, run.setup.train)

@@ -9,10 +9,10 @@ from tqdm import tqdm
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
+from badak.core.errors import ArgumentError
 from badak.data.files import read_pieces, text_files
 from badak.data.tokenizer import LARGEST, Tokenizer
 from badak.data.tokens import documents, write_tokens
-from badak.errors import ArgumentError
 
 SAMPLE = 200_000_000  # characters that a new tokenizer is made from, at most
 

@@ -11,18 +11,18 @@ from badak.cli import Chooser
 from badak.cli.bar import Bar
 from badak.cli.options import NAMES, PLACE, Section, SectionedCommand, given, options_of
 from badak.cli.output import echo
-from badak.errors import ArgumentError, BadakError
-from badak.errors import command as command_line
-from badak.face.distributed.places import place, refuse_one_of_many
-from badak.train.experiment import Experiment
-from badak.train.loop import INTERRUPTED, train
-from badak.train.ranks import Ranks
-from badak.train.run import CHANGING, CONFIG, Run
-from badak.train.session import resume as resume_run
-from badak.train.session import start
-from badak.train.setups import PRESETS, Setup, change
+from badak.core.errors import ArgumentError, BadakError
+from badak.core.errors import command as command_line
+from badak.distributed.places import place, refuse_one_of_many
+from badak.training.experiment import Experiment
+from badak.training.loop import INTERRUPTED, train
+from badak.training.ranks import Ranks
+from badak.training.run import CHANGING, CONFIG, Run
+from badak.training.session import resume as resume_run
+from badak.training.session import start
+from badak.training.setups import PRESETS, Setup, change
 
-WORDS = "badak.train.words"  # what the command was given, as click keeps it
+WORDS = "badak.training.words"  # what the command was given, as click keeps it
 SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}
 ABOUT = {
     "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",

@@ -10,13 +10,13 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of
 from badak.cli.output import echo
+from badak.core.errors import ArgumentError
 from badak.data.parallel import read_lines
-from badak.errors import ArgumentError
-from badak.generate.translate import TranslateConfig, bleu, translate
-from badak.train.opening import open_translator
-from badak.train.ranks import Ranks
-from badak.train.session import PRECISIONS, quiet
-from badak.train.translating import too_long
+from badak.generation.translate import TranslateConfig, bleu, translate
+from badak.training.opening import open_translator
+from badak.training.ranks import Ranks
+from badak.training.session import PRECISIONS, quiet
+from badak.training.translating import too_long
 
 DEFAULTS = TranslateConfig()
 
@@ -37,7 +37,7 @@ def run_translate(
     translator = open_translator(run, precision)
     model, vocabulary, config = translator.model, translator.vocabulary, replace(translator.config, **asked)
     if show is not None:
-        from badak.generate.attention_picture import draw_translation
+        from badak.generation.attention_picture import draw_translation
 
         click.echo(draw_translation(model, vocabulary, sentences[0], show, config, partial(echo, err=True)))
         echo(f"attention in {show}", err=True)

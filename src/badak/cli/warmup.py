@@ -10,10 +10,10 @@ from badak.cli.output import echo
 @click.command()
 def command() -> None:
     """Compile all fast kernels now, so that nothing waits later."""
-    if kernels.info()["kernels"] == "plain":
+    if kernels.info()["kernels"] == "reference":
         echo("the plain kernels need no compiling; the fast ones come with: pip install 'badak[fast]'")
         return
-    from badak.kernels.fast import warmup
+    from badak.kernels.numba import warmup
 
     with tqdm(unit=" kernels", disable=None, leave=False) as bar:
         seconds = warmup(lambda done, total, name: show(bar, done, total, name))

@@ -6,6 +6,8 @@
 `mnist.py`, `idx.py` and `text.py` are not imported here: who needs them names them.
 """
 
+from badak.core.public_api import guard_names as _guard_names
+from badak.core.public_api import guard_types as _guard_types
 from badak.data.collate import default_collate as default_collate
 from badak.data.collate import default_convert as default_convert
 from badak.data.dataset import ChainDataset as ChainDataset
@@ -29,8 +31,6 @@ from badak.data.sampler import SubsetRandomSampler as SubsetRandomSampler
 from badak.data.sampler import WeightedRandomSampler as WeightedRandomSampler
 from badak.data.workers import WorkerInfo as WorkerInfo
 from badak.data.workers import get_worker_info as get_worker_info
-from badak.naming import guard_names as _guard_names
-from badak.naming import guard_types as _guard_types
 
 _guard_types(globals(), __name__)
 _guard_names(globals(), __name__)

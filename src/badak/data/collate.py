@@ -5,7 +5,7 @@ from copy import copy
 
 import numpy as np
 
-from badak.errors import KindError, ShapeError
+from badak.core.errors import KindError, ShapeError
 from badak.tensor import Tensor, stack
 from badak.tensor.dtypes import of_numpy
 

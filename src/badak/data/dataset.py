@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, MissingError, RangeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, KindError, MissingError, RangeError, ShapeError, warn_once
 from badak.tensor import Tensor
 from badak.tensor.random import default_generator, or_default
 

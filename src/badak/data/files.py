@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from badak.core.errors import FileError
+from badak.core.public_api import guard_names as _guard_names
 from badak.data import given
-from badak.errors import FileError
 from badak.io.atomic import as_path, unreadable
-from badak.naming import guard_names as _guard_names
 
 ENDINGS = (".txt", ".text", ".md")  # of the files that are taken from a folder, each also with .gz
 BLOCK = 1 << 20  # bytes that are read at a time

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, RangeError
+from badak.core.errors import ArgumentError, KindError, RangeError
 from badak.io.errors import shown
 
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from badak.core.errors import FileError
 from badak.data import trial
-from badak.errors import FileError
 from badak.io.errors import shown
 from badak.io.limited import limited
 

@@ -17,7 +17,7 @@ from typing import IO
 
 import numpy as np
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io.atomic import as_path, unreadable
 from badak.io.errors import reason, shown
 

@@ -12,13 +12,13 @@ from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Generic, TypeVar
 
+from badak.core.errors import ArgumentError, KindError, warn_once
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
 from badak.data.position import Position
 from badak.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from badak.data.workers import Crew, End, Failure, Recipe
-from badak.errors import ArgumentError, KindError, warn_once
 from badak.tensor.random import or_default
 
 T_co = TypeVar("T_co", covariant=True)

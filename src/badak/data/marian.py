@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import FileError, MissingError
 from badak.data import given
-from badak.errors import FileError, MissingError
 from badak.io.atomic import as_path
 from badak.io.config import read_json
 from badak.io.errors import line

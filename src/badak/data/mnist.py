@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pooch
 
+from badak.core.errors import ArgumentError, FileError
 from badak.data.idx import read_idx
-from badak.errors import ArgumentError, FileError
 from badak.io.atomic import as_path
 from badak.io.errors import shown
 from badak.tensor import Tensor

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.data.sampler import Sampler
-from badak.errors import ArgumentError, DTypeError, ShapeError
 from badak.io.errors import shown
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.random import Generator, default_generator

@@ -13,8 +13,8 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from badak.core.errors import ArgumentError, FileError
 from badak.data.files import read_text
-from badak.errors import ArgumentError, FileError
 from badak.io.errors import shown
 
 Pairs = list[tuple[str, str]]

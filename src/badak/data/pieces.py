@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from badak.core.public_api import guard_types as _guard_types
 from badak.data import given
 from badak.data.text import CharVocabulary, Vocabulary
-from badak.naming import guard_types as _guard_types
 
 # A word with the space before it, line ends with the indentation after them, a run of spaces, or a single character.
 PART = re.compile(r" ?[^\W\d_]+|\n+ *| +|.", re.DOTALL)

@@ -8,8 +8,8 @@ from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
+from badak.core.errors import StateError
 from badak.data.dataset import IterableDataset
-from badak.errors import StateError
 from badak.tensor import Tensor
 from badak.tensor.random import Generator, default_generator
 

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from badak.core.errors import ArgumentError, KindError, MissingError, ShapeError
 from badak.data import given
-from badak.errors import ArgumentError, KindError, MissingError, ShapeError
 from badak.io.errors import line
 from badak.tensor import Tensor
 from badak.tensor.random import Generator, default_generator, or_default

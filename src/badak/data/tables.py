@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from badak.core.errors import ArgumentError, FileError
 from badak.data.files import read_text
-from badak.errors import ArgumentError, FileError
 from badak.io.atomic import unreadable
 from badak.io.errors import line as one_line
 from badak.io.errors import shown

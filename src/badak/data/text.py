@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import ArgumentError, FileError, RangeError
+from badak.core.public_api import guard_types as _guard_types
 from badak.data import given
 from badak.data.files import read_text
-from badak.errors import ArgumentError, FileError, RangeError
 from badak.io.atomic import write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
-from badak.naming import guard_types as _guard_types
 
 _RESTORE = "restore the file, or train anew"
 PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import ArgumentError, BadakError, FileError, MissingError, RangeError
+from badak.core.public_api import guard_types as _guard_types
 from badak.data import given
 from badak.data.harmless import expect_harmless
-from badak.errors import ArgumentError, BadakError, FileError, MissingError, RangeError
 from badak.io.atomic import as_path, read_small, write_file
 from badak.io.config import read_json
 from badak.io.errors import line, shown
-from badak.naming import guard_types as _guard_types
 
 FILE = "tokenizer.json"
 BPE_FILES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # Hugging Face's names, and OpenAI's

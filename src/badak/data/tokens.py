@@ -19,17 +19,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from badak.core.errors import ArgumentError, BadakError, FileError, KindError, RangeError
+from badak.core.public_api import guard_names as _guard_names
+from badak.core.public_api import guard_types as _guard_types
 from badak.data import given
 from badak.data.dataset import Dataset
 from badak.data.files import read_pieces
 from badak.data.tokenizer import FILE, Tokenizer
-from badak.errors import ArgumentError, BadakError, FileError, KindError, RangeError
 from badak.io.atomic import as_path, make_folder, new_file, read_small, remove_leftovers, unreadable, write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
 from badak.io.sealed import seal, unseal
-from badak.naming import guard_names as _guard_names
-from badak.naming import guard_types as _guard_types
 from badak.tensor import Tensor, from_numpy
 
 FORMAT = "badak tokens 2"

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
+from badak.core.errors import BadakError
 from badak.data.fetch import fetcher_of
-from badak.errors import BadakError
 from badak.tensor.random import manual_seed
 
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
@@ -123,7 +123,7 @@ def _prepare(recipe: Recipe, worker: int) -> Failure | None:
     manual_seed(seed)
     low, high = recipe.base_seed & 0xFFFFFFFF, recipe.base_seed >> 32
     np.random.seed(np.random.SeedSequence([worker, low, high, 0]).generate_state(4))
-    kernels.use("plain")  # compiled threads do not survive a fork
+    kernels.use("reference")  # compiled threads do not survive a fork
     _info = WorkerInfo(worker, recipe.num_workers, seed, recipe.dataset)
     try:
         if recipe.init_fn is not None:

@@ -1,6 +1,7 @@
 """Probability distributions: draws, log-probabilities, entropies, moments. Draws are PyTorch's for the same seed, except where
 gamma, Poisson or binomial numbers enter (`tensor/drawn.py`): these come from NumPy's generators, seeded by badak's."""
 
+from badak.core.public_api import door as _door
 from badak.distributions import constraints as constraints
 from badak.distributions import transforms as transforms
 from badak.distributions.bernoulli import Bernoulli as Bernoulli
@@ -51,6 +52,5 @@ from badak.distributions.transforms import SoftplusTransform as SoftplusTransfor
 from badak.distributions.transforms import TanhTransform as TanhTransform
 from badak.distributions.transforms import Transform as Transform
 from badak.distributions.transforms import identity_transform as identity_transform
-from badak.naming import door as _door
 
 __getattr__ = _door(__name__)

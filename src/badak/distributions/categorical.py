@@ -2,9 +2,9 @@
 
 import math
 
+from badak.core.errors import ArgumentError
 from badak.distributions.constraints import integer_interval, real_vector, simplex
 from badak.distributions.distribution import Distribution, lazy_property, logits_to_probs, one_of, probs_to_logits
-from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
 
 

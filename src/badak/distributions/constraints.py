@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, MissingError
 from badak.tensor import Tensor, bool_
 
 

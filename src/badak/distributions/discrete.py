@@ -3,6 +3,7 @@
 import math
 
 from badak.autograd import no_grad
+from badak.core.errors import ArgumentError
 from badak.distributions.categorical import Categorical
 from badak.distributions.constraints import (
     integer_interval,
@@ -25,7 +26,6 @@ from badak.distributions.distribution import (
     probs_to_logits,
 )
 from badak.distributions.positive import Gamma
-from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, empty, eye, finfo, lgamma, xlogy, zeros
 from badak.tensor.drawn import binomial, poisson
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from badak.autograd import enable_grad, no_grad
+from badak.core.errors import ArgumentError, KindError, MissingError
 from badak.distributions.constraints import Constraint, is_dependent, real
-from badak.errors import ArgumentError, KindError, MissingError
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from badak.core.errors import ArgumentError, MissingError
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
 from badak.distributions.continuous import Laplace, Normal, Uniform
@@ -13,7 +14,6 @@ from badak.distributions.multivariate import Independent, MultivariateNormal, ma
 from badak.distributions.positive import Beta, Dirichlet, Exponential, Gamma
 from badak.distributions.transformed import HalfNormal, LogNormal, TransformedDistribution
 from badak.distributions.transforms import summed
-from badak.errors import ArgumentError, MissingError
 from badak.nn.functional import softplus
 from badak.tensor import Tensor, digamma, lgamma, linalg, where
 

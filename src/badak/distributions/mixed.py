@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
+from badak.core.errors import ArgumentError
 from badak.distributions import constraints
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
 from badak.distributions.distribution import Distribution, broadcast_all
 from badak.distributions.transformed import TransformedDistribution
 from badak.distributions.transforms import ExpTransform, SigmoidTransform
-from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, finfo, linalg, rand, randn, tensor
 
 

@@ -2,10 +2,10 @@
 
 import math
 
+from badak.core.errors import ArgumentError
 from badak.distributions import constraints
 from badak.distributions.distribution import Distribution, lazy_property
 from badak.distributions.transforms import summed
-from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, broadcast_shapes, linalg, randn
 
 

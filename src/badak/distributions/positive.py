@@ -1,8 +1,8 @@
 """Distributions of positive numbers and of proportions. Draws that need gamma numbers are not PyTorch's for a seed."""
 
+from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
-from badak.errors import ArgumentError
 from badak.tensor import Size, Tensor, digamma, empty, finfo, lgamma, randn, stack, xlogy
 from badak.tensor.drawn import gamma
 

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from badak.core.errors import MissingError
 from badak.distributions import constraints
 from badak.distributions.constraints import Constraint
-from badak.errors import MissingError
 from badak.nn.functional import softplus
 from badak.tensor import Tensor, finfo, full_like
 

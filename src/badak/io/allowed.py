@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import KindError
+from badak.core.errors import KindError
+from badak.core.public_api.homes import home
 from badak.io.errors import shown
 from badak.io.limits import KEYS, Keys
 from badak.io.program import fill
 from badak.io.storage import CLASSES, Storage
 from badak.io.unpickler import Name, Vouched, anything, derived, exactly, named
-from badak.naming.homes import home
 from badak.tensor import Tensor, dtypes
 
 MAX_ITEMS = 2**31  # of a range

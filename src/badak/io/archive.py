@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io.errors import damaged, line, reason
 
 ALIGNMENT = 64  # bytes, so that storages can be mapped into memory

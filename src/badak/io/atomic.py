@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from badak.errors import FileError, KindError
+from badak.core.errors import FileError, KindError
 from badak.io.errors import AbsentFileError
 
 SMALL = 64 << 20  # bytes: read as JSON they may take thirty times as much memory

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io import safetensors, values
 from badak.io.atomic import as_path, make_folder, sync_folder, unreadable, unwritable, write_file
 from badak.io.sealed import seal, unseal

@@ -21,7 +21,7 @@ import typing
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union
 
-from badak.errors import ArgumentError, BadakError, FileError, KindError
+from badak.core.errors import ArgumentError, BadakError, FileError, KindError
 from badak.io.atomic import read_small, write_file
 from badak.io.errors import LETTERS, line, reason, shown
 

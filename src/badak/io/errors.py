@@ -4,8 +4,8 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from badak.errors import ArgumentError, FileError
-from badak.language import say
+from badak.core.errors import ArgumentError, FileError
+from badak.core.i18n import say
 
 LETTERS, ITEMS, DEPTH = 60, 4, 2  # of a value in a message
 PLAIN = (type(None), bool, float, complex)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import MissingError
+from badak.core.errors import MissingError
 from badak.io.errors import damaged, line, shown
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing

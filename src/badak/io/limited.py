@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from badak.errors import FileError, MissingError
+from badak.core.errors import FileError, MissingError
 from badak.io import worker
 from badak.io.errors import line
 

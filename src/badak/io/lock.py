@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from badak.errors import StateError, warn_once
+from badak.core.errors import StateError, warn_once
 from badak.io.atomic import NO_LINK, NO_WAIT, expect_own, unwritable
 
 if sys.platform == "win32":

@@ -13,9 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from badak.core.public_api.homes import home
 from badak.io.errors import UnpicklableError
 from badak.io.storage import UNTYPED
-from badak.naming.homes import home
 from badak.tensor import Tensor, dtypes
 
 BATCH = 1000  # items between two marks

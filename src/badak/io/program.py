@@ -22,9 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from badak.core.public_api.homes import home
 from badak.io.errors import line, shown
 from badak.io.unpickler import Name, anything
-from badak.naming.homes import home
 
 RUNNING = {"__new__", "__setstate__", "__del__", "__getattribute__", "__class__"}  # a class with one of these is refused,
 CALLED = {"__call__"}  # and with this one, unless badak trusts its base: it could pose as an activation

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from badak.errors import ArgumentError, FileError, KindError, MissingError
+from badak.core.errors import ArgumentError, FileError, KindError, MissingError
 from badak.io import allowed, program
 from badak.io.archive import Archive, write_archive
 from badak.io.atomic import unreadable, write_file

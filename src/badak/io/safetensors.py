@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import safetensors as library
 
-from badak.errors import ArgumentError, DTypeError, FileError, MissingError
+from badak.core.errors import ArgumentError, DTypeError, FileError, MissingError
 from badak.io.atomic import as_path, unreadable, write_file
 from badak.io.errors import line, reason, shown
 from badak.tensor import Tensor

@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io.atomic import read_small
 from badak.io.errors import reason
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
 from badak.tensor.nowhere import like

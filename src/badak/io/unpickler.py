@@ -22,7 +22,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from badak.io.errors import UnsafeFileError, damaged, line, reason
 from badak.io.limits import Budget, Keys
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError
 from badak.io.errors import reason, shown
 from badak.io.limits import Keys
 from badak.tensor import Tensor

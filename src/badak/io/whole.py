@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io.atomic import as_path, sync_folder
 
 _ANOTHER = "choose another folder"

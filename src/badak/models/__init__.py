@@ -1,5 +1,8 @@
 """Whole models, one readable file each: a frozen config and the modules that it sizes."""
 
+from badak.core.public_api import guard_classes as _guard_classes
+from badak.core.public_api import guard_names as _guard_names
+from badak.core.public_api import guard_types as _guard_types
 from badak.models import marian as marian
 from badak.models import published as published
 from badak.models.bert import BERT as BERT
@@ -21,9 +24,6 @@ from badak.models.llama import RotaryScaling as RotaryScaling
 from badak.models.pretrained import from_pretrained as from_pretrained
 from badak.models.seq2seq import Seq2Seq as Seq2Seq
 from badak.models.seq2seq import Seq2SeqConfig as Seq2SeqConfig
-from badak.naming import guard_classes as _guard_classes
-from badak.naming import guard_names as _guard_names
-from badak.naming import guard_types as _guard_types
 from badak.nn import Module as _Module
 
 _guard_classes(globals(), _Module, __name__)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
+from badak.core.errors import ArgumentError, RangeError
 from badak.data.padding import padding_mask
-from badak.errors import ArgumentError, RangeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained

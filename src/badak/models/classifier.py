@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.errors import ShapeError
+from badak.core.errors import ShapeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.tensor import Tensor, cat, zeros

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io import config, pt, safetensors
 from badak.io.atomic import make_folder, write_file
 from badak.io.errors import line, shown

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from badak import nn
-from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained

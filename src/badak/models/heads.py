@@ -1,6 +1,6 @@
 """What every Transformer asks of its sizes and of a mask."""
 
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.nn.mask import Mask
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.io.atomic import unreadable
 from badak.io.config import read_json
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, RangeError
 from badak.io.config import check, option
 from badak.models.gpt import expect_fits, seen
 from badak.models.heads import check_heads

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from badak import nn
+from badak.core.errors import ArgumentError, DTypeError, FileError
 from badak.data.tokenizer_files import AnyVocabulary, token_ids, tokenizer_files
-from badak.errors import ArgumentError, DTypeError, FileError
 from badak.io import config
 from badak.io.atomic import as_path
 from badak.io.errors import line, shown

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from badak.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError
 from badak.io.config import read_json
 from badak.io.errors import shown
 from badak.models.bert import BERT, BERTConfig, BERTEncoder, SentenceConfig, SentenceEncoder, TextClassifier, TextConfig

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.errors import RangeError, ShapeError
+from badak.core.errors import RangeError, ShapeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.errors import FileError
+from badak.core.errors import FileError
 from badak.tensor import Tensor
 
 TABLES = 256 << 20  # bytes of tables that are computed, in any model

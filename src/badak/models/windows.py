@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError
 from badak.io.errors import shown
 from badak.models.llama import LlamaConfig
 from badak.models.pretrained import Settings

@@ -1,7 +1,7 @@
 """Layers and models: Module, and one file for each family of layers. Names, signatures and state_dict keys are PyTorch's."""
 
-from badak.naming import door as _door
-from badak.naming import guard_classes as _guard_classes
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import functional as functional
 from badak.nn import init as init
 from badak.nn import modules as modules

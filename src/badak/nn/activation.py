@@ -3,7 +3,7 @@
 The formulas stand in the functions' docstrings.
 """
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn.attention import MultiheadAttention as MultiheadAttention
 from badak.nn.module import Module

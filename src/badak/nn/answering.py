@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.errors import ArgumentError, DTypeError, KindError, RangeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
 from badak.kernels.half import BFLOAT16
 from badak.nn.attention import MultiheadAttention
 from badak.nn.errors import kind
@@ -259,6 +259,6 @@ def _exchanged(model: Module, made: dict[Module, Module]) -> Module:
     for module in list(model.modules()):
         for name, child in list(module._modules.items()):
             if child in made:
-                effects.redefined(module, f"{type(module).__name__}.{name} was quantized")
+                events.redefined(module, f"{type(module).__name__}.{name} was quantized")
                 module._modules[name] = made[child]
     return made.get(model, model)

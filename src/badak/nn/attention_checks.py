@@ -1,6 +1,6 @@
 """What can be wrong with what MultiheadAttention is given, in words that say how to put it right."""
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.nn.mask import Mask
 from badak.tensor import Tensor
 from badak.tensor import bool as bool_

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.errors import ShapeError
+from badak.core.errors import ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, cat, empty, int64, ones, tensor, zeros
 
-# asked for the sum over the ranks of a process group, gives it, or None where there is one rank; face/distributed puts its own here
+# asked for the sum over the ranks of a process group, gives it, or None where there is one rank; badak.distributed sets it
 over_ranks: Callable[[Any], Callable[[Tensor], Tensor] | None] = lambda process_group: None
 
 

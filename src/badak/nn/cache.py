@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, GraphError, KindError, RangeError, ShapeError, expect
-from badak.graph import effects
-from badak.graph.modes import anywhere, modes
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, GraphError, KindError, RangeError, ShapeError, expect
+from badak.core.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
 from badak.tensor import Tensor, arange, int64
@@ -70,7 +70,7 @@ class KeyValueCache:
     @property
     def length(self) -> int:
         """The number of tokens read."""
-        effects.decides(self, "_length")
+        events.decides(self, "_length")
         return self._length
 
     def attend(
@@ -86,7 +86,7 @@ class KeyValueCache:
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise _no_history()
         watched = anywhere.curious and modes.observer is not None
-        effects.decides(self, "changes")
+        events.decides(self, "changes")
         _expect_room(self, k)
         for mine, new in zip(self._tensors(layer, k, v), (k, v)):
             (store if watched else _store)(mine, new, self)
@@ -96,7 +96,7 @@ class KeyValueCache:
         if isinstance(keep, StartsMask) and p == 0:
             return self._look_again(layer, q, None, keep.starts, window)
         if isinstance(keep, Mask) or p > 0:  # tensors within it, and draws, are recorded one by one
-            effects.decides(self, "_length")
+            events.decides(self, "_length")
             return self._look(layer, q, keep, p, window)
         return self._look_again(layer, q, keep, None, window)
 
@@ -117,7 +117,7 @@ class KeyValueCache:
             keep = near if keep is None else keep & near
         return attend(q, keys, values, Visible(keep, None, causal, (T, S - first)), p, False)[0]
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def _look_again(self, layer: int, q: Tensor, keep: Tensor | None, starts: Tensor | None, window: int) -> Tensor:
         """The same as one effect, which finds the length that there is then."""
         return self._look(layer, q, keep if starts is None else StartsMask(starts), 0.0, window)
@@ -128,11 +128,11 @@ class KeyValueCache:
             raise _no_history()
         return self._rows(table, tokens) if anywhere.curious and modes.observer is not None else _rows_of(self, table, tokens)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def _rows(self, table: Tensor, tokens: int) -> Tensor:
         return _rows_of(self, table, tokens).clone()  # for a replay writes over what it made
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def places(self, tokens: int) -> Tensor:
         """The places of the next `tokens` in the text, int64 (T,)."""
         return arange(self._length, self._length + tokens)
@@ -143,7 +143,7 @@ class KeyValueCache:
         watched = anywhere.curious and modes.observer is not None
         return mask if watched else mask.keep(tokens, self._length + tokens)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def expect_within(self, limit: int, tokens: int, complaint: Callable[[int, int, "KeyValueCache"], Exception]) -> None:
         """Raise complaint(length, limit, self) where the text would be longer than `limit` with so many more tokens."""
         if self._length + tokens > limit:
@@ -158,8 +158,8 @@ class KeyValueCache:
         the rows taken as by `take`: `cache.memory` is.
         """
         self._expect_layer(layer)
-        effects.decides(self, "_begun")
-        effects.decides(self, "changes")
+        events.decides(self, "_begun")
+        events.decides(self, "changes")
         if not self._begun:
             k, v = project()
             if modes.grad and (k.requires_grad or v.requires_grad):
@@ -190,19 +190,19 @@ class KeyValueCache:
         self._rewind(length)
 
     def _changes(self) -> None:
-        effects.changes(self, "_length")
-        effects.changes(self, "_begun")
+        events.changes(self, "_length")
+        events.changes(self, "_begun")
 
     def take(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
         if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
             got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
             raise KindError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
-        effects.decides(self, "_length")
-        effects.decides(self, "changes")
+        events.decides(self, "_length")
+        events.decides(self, "changes")
         self._take(rows)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def _take(self, rows: Tensor) -> None:
         for layer, kept in enumerate(self._kept):
             if kept is not None:
@@ -226,11 +226,11 @@ class KeyValueCache:
         x._array[:, :, :end] = new._array
         return x
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def _reach(self, layer: int, tokens: int) -> None:
         self._ends = (*self._ends[:layer], self._length + tokens, *self._ends[layer + 1 :])
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def _advance(self, tokens: int) -> None:
         behind = min(range(len(self)), key=self._ends.__getitem__)
         if not 0 <= tokens <= self._ends[behind] - self._length:
@@ -242,7 +242,7 @@ class KeyValueCache:
         self._length += tokens
         self._begun = self._length > 0
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def _rewind(self, length: int) -> None:
         if not 0 <= length <= self._length:
             raise RangeError(f"KeyValueCache.rewind: length {length} of {self._length} read", f"length in 0..{self._length}")
@@ -260,12 +260,12 @@ class KeyValueCache:
         _check(values._array, v, "value")
         return keys, values
 
-    @effects.state
+    @events.state
     def _begin(self, layer: int, k: Tensor, v: Tensor) -> None:
         self.changes += 1
         self._kept[layer] = _empty(k, self.room), _empty(v, self.room)
 
-    @effects.state
+    @events.state
     def _keep_beside(self, layer: int, k: Tensor, v: Tensor, memory: Tensor, axis: int) -> None:
         """Keep a memory, its keys and values: in the arrays of those before where they fit."""
         self._beside[layer] = self._kept_in(self._beside[layer] or (None, None), (k, v))
@@ -298,7 +298,7 @@ def _no_history() -> GraphError:
     )
 
 
-@effects.check
+@events.check
 def _expect_same(memory: Tensor, kept: Tensor) -> None:
     """Refuse another memory in the middle of a text: its keys and values were never computed."""
     if memory.shape != kept.shape or not np.array_equal(memory._array, kept._array):
@@ -342,7 +342,7 @@ def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:
     kept._array[:, :, start : start + new._array.shape[2]] = new._array
 
 
-store = effects.writes(_store)
+store = events.writes(_store)
 
 
 def _is_like(kept, new: Tensor) -> bool:

@@ -1,6 +1,6 @@
 """Dropout: in training, values are zeroed by chance and the others scaled up, so that the expectation stays."""
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn.module import Module
 from badak.tensor import Tensor

@@ -1,7 +1,7 @@
 """Embedding: a table of vectors, one for each token."""
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module

@@ -1,7 +1,7 @@
 """Complaints that only modules make: about attributes and names, which Python has its own exceptions for."""
 
-from badak.errors import BadakError
-from badak.language import say
+from badak.core.errors import BadakError
+from badak.core.i18n import say
 
 
 class ModuleAttributeError(BadakError, AttributeError):

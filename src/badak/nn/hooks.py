@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from badak.autograd import is_grad_enabled
-from badak.errors import BadakWarning, GraphError, KindError
-from badak.graph import RemovableHandle
-from badak.graph.hooks import function
+from badak.autograd.hooks import RemovableHandle, function
+from badak.core.errors import BadakWarning, GraphError, KindError
 from badak.nn.members import Members
 from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply

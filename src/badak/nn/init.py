@@ -13,8 +13,8 @@ import warnings
 import numpy as np
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, warn_once
-from badak.naming import guard_names as _guard_names
+from badak.core.errors import ArgumentError, warn_once
+from badak.core.public_api import guard_names as _guard_names
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 from badak.tensor.random import default_generator, draw_like, or_default

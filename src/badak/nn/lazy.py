@@ -3,7 +3,7 @@
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, MissingError, ShapeError
 from badak.nn.batch_norm import (
     BatchNorm1d,
     BatchNorm2d,

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.errors import KindError
+from badak.core.errors import KindError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.errors import kind

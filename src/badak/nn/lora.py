@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.attention import MultiheadAttention

@@ -4,7 +4,7 @@
 the functions' docstrings.
 """
 
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.nn import functional as F
 from badak.nn.functional._common import reduction_of
 from badak.nn.module import Module

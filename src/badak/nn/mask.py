@@ -20,7 +20,7 @@ B batch, T queries, S keys.
 from dataclasses import dataclass
 from typing import NoReturn
 
-from badak.errors import ArgumentError, DTypeError, KindError, ShapeError, expect
+from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError, expect
 from badak.nn.grid import Grid
 from badak.tensor import Tensor, arange
 from badak.tensor import bool as bool_

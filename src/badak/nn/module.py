@@ -13,12 +13,13 @@ what a module can do is walking over these three dicts:
 from collections import OrderedDict
 from collections.abc import Callable
 
-from badak.errors import ArgumentError, KindError, MissingError, NoDataError
-from badak.graph import effects
-from badak.graph.modes import anywhere, modes
-from badak.naming.explain import FOREIGN, explain
-from badak.naming.homes import home
-from badak.naming.missing import AbsentName
+from badak.compiler import Compiled
+from badak.core import events
+from badak.core.errors import ArgumentError, KindError, MissingError, NoDataError
+from badak.core.modes import anywhere, modes
+from badak.core.public_api.explain import FOREIGN, explain
+from badak.core.public_api.homes import home
+from badak.core.public_api.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import Hooks
 from badak.nn.members import HOOKS, MEMBERS
@@ -27,7 +28,6 @@ from badak.nn.notebook import html_of
 from badak.nn.parameter import Buffer, Parameter
 from badak.nn.state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  (a name that PyTorch has in this file)
 from badak.nn.state import State
-from badak.replay import Compiled
 from badak.tensor import Tensor, meta
 
 
@@ -66,7 +66,7 @@ class Module(Moving, State, Hooks):
         if anywhere.curious and modes.observer is not None:
             modes.observer.met(self)
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
-            effects.hooked(f"{type(self).__name__} has hooks")
+            events.hooked(f"{type(self).__name__} has hooks")
             return self._call_with_hooks(args, kwargs)
         try:
             return self.forward(*args, **kwargs)
@@ -114,9 +114,9 @@ class Module(Moving, State, Hooks):
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self.__dict__ or self.__dict__[name] is not value:  # train() in a loop changes nothing
             if name == "training":
-                effects.switched(self)
+                events.switched(self)
             else:
-                effects.redefined(self, f"{type(self).__name__}.{name} was set")
+                events.redefined(self, f"{type(self).__name__}.{name} was set")
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")
@@ -157,7 +157,7 @@ class Module(Moving, State, Hooks):
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        effects.redefined(self, f"{type(self).__name__}.{name} was deleted")
+        events.redefined(self, f"{type(self).__name__}.{name} was deleted")
         for members in MEMBERS:
             if name in self.__dict__.get(members, ()):
                 del self.__dict__[members][name]
@@ -236,7 +236,7 @@ class Module(Moving, State, Hooks):
         self.add_module(name, module)
 
     def _check_name(self, name: str, what: str, members: str) -> None:
-        effects.redefined(self, f"{type(self).__name__}.{name} was registered")
+        events.redefined(self, f"{type(self).__name__}.{name} was registered")
         self._need_init(what)
         if not isinstance(name, str):
             raise KindError(f"{what} name should be a string. Got {kind(name)}")

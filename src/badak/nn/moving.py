@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from badak.autograd import no_grad
-from badak.errors import DTypeError, KindError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import DTypeError, KindError
 from badak.nn.tree import Tree
 from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
@@ -32,7 +32,7 @@ class Moving(Tree):
                     parameter.grad = fn(grad)
             for name, buffer in self._buffers.items():
                 if buffer is not None:
-                    effects.redefined(self, f"{type(self).__name__}.{name} was moved")
+                    events.redefined(self, f"{type(self).__name__}.{name} was moved")
                     self._buffers[name] = fn(buffer)
         return self
 

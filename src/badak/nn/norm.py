@@ -2,7 +2,7 @@
 
 import numbers
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.functional.norm import layer_norm, rms_norm

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn import functional as F
 from badak.nn.module import Module
 from badak.tensor import Tensor

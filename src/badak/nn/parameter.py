@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, KindError
 from badak.nn.errors import kind
 from badak.tensor import Tensor, empty, get_default_dtype
 from badak.tensor import device as device_type
@@ -64,7 +64,7 @@ def _same_memory(cls: type, data: Tensor | None) -> Any:
         return Tensor._like_meta(data._meta, cls)
     made = Tensor._of(data._array, cls)
     made._counter = data._watch()  # an in-place change through one is seen by the other's graph
-    effects.derived(made, data)
+    events.derived(made, data)
     return made
 
 

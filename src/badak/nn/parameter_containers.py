@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from badak.errors import GraphError, KindError, RangeError
+from badak.core.errors import GraphError, KindError, RangeError
 from badak.nn.containers import _iterable, _look_up, pairs
 from badak.nn.errors import kind
 from badak.nn.module import Module

@@ -1,6 +1,6 @@
 """Pooling layers: the maximum or the mean of windows."""
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn.functional.sizes import sizes
 from badak.nn.module import Module

@@ -6,7 +6,7 @@ Three ways, all badak's own names (PyTorch has none of them). T length, C channe
 import math
 from collections.abc import Sequence
 
-from badak.errors import RangeError, ShapeError
+from badak.core.errors import RangeError, ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.cache import KeyValueCache

@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, ShapeError
-from badak.graph.modes import anywhere
+from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.modes import anywhere
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, KindError, MissingError, StateError
-from badak.graph import RemovableHandle
-from badak.graph.hooks import function
+from badak.autograd.hooks import RemovableHandle, function
+from badak.core.errors import ArgumentError, KindError, MissingError, StateError
 from badak.nn.errors import kind
 from badak.nn.members import Members
 from badak.nn.parameter import Parameter

@@ -1,6 +1,6 @@
 """What can be wrong with what the Transformer is given, in words that say how to put it right."""
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn.cache import KeyValueCache
 from badak.nn.mask import AnyMask
 from badak.tensor import Tensor

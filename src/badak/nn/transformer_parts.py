@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
 from badak.nn.containers import ModuleList

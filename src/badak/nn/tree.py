@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.nn.errors import ModuleAttributeError, kind
 from badak.nn.members import Members
 from badak.nn.unregistered import describe_unregistered, warn_of_unregistered

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from badak.errors import warn_once
+from badak.core.errors import warn_once
 from badak.nn.parameter import Parameter
 
 Containers = Iterable[tuple[Any, str, Any]]  # (module, name, value), as the walk over a model finds plain containers

@@ -7,13 +7,13 @@ import numpy as np
 from numpy import ndarray
 
 from badak import kernels
-from badak.errors import ShapeError
-from badak.graph.modes import anywhere, modes
+from badak.core.errors import ShapeError
+from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE, half
 from badak.kernels.order import laid
-from badak.kernels.plain._arrays import by_rows as by_rows
-from badak.kernels.plain._arrays import elementwise as elementwise
-from badak.kernels.plain._arrays import (
+from badak.kernels.reference._arrays import by_rows as by_rows
+from badak.kernels.reference._arrays import elementwise as elementwise
+from badak.kernels.reference._arrays import (
     quiet as quiet,  # PyTorch, too, computes through overflow, 0/0 and log(0) in silence
 )
 
@@ -32,7 +32,7 @@ def each(ufunc, a, b):
     if x.size >= LARGE or (other is ndarray and b.size >= LARGE) or (anywhere.curious and modes.observer is not None):
         return kernels.of(x).arithmetic(ufunc, a, b)
     if one is not other and x.itemsize == 2:  # NumPy would round the number to bfloat16 first
-        return kernels.plain.arithmetic(ufunc, a, b)
+        return kernels.reference.arithmetic(ufunc, a, b)
     y = ufunc(a, b)
     # one number seen as many, as the gradient of a sum is, says nothing of an order
     if (not x.flags.c_contiguous and any(x.strides)) or (other is ndarray and not b.flags.c_contiguous and any(b.strides)):

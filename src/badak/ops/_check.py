@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.errors import DTypeError, KindError, RangeError
+from badak.core.errors import DTypeError, KindError, RangeError
 
 
 def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:

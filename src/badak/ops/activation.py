@@ -1,9 +1,9 @@
 """Elementwise non-linearities."""
 
 from badak import kernels
-from badak.errors import ArgumentError
-from badak.graph import Op
+from badak.core.errors import ArgumentError
 from badak.ops._complex import analytic
+from badak.ops.op import Op
 
 
 class GELU(Op):

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from badak.graph import Op
 from badak.ops._broadcast import each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
+from badak.ops.op import Op
 
 
 class Add(Op):

@@ -3,9 +3,9 @@
 import numpy as np
 
 from badak import kernels
-from badak.errors import ArgumentError, ShapeError, warn_once
-from badak.graph import Op
+from badak.core.errors import ArgumentError, ShapeError, warn_once
 from badak.ops._check import dtype_mismatch, not_floating
+from badak.ops.op import Op
 
 NO_VISIBLE_KEY = "no visible key"  # of warnings: who is told the cause is not told the effect as well
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from badak.graph import Op
-from badak.kernels.plain import bessel, special
+from badak.kernels.reference import bessel, special
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops.op import Op
 
 TWO_OVER_ROOT_PI = 1.1283791670955126
 

@@ -1,10 +1,10 @@
 """From one dtype to another, and into new memory."""
 
 from badak import kernels
-from badak.graph import Op
 from badak.kernels.half import BFLOAT16, converted
 from badak.kernels.order import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
+from badak.ops.op import Op
 
 
 class Cast(Op):

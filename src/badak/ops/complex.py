@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.graph import Op
 from badak.ops._broadcast import elementwise, stretched, unbroadcast
+from badak.ops.op import Op
 
 
 class Polar(Op):

@@ -10,10 +10,10 @@ weight as (G, M/G, J):
 import math
 
 from badak import kernels
-from badak.errors import ShapeError
-from badak.graph import Op
+from badak.core.errors import ShapeError
 from badak.ops._check import dtype_mismatch
 from badak.ops._complex import analytic
+from badak.ops.op import Op
 
 
 class Conv(Op):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from badak.errors import RangeError, ShapeError
-from badak.graph import Op
-from badak.kernels.plain import ctc
+from badak.core.errors import RangeError, ShapeError
+from badak.kernels.reference import ctc
 from badak.ops._check import position
+from badak.ops.op import Op
 
 
 class CTC(Op):

@@ -1,7 +1,7 @@
 """Inverted dropout with a given mask."""
 
 from badak import kernels
-from badak.graph import Op
+from badak.ops.op import Op
 
 
 class Dropout(Op):

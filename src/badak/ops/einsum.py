@@ -7,9 +7,9 @@ single input is a row or a column, or, if the output lacks it too, is summed bef
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
 from badak.kernels.order import row_major
 from badak.ops._broadcast import elementwise
+from badak.ops.op import Op
 
 
 def contract(ta, a, tb, b, ty):

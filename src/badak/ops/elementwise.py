@@ -3,10 +3,10 @@
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
-from badak.kernels.plain._erf import erf
+from badak.kernels.reference._erf import erf
 from badak.ops._broadcast import each, elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic, conj
+from badak.ops.op import Op
 from badak.ops.power import power
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046

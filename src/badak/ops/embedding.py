@@ -1,9 +1,9 @@
 """Rows of a table."""
 
 from badak import kernels
-from badak.errors import DTypeError, RangeError, ShapeError
-from badak.graph import Op
+from badak.core.errors import DTypeError, RangeError, ShapeError
 from badak.ops._check import position, within
+from badak.ops.op import Op
 
 
 class Embedding(Op):

@@ -7,10 +7,10 @@ eigenvalue and eigenvector derivatives"; Al-Mohy and Higham 2009, "Computing the
 
 import numpy as np
 
-from badak.graph import Op
-from badak.kernels.plain import matrices
+from badak.kernels.reference import matrices
 from badak.ops._broadcast import quiet
 from badak.ops.linalg import _floating, _t, square
+from badak.ops.op import Op
 
 
 class LU(Op):

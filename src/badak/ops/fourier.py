@@ -7,8 +7,8 @@ root of it on both; so a gradient has the same scale under the opposite name.
 
 import numpy as np
 
-from badak.graph import Op
 from badak.ops._broadcast import by_rows
+from badak.ops.op import Op
 
 OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 

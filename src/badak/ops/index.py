@@ -6,9 +6,9 @@
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
 from badak.kernels.order import copied, laid, row_major
 from badak.ops._broadcast import by_rows, quiet, summing, unbroadcast
+from badak.ops.op import Op
 
 
 def add_rows(shape, dim, index, dy):

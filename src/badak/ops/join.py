@@ -1,7 +1,7 @@
 """Several arrays become one: along an axis, or along a new one."""
 
 from badak import kernels
-from badak.graph import Op
+from badak.ops.op import Op
 
 
 class Cat(Op):

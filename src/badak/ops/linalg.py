@@ -8,10 +8,10 @@ Townsend 2016, "Differentiating the singular value decomposition".
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
-from badak.graph import Op
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.kernels.order import row_major
 from badak.ops._complex import conj
+from badak.ops.op import Op
 
 
 class LinAlgError(ArgumentError):

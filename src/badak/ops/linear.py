@@ -1,11 +1,11 @@
 """The affine map of the last axis."""
 
 from badak import kernels
-from badak.errors import ShapeError
-from badak.graph import Op
+from badak.core.errors import ShapeError
 from badak.kernels.order import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
+from badak.ops.op import Op
 
 
 class Linear(Op):

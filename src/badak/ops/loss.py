@@ -3,10 +3,10 @@
 import numpy as np
 
 from badak import kernels
-from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
-from badak.graph import Op
+from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
 from badak.ops._broadcast import quiet
 from badak.ops._check import dtype_mismatch, not_floating, position, within
+from badak.ops.op import Op
 
 
 class CrossEntropy(Op):

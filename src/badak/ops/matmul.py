@@ -1,12 +1,12 @@
 """The product of matrices and vectors with any leading axes."""
 
 from badak import kernels
-from badak.errors import ShapeError
-from badak.graph import Op
+from badak.core.errors import ShapeError
 from badak.kernels.half import FLOAT32
 from badak.ops._broadcast import stretched, unbroadcast
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
+from badak.ops.op import Op
 
 
 class MatMul(Op):

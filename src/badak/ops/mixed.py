@@ -8,12 +8,12 @@ So no copy of a weight has to be kept and looked after, and a step has no more o
 from typing import Any
 
 from badak import kernels
-from badak.graph import Op
 from badak.kernels.half import BFLOAT16
 from badak.ops.arithmetic import Add
 from badak.ops.linear import Linear, check_shapes
 from badak.ops.loss import CrossEntropy, unrounded_cross_entropy
 from badak.ops.matmul import MatMul, gradients, multiplied
+from badak.ops.op import Op
 
 
 class MixedLinear(Linear):

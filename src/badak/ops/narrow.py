@@ -3,9 +3,9 @@
 import numpy as np
 
 from badak import kernels
-from badak.errors import DTypeError, GraphError, ShapeError
-from badak.graph import Op
+from badak.core.errors import DTypeError, GraphError, ShapeError
 from badak.kernels.half import BFLOAT16
+from badak.ops.op import Op
 
 _FLOAT32 = np.dtype(np.float32)
 

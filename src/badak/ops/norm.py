@@ -3,10 +3,10 @@
 import math
 
 from badak import kernels
-from badak.errors import ShapeError
-from badak.graph import Op
+from badak.core.errors import ShapeError
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._check import dtype_mismatch, not_floating
+from badak.ops.op import Op
 
 
 class LayerNorm(Op):

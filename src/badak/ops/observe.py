@@ -1,7 +1,7 @@
 """A look at gradients on their way back."""
 
-from badak.graph import Op
 from badak.kernels.order import copied
+from badak.ops.op import Op
 
 
 class Observe(Op):

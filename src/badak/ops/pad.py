@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.graph import Op
 from badak.kernels.order import joined
+from badak.ops.op import Op
 
 
 def _windows(shape, pads):

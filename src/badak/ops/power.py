@@ -3,9 +3,9 @@
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
 from badak.ops._broadcast import by_rows, each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
+from badak.ops.op import Op
 
 
 def power(x, c):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.graph import Op
 from badak.ops._broadcast import by_rows, elementwise
+from badak.ops.op import Op
 
 
 class Reshape(Op):

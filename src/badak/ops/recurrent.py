@@ -1,12 +1,12 @@
-"""Recurrent layers over a whole sequence, one op each: see kernels/plain/recurrent.py for the formulas of a step.
+"""Recurrent layers over a whole sequence, one op each: see kernels/reference/recurrent.py for the formulas of a step.
 
 gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) or None. Outputs y (T, B, H) and the last state.
 """
 
 from badak import kernels
-from badak.errors import ShapeError
-from badak.graph import Op
+from badak.core.errors import ShapeError
 from badak.ops._check import dtype_mismatch
+from badak.ops.op import Op
 
 
 class LSTM(Op):

@@ -6,10 +6,10 @@
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
 from badak.ops.elementwise import signs
+from badak.ops.op import Op
 
 
 def back(dy, axis, keepdims, ndim):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from badak.graph import Op
 from badak.ops._broadcast import quiet, summing
 from badak.ops.index import grid
+from badak.ops.op import Op
 
 UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 STARTS = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}

@@ -3,10 +3,10 @@
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
-from badak.graph.modes import anywhere, modes
+from badak.core.modes import anywhere, modes
 from badak.kernels.order import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops.op import Op
 
 _FEW = 4096  # elements up to which NumPy chooses as fast: its loop has a branch, which misses at every second element of noise
 

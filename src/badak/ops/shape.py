@@ -6,9 +6,9 @@ from functools import lru_cache
 import numpy as np
 
 from badak import kernels
-from badak.graph import Op
 from badak.kernels.order import empty, turn
 from badak.ops._broadcast import summing, unbroadcast
+from badak.ops.op import Op
 
 
 class View(Op):
@@ -114,7 +114,7 @@ def _joined(dys, shape, axis):
     """The array of which the dys are the pieces along the last axis already, None where they are not.
 
     Attention leaves the gradients of q, k and v this way. Nobody else holds them: what a
-    hook has seen is copied (`graph/walk.py`).
+    hook has seen is copied (`autograd/engine.py`).
     """
     first = dys[0]
     if axis != len(shape) - 1 or first is None or first.base is None:

@@ -1,9 +1,9 @@
 """Softmax and its logarithm along any axis."""
 
 from badak import kernels
-from badak.graph import Op
 from badak.kernels.order import row_major
 from badak.ops._check import axis_of, not_floating
+from badak.ops.op import Op
 
 
 class Softmax(Op):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from badak.graph import Op
-from badak.kernels.plain import special
+from badak.kernels.reference import special
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic
+from badak.ops.op import Op
 
 TWO_OVER_ROOT_PI, HALF_ROOT_PI = 1.1283791670955126, 0.886226925452758
 

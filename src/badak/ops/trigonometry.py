@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from badak.graph import Op
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic, conj
+from badak.ops.op import Op
 
 
 class Sin(Op):

@@ -1,7 +1,7 @@
 """Windows that slide over an image or a sequence: cut out, put back, their maximum and mean."""
 
 from badak import kernels
-from badak.graph import Op
+from badak.ops.op import Op
 
 
 class Unfold(Op):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.graph import Op, Saved
 from badak.kernels.order import copied
+from badak.ops.op import Op, Saved
 
 
 class WriteView(Op):

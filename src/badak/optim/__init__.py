@@ -1,8 +1,8 @@
 """Optimizers: each is its equation, and remembers what PyTorch's remembers under the same names."""
 
-from badak.naming import door as _door
-from badak.naming import guard_classes as _guard_classes
-from badak.naming.table import reach as _reach
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_classes as _guard_classes
+from badak.core.public_api.table import reach as _reach
 from badak.optim import lr_scheduler as lr_scheduler
 from badak.optim import swa_utils as swa_utils
 from badak.optim.adadelta import Adadelta as Adadelta
@@ -27,7 +27,7 @@ _elsewhere = _door(__name__)
 def __getattr__(name: str) -> object:
     """A name of PyTorch's that is not here, and what stands on ranks, above this room."""
     here = name != "ZeroRedundancyOptimizer"
-    return _elsewhere(name) if here else _reach("badak.face.distributed.optim.ZeroRedundancyOptimizer")
+    return _elsewhere(name) if here else _reach("badak.distributed.optim.ZeroRedundancyOptimizer")
 
 
 _guard_classes(globals(), Optimizer, __name__)

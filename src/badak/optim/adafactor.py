@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from badak.errors import ArgumentError, KindError
-from badak.kernels.plain import matrix_updates
+from badak.core.errors import ArgumentError, KindError
+from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.optimizer import begin_number, count
 from badak.optim.settings import a_switch, at_least_zero, number, shown

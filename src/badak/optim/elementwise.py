@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from badak import kernels
-from badak.errors import BadakError, MissingError
+from badak.core.errors import BadakError, MissingError
 from badak.kernels.update import Update
 from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
 from badak.optim.settings import check_implementation, check_settings, number

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, BadakError, MissingError
+from badak.core.errors import ArgumentError, BadakError, MissingError
 from badak.optim.line_search import Point, strong_wolfe
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import Check, a_count, a_number, at_least_zero, check_settings, number, shown

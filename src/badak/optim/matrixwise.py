@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from badak.errors import BadakError, DTypeError
+from badak.core.errors import BadakError, DTypeError
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import check_settings
 from badak.optim.state import OptimizerStateError, check_memory

@@ -3,8 +3,8 @@
 from math import sqrt
 from typing import Any
 
-from badak.errors import ArgumentError, KindError
-from badak.kernels.plain import matrix_updates
+from badak.core.errors import ArgumentError, KindError
+from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.settings import a_count, a_number, a_switch, at_least_zero, number, shown
 from badak.tensor import Tensor

@@ -21,9 +21,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from badak.errors import ArgumentError, MissingError, warn_once
-from badak.graph import effects, modes
-from badak.graph.hooks import RemovableHandle, function
+from badak.autograd.hooks import RemovableHandle, function
+from badak.core import events
+from badak.core.errors import ArgumentError, MissingError, warn_once
+from badak.core.modes import modes
 from badak.optim import private
 from badak.optim.private import ParamsT as ParamsT
 from badak.optim.private import _capturable_doc as _capturable_doc
@@ -233,7 +234,7 @@ def count(counter: Any) -> int:
 
 
 def _prepared(optimizer: Optimizer, *args: Any, **kwargs: Any) -> tuple[Callable[[], bool], list[Tensor]] | None:
-    """How the next step without a closure goes on the same gradients; see `effects.state`."""
+    """How the next step without a closure goes on the same gradients; see `events.state`."""
     prepare = None if args or kwargs else optimizer._kept_step()
     return None if prepare is None else (prepare, list(optimizer._parameters()))
 
@@ -241,7 +242,7 @@ def _prepared(optimizer: Optimizer, *args: Any, **kwargs: Any) -> tuple[Callable
 def _watched(step: Callable) -> Callable:
     """`step` with its hooks, and a word where there is no gradient at all; a step within a step runs bare."""
 
-    @effects.state(prepared=_prepared)
+    @events.state(prepared=_prepared)
     @wraps(step)
     def watched(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if self._stepping:

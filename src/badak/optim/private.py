@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from badak.autograd import set_grad_enabled
-from badak.graph.hooks import RemovableHandle, function
+from badak.autograd.hooks import RemovableHandle, function
 from badak.tensor import Tensor, float32, float64, get_default_dtype, is_complex, view_as_real
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]

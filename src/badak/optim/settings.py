@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, BadakWarning, KindError, MissingError, warn_once
+from badak.core.errors import ArgumentError, BadakWarning, KindError, MissingError, warn_once
 from badak.tensor import Tensor
 
 Check = Callable[[str, str, Any], None]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.kernels.update import fma
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_number, a_switch, at_least_zero, number

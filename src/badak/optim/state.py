@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from badak.errors import StateError
+from badak.core.errors import StateError
 from badak.tensor import Tensor
 
 

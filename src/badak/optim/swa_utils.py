@@ -7,8 +7,8 @@ from numbers import Real
 from typing import Any, Literal
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, KindError
-from badak.naming import guard_classes as _guard_classes
+from badak.core.errors import ArgumentError, KindError
+from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
 from badak.optim.lr_scheduler.base import LRScheduler, check_count

@@ -1,10 +1,10 @@
 """Tensors: arrays with a history, and everything that can be done with them.
 
 `tensor.py` says what a tensor is, `apply.py` how an operation is run and recorded; each other file is one family of
-functions. `methods.py` gives Tensor its methods; `naming/public.py` lists them all.
+functions. `methods.py` gives Tensor its methods; `core/public_api/public.py` lists them all.
 """
 
-from badak.naming import public as _public
+from badak.core.public_api import public as _public
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import meta as meta

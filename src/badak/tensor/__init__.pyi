@@ -1,4 +1,4 @@
-# Written by tools/stubs.py from naming/public.py; a test keeps it true.
+# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
 # ruff: noqa
 from builtins import bool as _bool, float as _float, int as _int
 from typing import Any

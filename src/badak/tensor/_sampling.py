@@ -1,6 +1,6 @@
 """Random arrays: the Mersenne Twister MT19937 as PyTorch's CPU generator uses it, and PyTorch's distributions over it.
 
-What is made of its 32-bit words stands in `kernels/plain/random.py`.
+What is made of its 32-bit words stands in `kernels/reference/random.py`.
 
 One number of a distribution costs the same words here as there, so the stream stays in step whatever is drawn:
 
@@ -21,8 +21,8 @@ import threading
 import numpy as np
 
 from badak import kernels
-from badak.errors import ArgumentError, RangeError, StateError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, RangeError, StateError
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -87,7 +87,7 @@ class Twister:
     def __init__(self, seed):
         self.reseed(seed)
 
-    @effects.state
+    @events.state
     def reseed(self, seed):
         """Start the stream of `seed` (any integer in [0, 2^64)) anew; the kept normal is forgotten."""
         self._seed = seed
@@ -96,14 +96,14 @@ class Twister:
         self._words = _as_words(np.random.RandomState(seed & 0xFFFFFFFF).get_state())
         self._lock = threading.Lock()
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def draw(self, kernel, n, *arguments):
         """What the kernel of this name makes of the next words: n numbers. One thread at a time."""
         self._untouched &= n == 0
         with self._lock:
             return getattr(kernels.of(_FLOATS), kernel)(self._words, n, *arguments)
 
-    @effects.state
+    @events.state
     def state(self):
         """The whole state as uint8 (5056,), the bytes that `torch.set_rng_state` takes."""
         position = int(self._words[_WORDS])
@@ -117,7 +117,7 @@ class Twister:
         record["has_cached"] = self.spare is not None
         return np.frombuffer(record.tobytes(), np.uint8).copy()
 
-    @effects.state
+    @events.state
     def restore(self, state):
         """Take over `state`, uint8 (5056,), from `state()` or from PyTorch; StateError if it is none."""
         state = np.ascontiguousarray(state)
@@ -150,7 +150,7 @@ class Source(Twister):
     def _unit64(self, n):
         return self.draw("random_uniform", n, np.float64)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def uniform(self, shape, dtype=np.float32, low=0.0, high=1.0):
         """u (high - low) + low in one rounding, u uniform on [0, 1); a value that rounds up to high becomes low."""
         dtype = np.dtype(dtype)
@@ -166,7 +166,7 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ normal
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def normal(self, shape, dtype=np.float32, mean=0.0, std=1.0, contiguous=True):
         """Normal numbers by Box and Muller, in one of PyTorch's two ways.
 
@@ -203,7 +203,7 @@ class Source(Twister):
             self.spare = float(pairs[-1])
         return _kernels().scaled(z, float(std), float(mean))
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def log_normal(self, shape, dtype=np.float32, mean=1.0, std=2.0):
         """exp of normal numbers; the mean and deviation are the logarithm's."""
         if not std > 0:
@@ -212,14 +212,14 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ yes and no
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def bernoulli(self, p, shape, dtype=np.bool_):
         """1 with probability p, else 0, of `shape`: u < p with a float64 u."""
         if not 0 <= p <= 1:
             raise ArgumentError(f"bernoulli_: expected p in [0, 1]; got p={p}")
         return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape).astype(dtype, copy=False)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def bernoulli_each(self, p, dtype=np.bool_):
         """1 with probability p[i], else 0, of p's shape; the uniform numbers are float64 where p is, else float32."""
         if p.size and not ((p >= 0) & (p <= 1)).all():
@@ -230,7 +230,7 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ whole numbers
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def integers(self, low, high, shape, dtype=np.int64):
         """Whole numbers in [low, high): word % (high - low) + low."""
         if not low < high:
@@ -238,7 +238,7 @@ class Source(Twister):
         value = self.draw("random_integers", _size(shape), low, high - low)
         return value.astype(dtype, copy=False).reshape(shape)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def any_integers(self, shape, dtype):
         """What `random_()` draws: [0, largest] of an integer dtype, [0, 2^digits] of a floating one, 0 or 1 for bool."""
         dtype, n = np.dtype(dtype), _size(shape)
@@ -257,14 +257,14 @@ class Source(Twister):
         """One whole number in [0, 2^63): what a DataLoader draws as its seed."""
         return int(self.any_integers((), np.int64))
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def permutation(self, n):
         """0 .. n-1 in random order, int64 (n,): the Fisher-Yates shuffle, from the front."""
         return self.draw("random_permutation", n)
 
     # ------------------------------------------------------------------ waiting times
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def exponential(self, shape, dtype=np.float32, rate=1.0):
         """-log(1 - u) / rate with a float64 u."""
         if not rate > 0:
@@ -272,7 +272,7 @@ class Source(Twister):
         u = self._unit64(_size(shape))
         return _narrow(-1.0 / rate * _kernels().c_function(-u, "log1p"), dtype).reshape(shape)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def geometric(self, p, shape, dtype=np.float32):
         """Trials up to the first success: ceil(log u / log(1 - p))."""
         if not 0 < p < 1:
@@ -281,7 +281,7 @@ class Source(Twister):
             trials = np.ceil(np.log(self._unit64(_size(shape))) / math.log1p(-p))
         return _narrow(trials, dtype).reshape(shape)
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def cauchy(self, shape, dtype=np.float32, median=0.0, sigma=1.0):
         """median + sigma tan(pi (u - 1/2))."""
         tangent = _kernels().c_function(math.pi * (self._unit64(_size(shape)) - 0.5), "tan")
@@ -289,7 +289,7 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ classes
 
-    @effects.state(alone=True)
+    @events.state(alone=True)
     def multinomial(self, p, n, replacement=False):
         """n class numbers for each row of weights p (V,) or (B, V), int64 (n,) or (B, n).
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import NoDataError, RangeError
+from badak.core.errors import NoDataError, RangeError
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import lies_so, order_asked, strided

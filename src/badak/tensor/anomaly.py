@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from badak.errors import GraphError, user_line
-from badak.graph.effects import Observer
+from badak.core.errors import GraphError, user_line
+from badak.core.events import Observer
 
 _FLOATS = "fcV"  # bfloat16 is of kind V
 

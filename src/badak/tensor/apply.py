@@ -3,12 +3,13 @@
 import numpy as np
 from numpy import ndarray
 
-from badak.errors import GraphError, MissingError
-from badak.graph import Node, Saved
-from badak.graph.effects import INFERENCE
-from badak.graph.modes import anywhere, modes
+from badak.autograd.node import Node
+from badak.core.errors import GraphError, MissingError
+from badak.core.events import INFERENCE
+from badak.core.modes import anywhere, modes
 from badak.kernels.half import BFLOAT16
 from badak.ops.cast import Cast
+from badak.ops.op import Saved
 from badak.tensor.tensor import Tensor
 
 _new = object.__new__

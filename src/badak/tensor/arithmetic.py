@@ -1,7 +1,7 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
-from badak.errors import ArgumentError, DTypeError, KindError, MissingError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, KindError, MissingError
 from badak.ops import arithmetic as ops
 from badak.ops import blend, power
 from badak.tensor import dtypes
@@ -153,7 +153,7 @@ def _no_two_bools(name: str, common: Tensor) -> None:
         raise MissingError(f"\"{name}\" not implemented for 'Bool'", "x.int() first")
 
 
-@effects.check
+@events.check
 def _check_divisor(name: str, b) -> None:
     if not b._array.all():
         raise ArgumentError(f"ZeroDivisionError: {name} of integers by 0", "floats give inf or nan there: x.float()")

@@ -4,9 +4,11 @@ import importlib
 
 import numpy as np
 
-from badak.errors import ArgumentError, GraphError, ShapeError, name_of
-from badak.graph import backpropagate, effects, modes
-from badak.graph.node import Leaf
+from badak.autograd.engine import backpropagate
+from badak.autograd.node import Leaf
+from badak.core import events
+from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of
+from badak.core.modes import modes
 
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
@@ -82,7 +84,7 @@ def root(y, dy):
         if y._array != y._array:
             importlib.import_module("badak.tensor.nan_loss").warn_of_nan(edge[0])
         one = np.ones_like(y._array)
-        effects.made(one)
+        events.made(one)
         return edge, one
     array = np.asarray(getattr(dy, "_array", dy))
     if array.shape != y._array.shape:

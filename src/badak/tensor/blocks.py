@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.ops._check import axis_of
 from badak.tensor.create import zeros
 from badak.tensor.elementwise import clip, where
@@ -90,7 +90,7 @@ def block_diag(*tensors) -> Tensor:
     return cat(rows, 0)
 
 
-@effects.pure
+@events.pure
 def unravel_index(indices, shape):
     """The coordinates of flat positions in a tensor of this shape: one int64 tensor for each dim."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -143,7 +143,7 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     return y.squeeze()
 
 
-@effects.check
+@events.check
 def _not_negative(*weights) -> None:
     for name, w in zip(("fweights", "aweights"), weights):
         if w is not None and w._array.size and w._array.min() < 0:

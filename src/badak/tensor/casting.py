@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.graph.modes import modes
+from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
 from badak.ops import complex as complex_ops
 from badak.ops import fourier, linalg, loss, mixed, recurrent, reduce

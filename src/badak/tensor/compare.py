@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, KindError, MissingError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, KindError, MissingError
 from badak.kernels.order import laid
 from badak.ops._broadcast import elementwise, stretched
 from badak.tensor.arithmetic import tensors
@@ -48,7 +48,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"input {symbol} other, element by element, as booleans."
-    return effects.pure(function, ufunc=ufunc)
+    return events.pure(function, ufunc=ufunc)
 
 
 eq = _comparison("eq", np.equal, "==")
@@ -68,7 +68,7 @@ def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return effects.pure(function, ufunc=ufunc)
+    return events.pure(function, ufunc=ufunc)
 
 
 isnan = _test("isnan", np.isnan, "Where x is NaN.")
@@ -86,7 +86,7 @@ def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return effects.pure(function, ufunc=ufunc)
+    return events.pure(function, ufunc=ufunc)
 
 
 logical_and = _logical("logical_and", np.logical_and, "True where both are nonzero.")
@@ -94,7 +94,7 @@ logical_or = _logical("logical_or", np.logical_or, "True where one is nonzero.")
 logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is nonzero.")
 
 
-@effects.pure
+@events.pure
 def logical_not(input, *, out=None) -> Tensor:
     """True where input is 0."""
     y = Tensor._of(np.logical_not(input._array))
@@ -118,7 +118,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return effects.pure(function, ufunc=ufunc)
+    return events.pure(function, ufunc=ufunc)
 
 
 def _no_bits(name: str, x: Tensor) -> MissingError:
@@ -134,7 +134,7 @@ bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "input << oth
 bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> other.")
 
 
-@effects.pure
+@events.pure
 def bitwise_not(input, *, out=None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
@@ -146,7 +146,7 @@ def bitwise_not(input, *, out=None) -> Tensor:
 _isclose = elementwise(np.isclose)
 
 
-@effects.pure
+@events.pure
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
     if input.dtype is not other.dtype:
@@ -158,17 +158,17 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
 
 def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether |input - other| <= atol + rtol |other| everywhere."""
-    effects.read("allclose")
+    events.read("allclose")
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
 def equal(input, other) -> bool:
     """Whether both have the same shape and the same values."""
-    effects.read("equal")
+    events.read("equal")
     return np.array_equal(input._array, other._array)
 
 
-@effects.pure
+@events.pure
 def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Which of `elements` occur in `test_elements`; either may be a number."""
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):

@@ -1,6 +1,6 @@
 """Complex numbers: made from their parts, taken apart, conjugated."""
 
-from badak.errors import DTypeError, KindError, ShapeError
+from badak.core.errors import DTypeError, KindError, ShapeError
 from badak.ops import complex as ops
 from badak.tensor.apply import apply, see
 from badak.tensor.dtypes import float32, float64

@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable
 
-from badak.errors import KindError, package
+from badak.core.errors import KindError, package
 from badak.kernels.order import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from badak.errors import ShapeError
+from badak.core.errors import ShapeError
 from badak.tensor import shape
 from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import clone

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
 from badak.kernels.order import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
@@ -32,7 +32,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
         )
     made = Tensor._of(np.array(as_array(data, None if dtype is None else to_dtype(dtype).numpy), order="C"))
     if not isinstance(data, Tensor | np.ndarray):
-        effects.made(made._array)
+        events.made(made._array)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -128,9 +128,9 @@ def _finish(array, options) -> Tensor:
     if options:
         raise KindError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
     made = Tensor._of(array)
-    effects.made(array)
+    events.made(array)
     if out is not None:
-        effects.redefined(out, "out= of another size")
+        events.redefined(out, "out= of another size")
         out._array = array.astype(out._array.dtype, copy=False)
         return out
     return made.requires_grad_() if requires_grad else made

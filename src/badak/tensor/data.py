@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from badak.errors import DTypeError, KindError, RangeError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.kernels.half import converted
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
@@ -152,7 +152,7 @@ def _leaf_types(data) -> set[type]:
 
 def _stacked(data, kind: np.dtype | None) -> np.ndarray:
     """Lists in which arrays or tensors lie as one array, in the dtype that their parts have together."""
-    effects.read("a list of tensors")
+    events.read("a list of tensors")
     parts = [as_array(part) for part in data]
     if len({part.shape for part in parts}) > 1:
         raise ShapeError(

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError
-from badak.graph import Op, effects
-from badak.kernels.plain import special
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError
+from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
+from badak.ops.op import Op
 from badak.tensor.apply import apply
 from badak.tensor.random import or_default
 from badak.tensor.tensor import Tensor
@@ -36,7 +37,7 @@ class GammaDraw(Op):
         return dy * special.gamma_slope(saved.x, saved.a), None
 
 
-@effects.state
+@events.state
 def _numbers(kind: str, generator, dtype: Any, *parameters: Tensor) -> Tensor:
     seed = or_default(generator).integers(0, 2**62, (2,))
     draw = getattr(np.random.Generator(np.random.PCG64(seed.tolist())), kind)
@@ -64,7 +65,7 @@ def gamma(concentration: Tensor, generator=None) -> Tensor:
     return apply(GammaDraw, concentration, drawn)
 
 
-@effects.check
+@events.check
 def _at_least_zero(x: Tensor, rule: str) -> None:
     if x._array.size and not x._array.min() >= 0:
         raise ArgumentError(f"{rule}; got {x._array.min()}", "x.clamp(min=0)")

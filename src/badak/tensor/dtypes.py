@@ -11,8 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from badak import environment
-from badak.errors import DeviceError, DTypeError, KindError, NoDataError, package
+from badak.core import config
+from badak.core.errors import DeviceError, DTypeError, KindError, NoDataError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
@@ -241,7 +241,7 @@ CPU, META = device("cpu"), device("meta")
 entered: list[device] = []  # the devices of the `with` blocks that are open, after the one of set_default_device
 
 
-cuda_as_cpu = environment.switch("CUDA_AS_CPU")  # for programs that name CUDA devices without asking
+cuda_as_cpu = config.switch("CUDA_AS_CPU")  # for programs that name CUDA devices without asking
 
 
 def check_device(where) -> None:
@@ -261,7 +261,7 @@ def check_place(where) -> None:
 
 
 def on_meta() -> NoDataError:
-    """What is raised inside of a function that meets the meta device; `naming/explain.py` catches it at the public door."""
+    """What is raised inside of a function that meets the meta device; `core/public_api/explain.py` catches it at the door."""
     return NoDataError(
         "a tensor on the meta device has a shape and a dtype, and no values", "module.to_empty(device='cpu'), or real tensors"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from badak.errors import ArgumentError, DTypeError, MissingError
+from badak.core.errors import ArgumentError, DTypeError, MissingError
 from badak.ops import activation, select, trigonometry
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax

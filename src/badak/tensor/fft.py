@@ -8,9 +8,9 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, RangeError
-from badak.naming import door as _door
-from badak.naming import guard_names as _guard_names
+from badak.core.errors import ArgumentError, RangeError
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
 from badak.ops import fourier as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply

@@ -8,7 +8,7 @@ number for each tensor, a tensor for each, or one tensor of no dims.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from badak.errors import KindError, ShapeError
+from badak.core.errors import KindError, ShapeError
 from badak.tensor import Tensor
 from badak.tensor.linalg import vector_norm
 

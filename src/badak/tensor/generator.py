@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from badak.errors import KindError, RangeError, package
+from badak.core.errors import KindError, RangeError, package
 from badak.tensor import dtypes
 from badak.tensor._sampling import STATE_BYTES, Source
 from badak.tensor.tensor import Tensor

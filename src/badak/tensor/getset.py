@@ -5,9 +5,9 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, RangeError, ShapeError
-from badak.graph import effects
-from badak.graph.modes import anywhere, modes
+from badak.core import events
+from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.core.modes import anywhere, modes
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit, short
@@ -98,7 +98,7 @@ def _assign(x: Tensor, key, value) -> None:
     changed_(x, "__setitem__")
 
 
-assign = effects.writes(_assign)
+assign = events.writes(_assign)
 
 
 def _replace(x: Tensor, key, values) -> None:
@@ -181,7 +181,7 @@ def _part(part):
         raise RangeError(f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()")
     if part.ndim or part.dtype.kind not in "iu":
         return part
-    effects.read("an index")
+    events.read("an index")
     return int(part)
 
 
@@ -200,7 +200,7 @@ def _slice(part: slice) -> slice:
     return slice(*(None if p is None else p.__index__() for p in (part.start, part.stop, part.step)))
 
 
-@effects.check
+@events.check
 def _check(x: Tensor, key) -> None:
     """Raise where a key asks for what is not there."""
     shape = x._array.shape

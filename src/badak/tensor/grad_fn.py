@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import GraphError, KindError
-from badak.graph import Leaf, RemovableHandle, effects
-from badak.graph.hooks import function
+from badak.autograd.hooks import RemovableHandle, function
+from badak.autograd.node import Leaf
+from badak.core import events
+from badak.core.errors import GraphError, KindError
 
 _SHOWN_AS = {
     "ReLU": "Relu",
@@ -85,7 +86,7 @@ class _HookedOp:
     def backward(self, saved, *dys):
         if any(dy is not None and type(dy) is not np.ndarray for dy in dys):
             raise GraphError("create_graph=True does not run the hooks of a grad_fn", "x.register_hook(fn) on the tensor")
-        effects.hooked("a grad_fn has a hook")
+        events.hooked("a grad_fn has a hook")
         given = self._tensors(dys)
         for hook in list(self.before.values()):
             given = _replaced(hook(given), given)

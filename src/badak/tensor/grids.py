@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.tensor.join import stack
 from badak.tensor.tensor import Tensor
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from badak.errors import DTypeError, GraphError, KindError, ShapeError
-from badak.graph import Leaf, RemovableHandle, Version, effects
-from badak.graph.hooks import function
-from badak.graph.modes import anywhere, modes
+from badak.autograd.hooks import RemovableHandle, function
+from badak.autograd.node import Leaf, Version
+from badak.core import events
+from badak.core.errors import DTypeError, GraphError, KindError, ShapeError
+from badak.core.modes import anywhere, modes
 from badak.tensor.about import About
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
@@ -51,7 +52,7 @@ class History(About):
                 "x.detach()",
             )
         if self._requires_grad != bool(requires_grad):
-            effects.redefined(self, "requires_grad_ of a tensor")
+            events.redefined(self, "requires_grad_ of a tensor")
         self._requires_grad = bool(requires_grad)
         return self
 
@@ -107,8 +108,8 @@ class History(About):
     def grad(self) -> "Tensor | None":
         if anywhere.curious and modes.observer is not None:
             modes.observer.grad_read(self)
-        elif effects.dependents.known:
-            effects.grad_handed_out(self)
+        elif events.dependents.known:
+            events.grad_handed_out(self)
         return self._grad
 
     @grad.setter
@@ -217,14 +218,14 @@ class History(About):
         """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
         twin = self._of(self._array)
         twin._counter = self._watch()
-        effects.derived(twin, self)
+        events.derived(twin, self)
         return twin
 
     def detach_(self):
         """Forget the history, in place."""
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
-        effects.redefined(self, "detach_ of a tensor")
+        events.redefined(self, "detach_ of a tensor")
         self._node, self._slot, self._requires_grad = None, 0, False
         return self
 
@@ -234,14 +235,14 @@ class History(About):
         if self._meta is not None:
             return self._like_meta(self._meta)
         twin = self._of(self._array)
-        effects.derived(twin, self)
+        events.derived(twin, self)
         return twin
 
     @data.setter
     def data(self, value: "Tensor") -> None:
         if not isinstance(value, History):
             raise KindError(f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)")
-        effects.redefined(self, "other data of a tensor")
+        events.redefined(self, "other data of a tensor")
         self._meta = value._meta
         if value._meta is None:
             self._array = value._array

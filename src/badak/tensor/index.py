@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
@@ -20,7 +20,7 @@ from badak.tensor.promote import into, operand
 from badak.tensor.tensor import Tensor
 
 
-@effects.check
+@events.check
 def _check_index(name: str, index, n: int, dim) -> None:
     array = index._array
     if array.dtype.kind not in "iu" or array.dtype == np.uint8:
@@ -238,7 +238,7 @@ def masked_scatter(input, mask, source) -> Tensor:
     return apply(ops.MaskedScatter, input.expand(shape), mask, source)
 
 
-@effects.check
+@events.check
 def _check_count(mask, shape, source) -> None:
     count = np.count_nonzero(np.broadcast_to(mask._array, shape))
     if count > source._array.size:
@@ -259,7 +259,7 @@ def take(input, index, *, out=None) -> Tensor:
 
 def nonzero(input, *, as_tuple: bool = False, out=None):
     """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
-    effects.read("nonzero, for the size of its result")
+    events.read("nonzero, for the size of its result")
     if as_tuple:
         return tuple(Tensor._of(i) for i in np.nonzero(np.atleast_1d(input._array)))
     y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))

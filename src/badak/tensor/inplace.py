@@ -6,10 +6,11 @@ the base gets a node that replaces the slice, and every view of that memory take
 
 import numpy as np
 
-from badak.errors import GraphError, ShapeError
-from badak.graph import Saved, effects
-from badak.graph.modes import anywhere, modes
+from badak.core import events
+from badak.core.errors import GraphError, ShapeError
+from badak.core.modes import anywhere, modes
 from badak.kernels.half import converted
+from badak.ops.op import Saved
 from badak.ops.write import Replaced, WriteView
 from badak.tensor.apply import apply, record
 from badak.tensor.nowhere import unfilled
@@ -51,7 +52,7 @@ def _put(x: Tensor, value: Tensor, name: str) -> Tensor:
     return x
 
 
-put = effects.writes(_put)
+put = events.writes(_put)
 
 
 def changed_(x: Tensor, name: str) -> Tensor:
@@ -106,7 +107,7 @@ def _check_broadcast(shape, target, name: str) -> None:
 
 def _rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
-    effects.redefined(x if x._base is None else x._base, "an in-place change with a history")
+    events.redefined(x if x._base is None else x._base, "an in-place change with a history")
     if x._base is None:
         x._node, x._slot, x._requires_grad = value._node, value._slot, value._requires_grad
         x._rebased += 1

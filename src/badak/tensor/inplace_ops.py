@@ -8,8 +8,9 @@ from inspect import signature
 import numpy as np
 
 from badak import kernels
-from badak.errors import DTypeError, GraphError, ShapeError
-from badak.graph import effects, modes
+from badak.core import events
+from badak.core.errors import DTypeError, GraphError, ShapeError
+from badak.core.modes import modes
 from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
@@ -95,7 +96,7 @@ def fill_(input, value) -> Tensor:
     return input
 
 
-@effects.writes
+@events.writes
 def _fill(input, value) -> None:
     input._array.fill(value)
     changed_(input, "fill_")
@@ -128,7 +129,7 @@ def index_copy_(input, dim: int, index, source) -> Tensor:
     return input
 
 
-@effects.writes(by_kernels=True)
+@events.writes(by_kernels=True)
 def _replace_slices(input, dim: int, index, source) -> None:
     array = input._array
     kernels.of(array).index_copy(array, axis_of(dim, array.ndim), index._array.reshape(-1), source._array)
@@ -145,7 +146,7 @@ def swap_shape(function, name: str):
                 f"x = x.{name[:-1]}(...)",
             )
         seen = function(input.detach(), *args, **named)
-        effects.redefined(input, f"{name} of a tensor")
+        events.redefined(input, f"{name} of a tensor")
         input._array = seen._array
         return changed_(input, name) if not input.requires_grad else input
 
@@ -167,6 +168,6 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     grown = np.zeros(wanted, input._array.dtype)
     kept = min(grown.size, input._array.size)
     grown.reshape(-1)[:kept] = input._array.ravel("K")[:kept]
-    effects.redefined(input, "resize_ of a tensor")
+    events.redefined(input, "resize_ of a tensor")
     input._array = grown
     return changed_(input, "resize_")

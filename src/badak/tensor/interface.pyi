@@ -1,4 +1,4 @@
-# Written by tools/stubs.py from naming/public.py; a test keeps it true.
+# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
 # ruff: noqa
 from builtins import bool as _bool, float as _float, int as _int
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from badak.graph import Leaf, Node, Version
+from badak.autograd.node import Leaf, Node, Version
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 

@@ -1,6 +1,6 @@
 """Several tensors become one: cat and stack, and their relatives."""
 
-from badak.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.ops import join as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import ShapeError, package
+from badak.core.errors import ShapeError, package
 
 
 class _Word:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import DTypeError
+from badak.core.errors import DTypeError
 from badak.tensor import dtypes
 from badak.tensor.create import empty
 from badak.tensor.data import as_array

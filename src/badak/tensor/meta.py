@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import NoDataError, ShapeError
-from badak.graph import effects, modes
-from badak.graph.effects import Observer
-from badak.naming.explain import without_data
+from badak.core import events
+from badak.core.errors import NoDataError, ShapeError
+from badak.core.events import Observer
+from badak.core.modes import modes
+from badak.core.public_api.explain import without_data
 from badak.tensor import create, dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.nowhere import like, unfilled
@@ -42,11 +43,11 @@ def _blindly() -> Iterator[None]:
     blind, grad, entered = _Blind(), modes.grad, dtypes.entered[:]
     before = get_rng_state()
     _inside.runs, modes.grad, dtypes.entered[:] = True, False, []
-    effects.watch(blind)
+    events.watch(blind)
     try:
         yield
     finally:
-        effects.watch(blind, False)
+        events.watch(blind, False)
         _inside.runs, modes.grad, dtypes.entered[:] = False, grad, entered
         set_rng_state(before)
 

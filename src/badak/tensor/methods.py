@@ -1,8 +1,8 @@
-"""Gives Tensor its methods: the operators, those that `naming/public.py` lists, and in-place twins of functions."""
+"""Gives Tensor its methods: the operators, those that `core/public_api/public.py` lists, and in-place twins of functions."""
 
 from types import FunctionType
 
-from badak.naming import guarded, guarded_operator, public
+from badak.core.public_api import guarded, guarded_operator, public
 from badak.tensor.about import About
 from badak.tensor.history import History
 from badak.tensor.inplace_ops import swap_shape, twin

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import warn_once
-from badak.graph.node import Leaf
+from badak.autograd.node import Leaf
+from badak.core.errors import warn_once
 from badak.tensor.history import tensor_of
 
 _KEY = "a loss that is NaN"

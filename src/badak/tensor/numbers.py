@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import DTypeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import DTypeError
 from badak.kernels.order import laid
 from badak.ops import special as ops
 from badak.ops._broadcast import stretched
@@ -85,7 +85,7 @@ def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return effects.pure(function)
+    return events.pure(function)
 
 
 gcd = _of_two("gcd", np.gcd, "iu", "The greatest common divisor of integers; gcd(0, 0) = 0.")
@@ -98,7 +98,7 @@ heaviside = _of_two(
 )
 
 
-@effects.pure
+@events.pure
 def signbit(input, *, out=None) -> Tensor:
     """Where the sign is set, of -0.0 too."""
     _no_complex("signbit", input)
@@ -106,7 +106,7 @@ def signbit(input, *, out=None) -> Tensor:
     return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind in "fV" else x < 0, x)))
 
 
-@effects.pure
+@events.pure
 def isreal(input) -> Tensor:
     """Where the imaginary part is 0: everywhere, of real numbers."""
     x = input._array
@@ -123,7 +123,7 @@ def frexp(input, *, out=None):
     return pair if out is None else returns.frexp(*map(into, out, pair))
 
 
-@effects.pure
+@events.pure
 def _exponent(x: Tensor) -> Tensor:
     array = x._array if x._array.dtype.kind == "f" else x._array.astype(np.float32)
     return Tensor._of(laid(np.frexp(array)[1].astype(np.int32), x._array))

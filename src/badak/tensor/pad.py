@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.ops import pad as ops
 from badak.tensor.apply import apply
 from badak.tensor.casting import in_full

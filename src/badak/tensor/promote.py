@@ -7,8 +7,8 @@ its category is higher still. NumPy's scalars count as Python numbers.
 
 import numpy as np
 
-from badak.errors import DTypeError, KindError, RangeError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.kernels.half import BFLOAT16
 from badak.ops._broadcast import stretched
 from badak.ops.arithmetic import Add
@@ -113,7 +113,7 @@ def _around(c, like: DType):
 def tensor_of(c, like: DType, where: str = "") -> Tensor:
     """The number c as a 0-d tensor; one too large for it is refused in `where`, or goes around the end, as in PyTorch."""
     array = np.asarray(fit(c, like.numpy, where) if where else _around(c, like), like.numpy)
-    effects.made(array)
+    events.made(array)
     return Tensor._of(array)
 
 
@@ -158,7 +158,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
                 f"out= has shape {tuple(out.shape)}, the result has {tuple(y.shape)}",
                 "out= of the result's shape, or an empty tensor, which takes any",
             )
-        effects.redefined(out, "out= of another size")
+        events.redefined(out, "out= of another size")
         out._array = y._array.astype(out._array.dtype)
         return out
     return put(out, y, "out=")

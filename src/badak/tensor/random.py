@@ -14,8 +14,8 @@ from operator import index
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, KindError, RangeError
-from badak.graph import modes
+from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
+from badak.core.modes import modes
 from badak.ops.write import Replaced
 from badak.tensor import dtypes
 from badak.tensor.apply import apply

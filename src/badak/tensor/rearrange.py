@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.ops import rearrange as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply

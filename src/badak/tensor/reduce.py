@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from badak.kernels.order import row_major
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
@@ -152,12 +152,12 @@ def _not_empty(name: str, input, dim) -> None:
             raise RangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
 
 
-@effects.pure
+@events.pure
 def _argmax(array, dim: int):
     return np.asarray(np.argmax(array, dim))
 
 
-@effects.pure
+@events.pure
 def _argmin(array, dim: int):
     return np.asarray(np.argmin(array, dim))
 
@@ -256,7 +256,7 @@ def _truth(name: str, ufunc) -> Callable[..., Tensor]:
         return found if out is None else into(out, found)
 
     function.__name__ = function.__qualname__ = name
-    return effects.pure(function)
+    return events.pure(function)
 
 
 any = _truth("any", np.logical_or)

@@ -3,7 +3,7 @@
 from collections import namedtuple
 from typing import Any
 
-from badak.errors import package
+from badak.core.errors import package
 
 
 def _shown(self) -> str:

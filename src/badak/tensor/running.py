@@ -1,6 +1,6 @@
 """What has been seen so far along a dim, and areas under curves."""
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.ops import running as ops
 from badak.ops._check import axis_of
 from badak.tensor import dtypes, returns

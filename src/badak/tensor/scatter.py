@@ -1,6 +1,6 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
-from badak.errors import ArgumentError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, RangeError, ShapeError
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply

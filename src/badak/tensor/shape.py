@@ -5,7 +5,7 @@ from operator import index as as_int
 
 import numpy as np
 
-from badak.errors import ArgumentError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, RangeError, ShapeError
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._check import axis_of

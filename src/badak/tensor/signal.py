@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.tensor import dtypes, fft
 from badak.tensor.complex import view_as_real
 from badak.tensor.create import ones

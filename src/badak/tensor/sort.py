@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError, RangeError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from badak.kernels.order import turn
 from badak.ops import index as index_ops
 from badak.ops._check import axis_of, keepdim_error
@@ -26,7 +26,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.wide import in_float32
 
 
-@effects.pure
+@events.pure
 def _order(array, dim: int, descending: bool):
     if not descending:
         return np.ascontiguousarray(np.argsort(array, axis=dim, kind="stable"), np.int64)
@@ -78,7 +78,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
 
 
-@effects.pure
+@events.pure
 def _top(array, k: int, dim: int, largest: bool):
     n = array.shape[dim]
     before = (slice(None),) * dim
@@ -109,7 +109,7 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
         return Tensor._of(y) if out is None else into(out, Tensor._of(y))
 
     function.__name__ = function.__qualname__ = name
-    return effects.pure(function)
+    return events.pure(function)
 
 
 argmax = _position("argmax", np.argmax)
@@ -128,7 +128,7 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     return found if out is None else returns.kthvalue(*map(into, out, found))
 
 
-@effects.pure
+@events.pure
 def _kth(array, k: int, dim: int):
     return _order(array, dim, False).take(k, dim) if array.ndim else None
 
@@ -143,7 +143,7 @@ def median(input, dim=None, keepdim: bool = False):
     return returns.median(*along(input, _middle(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
 
-@effects.pure
+@events.pure
 def _middle(array, dim: int):
     order = _order(array, dim, False)
     middle = order.take((array.shape[dim] - 1) // 2, dim)
@@ -226,7 +226,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
 
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
-    effects.read("unique, for the size of its result")
+    events.read("unique, for the size of its result")
     flags: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
     found = np.unique(input._array, axis=dim, **flags)
     if not isinstance(found, tuple):
@@ -239,7 +239,7 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
 
 def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The values with runs of equal ones (slices along dim, if given) shortened to one."""
-    effects.read("unique_consecutive, for the size of its result")
+    events.read("unique_consecutive, for the size of its result")
     array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     first = np.ones(len(array), bool)

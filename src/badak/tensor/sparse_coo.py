@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from badak.errors import ArgumentError, MissingError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, MissingError, RangeError, ShapeError
 from badak.tensor import dtypes
 from badak.tensor.create import as_tensor, zeros
 from badak.tensor.index import index_put

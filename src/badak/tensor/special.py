@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from badak.errors import ArgumentError, DTypeError
-from badak.graph import effects
-from badak.kernels.plain import special as kernels
-from badak.naming import door as _door
-from badak.naming import guard_names as _guard_names
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
+from badak.kernels.reference import special as kernels
 from badak.ops import bessel
 from badak.ops import special as ops
 from badak.tensor import dtypes
@@ -139,7 +139,7 @@ def log_ndtr(input, *, out=None) -> Tensor:
     return into(out, where(x < -1, far, (erfc(high * math.sqrt(0.5)) * -0.5).log1p()))
 
 
-@effects.pure
+@events.pure
 def zeta(input, other, *, out=None) -> Tensor:
     """Hurwitz' zeta function, the sum over k >= 0 of (other + k)^-input; without gradient."""
     a, b = tensors("zeta", input, other)

@@ -5,8 +5,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from badak.errors import FileError, KindError, MissingError, RangeError, package
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import FileError, KindError, MissingError, RangeError, package
 from badak.tensor import dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
@@ -248,7 +248,7 @@ def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
     if input._meta is not None:
         return MetaStorage(_reach(input._meta))
-    effects.read("the storage of a tensor")
+    events.read("the storage of a tensor")
     return UntypedStorage._of(memory_of(input._array))
 
 
@@ -287,6 +287,6 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         )
     if array.dtype != input._array.dtype:
         raise KindError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
-    effects.redefined(input, "set_ of a tensor")
+    events.redefined(input, "set_ of a tensor")
     input._array, input._base, input._steps, input._counter = array, None, (), None
     return input

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from badak.errors import GraphError
-from badak.graph import Leaf, Node, Version
-from badak.naming import absent_attribute
+from badak.autograd.node import Leaf, Node, Version
+from badak.core.errors import GraphError
+from badak.core.public_api import absent_attribute
 from badak.tensor import dtypes
 from badak.tensor.attributes import Attributes, held_by
 from badak.tensor.nowhere import description

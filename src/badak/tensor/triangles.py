@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.ops import pad
 from badak.ops import triangles as ops
 from badak.ops._check import axis_of

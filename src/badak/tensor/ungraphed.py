@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
-from badak.errors import GraphError, file_name, user_frame
+from badak.core.errors import GraphError, file_name, user_frame
 
 _LEAVES = {"detach", "data", "detach_"}
 _NUMBERS = {"item", "tolist", "numpy", "float", "int", "array", "asarray", "tensor", "as_tensor", "from_numpy"}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import GraphError, KindError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import GraphError, KindError, ShapeError
 from badak.tensor.history import History
 from badak.tensor.notebook import html_of
 from badak.tensor.printing import format_tensor
@@ -14,7 +14,7 @@ class Values(History):
 
     def _read(self, how: str) -> None:
         """Say that a value goes to Python, which a replay would not see."""
-        effects.read(how)
+        events.read(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The values as an ndarray that shares this tensor's memory; NumPy has no bfloat16 and no float8."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from badak.graph.modes import anywhere, modes
+from badak.core.modes import anywhere, modes
 from badak.tensor import dtypes
 from badak.tensor.casting import NAMES, in_full
 from badak.tensor.convert import cast

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 
 import badak
-from badak.face import distributed as dist
-from badak.face.distributed import ReduceOp
+from badak import distributed as dist
+from badak.distributed import ReduceOp
 
 count, seed = int(sys.argv[1]), int(sys.argv[2])
 dist.init_process_group("mpi")

@@ -3,8 +3,8 @@
 import numpy as np
 
 import badak
+from badak import distributed as dist
 from badak import nn
-from badak.face import distributed as dist
 from badak.nn import functional as F
 
 dist.init_process_group("mpi")

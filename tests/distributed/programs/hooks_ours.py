@@ -5,10 +5,10 @@ import sys
 from badak.nn.parallel import DistributedDataParallel
 
 import badak
+from badak import distributed as dist
 from badak import nn
-from badak.face import distributed as dist
-from badak.face.distributed.algorithms.ddp_comm_hooks import default_hooks
-from badak.face.futures import Future, collect_all, wait_all
+from badak.distributed.algorithms.ddp_comm_hooks import default_hooks
+from badak.distributed.futures import Future, collect_all, wait_all
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from badak.face.distributed import buckets, group, shared, totals
+from badak.distributed import buckets, group, shared, totals
 
 totals.LONG, totals.HALVES, buckets.LONE, shared.PIECE, shared.PAGE = 256, 16, 64, 128, 64  # bytes
 given = shared.shared_memory

@@ -1,7 +1,7 @@
 """Worlds and groups one after the other, each of which sums a long row."""
 
 import badak
-from badak.face import distributed as dist
+from badak import distributed as dist
 
 right = shared = 0
 for world in range(6):

@@ -1,7 +1,8 @@
 """What each rank reads of a dataset: with a DistributedSampler, with workers, and of a stream that asks where it is."""
 
-from badak.face import distributed as dist
 from badak.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, get_worker_info
+
+from badak import distributed as dist
 
 N = 24
 dist.init_process_group("mpi")

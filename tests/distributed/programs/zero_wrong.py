@@ -4,7 +4,7 @@ import copy
 import sys
 
 import badak
-from badak.face import distributed as dist
+from badak import distributed as dist
 from badak.optim import LBFGS, Adam, ZeroRedundancyOptimizer
 
 assert ZeroRedundancyOptimizer is dist.optim.ZeroRedundancyOptimizer

@@ -12,13 +12,13 @@ from typing import Any
 from badak import kernels, manual_seed, models
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, write_tokens
-from badak.generate import SampleConfig
-from badak.generate.chat import Chat
-from badak.generate.embed import TextEncoder
-from badak.generate.folder import open_folder
-from badak.generate.text import write_on
+from badak.generation import SampleConfig
+from badak.generation.chat import Chat
+from badak.generation.embed import TextEncoder
+from badak.generation.folder import open_folder
+from badak.generation.text import write_on
 from badak.io.sealed import seal, unseal
-from badak.train.opening import open_reader
+from badak.training.opening import open_reader
 from tests.io.mutations.changes import as_json, damaged, edited
 
 TEMPLATE = (
@@ -55,7 +55,7 @@ def readers() -> list[bytes]:
 
 def _folder(model: Any, tokenizer: dict[str, Any]) -> bytes:
     manual_seed(0)
-    with tempfile.TemporaryDirectory() as name, kernels.use("plain"):
+    with tempfile.TemporaryDirectory() as name, kernels.use("reference"):
         place = Path(name)
         model.save_pretrained(place)
         (place / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
@@ -148,7 +148,7 @@ def _reader(use: Callable[[Path], Any]) -> Callable[[Path], Any]:
         for name, text in json.loads(path.read_bytes()).items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(text.encode("latin-1"))
-        with kernels.use("plain"):
+        with kernels.use("reference"):
             return use(folder)
 
     return read

@@ -21,7 +21,7 @@ from badak import nn
 from badak.data.idx import read_idx
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, Vocabulary, WordVocabulary
-from badak.generate.picture import read_picture
+from badak.generation.picture import read_picture
 from badak.io import safetensors
 from badak.io.config import check, option, read_config, to_dict
 from tests.io.attacks import objects  # noqa: F401  (its classes are in reach of the changed files)
@@ -274,7 +274,7 @@ def _read_vocabulary(path: Path) -> Vocabulary:
     for kind in (WordVocabulary, PieceVocabulary):
         try:
             return kind.load(path)
-        except badak.errors.FileError:
+        except badak.core.errors.FileError:
             continue
     return CharVocabulary.load(path)
 

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.generate.filters import SampleConfig
-from badak.generate.picture import rank_classes
-from badak.generate.text import fill_sentence, write_on
+from badak.generation.filters import SampleConfig
+from badak.generation.picture import rank_classes
+from badak.generation.text import fill_sentence, write_on
 from badak.io import sealed
 from badak.io.checkpoint import INDEX, MODEL, OPTIMIZER, Checkpoint
 from badak.models.classifier import build_classifier
 from badak.tensor.random import get_rng_state
-from badak.train.about import describe
-from badak.train.learner import Learner
-from badak.train.loop import train, update
-from badak.train.run import CONFIG, METRICS, Run, settings_hash
-from badak.train.session import open_model, resume, start
-from badak.train.setups import PRESETS, change
+from badak.training.about import describe
+from badak.training.learner import Learner
+from badak.training.loop import train, update
+from badak.training.run import CONFIG, METRICS, Run, settings_hash
+from badak.training.session import open_model, resume, start
+from badak.training.setups import PRESETS, change
 from tests.io.mutations.changes import as_json, damaged, edited
 
 FILES = (CONFIG, INDEX, MODEL, OPTIMIZER, METRICS)
@@ -47,7 +47,7 @@ def unpacked(data: bytes) -> dict[str, bytes]:
 def _trained(kind: str, preset: str, model: dict, more: dict) -> bytes:
     """A run that is to go on: two steps of four."""
     setup = change(change(PRESETS[kind][preset], "model", model), "train", {**SPEED, **more})
-    with tempfile.TemporaryDirectory() as place, kernels.use("plain"):
+    with tempfile.TemporaryDirectory() as place, kernels.use("reference"):
         run, experiment = start(Path(place) / "r", setup)
         assert train(experiment, setup.train, run)
         run.change(change(setup, "train", {"steps": 4}))
@@ -179,7 +179,7 @@ def _reader(use: Callable[[Path], Any]) -> Callable[[Path], Any]:
             old.unlink()
         for name, data in unpacked(path.read_bytes()).items():
             (folder / name).write_bytes(data)
-        with kernels.use("plain"):
+        with kernels.use("reference"):
             return use(folder)
 
     return read

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from badak.errors import BadakError
+from badak.core.errors import BadakError
 from badak.io import limited
 from tests.io.mutations.readers import READERS, Reader, touch
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from badak.errors import ArgumentError, BadakWarning
+from badak.core.errors import ArgumentError, BadakWarning
 from badak.nn.utils import clip_grad as ours
 from badak.tensor import Tensor
 from tests.compare import assert_close

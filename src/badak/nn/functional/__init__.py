@@ -1,7 +1,7 @@
 """Layers as functions: PyTorch's names, positions and defaults. One family per file."""
 
-from badak.naming import door as _door
-from badak.naming import guard_names as _guard_names
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
 from badak.nn.functional.activation import celu as celu
 from badak.nn.functional.activation import celu_ as celu_
 from badak.nn.functional.activation import elu as elu

@@ -1,6 +1,6 @@
 """What several families of functions share."""
 
-from badak.errors import KindError, warn_once
+from badak.core.errors import KindError, warn_once
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 

@@ -3,7 +3,7 @@
 `inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
 """
 
-from badak.errors import ArgumentError, DTypeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, warn_once
 from badak.nn.functional._common import original, placed, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax

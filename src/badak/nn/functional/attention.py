@@ -10,7 +10,7 @@ B batch, T queries, S keys, C channels, H heads, D head_dim.
 
 import math
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.heads import add_keys, attend, cut_heads, dropped, join_heads, visible
 from badak.nn.functional.linear import linear

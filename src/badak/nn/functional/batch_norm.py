@@ -3,7 +3,7 @@
 import math
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.norm import group_norm, layer_norm
 from badak.tensor import Tensor, bfloat16, float16

@@ -1,6 +1,6 @@
 """Convolution over one, two or three axes."""
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import Conv, ConvTranspose

@@ -1,7 +1,7 @@
 """The loss of labels whose places in time are not known."""
 
-from badak.errors import DTypeError, KindError, RangeError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import DTypeError, KindError, RangeError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.loss import _reduced
 from badak.ops.ctc import CTC, check
@@ -82,6 +82,6 @@ def _ints(x, name: str) -> Tensor:
     return x.to(int64)
 
 
-@effects.check
+@events.check
 def _check(x: Tensor, targets: Tensor, steps: Tensor, lengths: Tensor, blank: int) -> None:
     check(x._array, targets._array, steps._array, lengths._array, blank)

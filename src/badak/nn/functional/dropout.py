@@ -5,7 +5,7 @@ Source: Srivastava et al. 2014; Tompson et al. 2015 for whole channels; Klambaue
 
 import math
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn.functional._common import placed, tensor
 from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from badak.ops.dropout import Dropout

@@ -3,8 +3,8 @@
 import numpy as np
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, DTypeError, RangeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, RangeError
 from badak.kernels.order import row_major
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding, check
@@ -32,7 +32,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     return apply(Embedding, weight, ids, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
 
 
-@effects.writes
+@events.writes
 def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are used down to max_norm where they are longer."""
     check(weight._array, ids._array)
@@ -53,14 +53,14 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
     if num_classes == -1:
         if ids.size == 0:
             raise ArgumentError("one_hot: Can not infer total number of classes from empty tensor.", "num_classes=V")
-        effects.read("one_hot, for the number of classes")
+        events.read("one_hot, for the number of classes")
         _check_classes(tensor, int(ids.max()) + 1)
         return _one_hot(tensor, int(ids.max()) + 1)
     _check_classes(tensor, num_classes)
     return _one_hot(tensor, num_classes)
 
 
-@effects.check
+@events.check
 def _check_classes(tensor: Tensor, num_classes: int) -> None:
     ids = tensor._array
     if ids.size and ids.min() < 0:
@@ -72,6 +72,6 @@ def _check_classes(tensor: Tensor, num_classes: int) -> None:
         )
 
 
-@effects.pure
+@events.pure
 def _one_hot(tensor: Tensor, num_classes: int) -> Tensor:
     return Tensor._of((row_major(tensor._array)[..., None] == np.arange(num_classes)).astype(np.int64))

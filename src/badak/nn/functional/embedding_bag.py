@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
 from badak.tensor import Tensor
@@ -51,7 +51,7 @@ def _bags(ids: Tensor, offsets, include_last: bool) -> tuple[Tensor, int]:
     """(the bag of each id, how many bags there are)."""
     if offsets is None:
         return Tensor._of(np.repeat(np.arange(ids.shape[0]), ids.shape[1])), ids.shape[0]
-    effects.read("embedding_bag, for where bags begin")
+    events.read("embedding_bag, for where bags begin")
     starts = offsets._array
     starts = starts[:-1] if include_last else starts
     if starts.size and (starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > ids.shape[0]):

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.errors import ArgumentError, DTypeError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, MissingError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
 from badak.tensor.wide import in_float32

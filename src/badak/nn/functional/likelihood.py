@@ -3,8 +3,8 @@
 import math
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, ShapeError
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid
 from badak.nn.functional.linear import linear
@@ -40,7 +40,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, "gaussian_nll_loss")
 
 
-@effects.check
+@events.check
 def _not_below_zero(v: Tensor) -> None:
     if v._array.size and v._array.min() < 0:
         raise ArgumentError("gaussian_nll_loss: var has negative entry/entries", "var.exp() of what a layer predicts")

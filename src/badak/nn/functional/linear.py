@@ -1,6 +1,6 @@
 """Affine maps."""
 
-from badak.errors import ShapeError
+from badak.core.errors import ShapeError
 from badak.nn.functional._common import tensor
 from badak.ops.linear import Linear
 from badak.tensor import Tensor, apply, einsum

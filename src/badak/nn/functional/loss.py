@@ -5,8 +5,8 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 
 import numpy as np
 
-from badak.errors import ArgumentError, ShapeError, user_line, warn_once
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, ShapeError, user_line, warn_once
 from badak.nn.functional._common import reduction_of, tensor
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
@@ -213,7 +213,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
-@effects.check
+@events.check
 def _check_probabilities(name: str, x: Tensor, fix: str) -> None:
     values = x._array
     if values.size and not (values.min() >= 0 and values.max() <= 1):

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from badak.nn.functional.sizes import sizes, with_batch

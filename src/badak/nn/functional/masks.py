@@ -6,7 +6,7 @@ MultiheadAttention True = hide; `hides` says which.
 
 import numpy as np
 
-from badak.errors import warn_once
+from badak.core.errors import warn_once
 from badak.ops.attention import NO_VISIBLE_KEY
 
 

@@ -3,7 +3,7 @@
 `badak.embedding(weight, ids)` is `F.embedding(ids, weight)`. Reductions: 0 "none", 1 "mean", 2 "sum".
 """
 
-from badak.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, MissingError
 from badak.nn import functional as F
 from badak.tensor import Tensor
 

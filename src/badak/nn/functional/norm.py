@@ -1,6 +1,6 @@
 """Normalisation."""
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.ops._check import not_floating
 from badak.ops.norm import LayerNorm, RMSNorm

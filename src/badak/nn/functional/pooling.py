@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from badak.errors import ArgumentError, ShapeError
-from badak.graph.modes import modes
+from badak.core.errors import ArgumentError, ShapeError
+from badak.core.modes import modes
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops._check import not_floating

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.tensor import Tensor
 
 

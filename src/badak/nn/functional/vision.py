@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, MissingError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import adaptive_mean
 from badak.nn.functional.sizes import sizes, with_batch

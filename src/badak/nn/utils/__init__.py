@@ -1,6 +1,6 @@
 """Helpers around the training of modules."""
 
-from badak.naming import door as _door
+from badak.core.public_api import door as _door
 from badak.nn.utils import clip_grad as clip_grad
 from badak.nn.utils import convert_parameters as convert_parameters
 from badak.nn.utils import parametrizations as parametrizations

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.errors import ArgumentError, BadakWarning, DTypeError, KindError, warn_once
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, BadakWarning, DTypeError, KindError, warn_once
 from badak.tensor import Tensor
 
 
@@ -21,7 +21,7 @@ def _kept_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> tuple[Callable[[], bool], list[Tensor]] | None:
-    """How a recorded `clip_grad_norm_` goes on by its kernel calls; see `effects.state`. They have the limit as a number."""
+    """How a recorded `clip_grad_norm_` goes on by its kernel calls; see `events.state`. They have the limit as a number."""
     fixed = type(max_norm) in (int, float) and type(norm_type) in (int, float) and not error_if_nonfinite
     return _kept(parameters, norm_type, "clip_grad_norm_") if fixed else None
 
@@ -49,7 +49,7 @@ def _kept(parameters: Any, p: float, by: str) -> tuple[Callable[[], bool], list[
     return prepare, listed
 
 
-@effects.state(prepared=_kept_norm)
+@events.state(prepared=_kept_norm)
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -93,7 +93,7 @@ def get_total_norm(
     return Tensor._of(_norm([x._array for x in _tensors(tensors, "get_total_norm")], p, error_if_nonfinite, {}))
 
 
-@effects.state
+@events.state
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -107,7 +107,7 @@ def clip_grads_with_norm_(
     _shrink(listed, _number(max_norm, "clip_grads_with_norm_: max_norm"), total_norm._array.reshape(()), {})
 
 
-@effects.state(prepared=_kept_value)
+@events.state(prepared=_kept_value)
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of every gradient, in place: grad = min(max(grad, -clip_value), clip_value)."""
     most = _number(clip_value, "clip_grad_value_: clip_value")
@@ -143,7 +143,7 @@ def _norm(arrays: list[Any], p: float, finite: bool, memo: dict[str, Any]) -> An
     norms = [kernels.of(each[0]).norm_all(each, p, memo) for each in alike]
     if len(norms) > 1:
         together = np.array(norms, np.result_type(*norms))
-        norm = np.asarray(together.sum()) if p == 0 else kernels.plain.norm_all([together], p, {})
+        norm = np.asarray(together.sum()) if p == 0 else kernels.reference.norm_all([together], p, {})
     else:
         norm = norms[0]
     if finite and not math.isfinite(norm):

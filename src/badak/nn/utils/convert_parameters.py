@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from badak.errors import KindError
+from badak.core.errors import KindError
 from badak.nn.errors import kind
 from badak.tensor import Tensor, cat
 

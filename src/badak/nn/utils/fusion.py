@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, channels_last, channels_last_3d, zeros_like

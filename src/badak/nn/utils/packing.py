@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.join import cat
 

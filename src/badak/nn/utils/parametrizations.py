@@ -1,7 +1,7 @@
 """Parametrizations that PyTorch brings along: a weight by length and direction, and one whose largest singular value is 1."""
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, RangeError
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.utils import parametrize

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.nn.containers import ModuleDict, ModuleList
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter

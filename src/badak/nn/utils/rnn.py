@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn.utils.packing import PackedSequence as PackedSequence
 from badak.nn.utils.packing import pack_padded_sequence as pack_padded_sequence
 from badak.nn.utils.packing import pad_packed_sequence as pad_packed_sequence

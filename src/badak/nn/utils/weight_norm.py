@@ -3,7 +3,7 @@
 New programs take `parametrizations.weight_norm`.
 """
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.nn.utils.parametrizations import length

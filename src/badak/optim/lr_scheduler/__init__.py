@@ -1,7 +1,7 @@
 """Schedules of the learning rate, with PyTorch's names, values and states."""
 
-from badak.naming import door as _door
-from badak.naming import guard_classes as _guard_classes
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_classes as _guard_classes
 from badak.optim.lr_scheduler.base import LRScheduler as LRScheduler
 from badak.optim.lr_scheduler.base import _LRScheduler as _LRScheduler
 from badak.optim.lr_scheduler.compose import ChainedScheduler as ChainedScheduler

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from badak.errors import ArgumentError, KindError, MissingError, warn_once
-from badak.graph import effects
+from badak.core import events
+from badak.core.errors import ArgumentError, KindError, MissingError, warn_once
 from badak.optim.lr_scheduler.state import checked
 from badak.optim.optimizer import Optimizer
 from badak.optim.settings import number, shown
@@ -71,9 +71,9 @@ class LRScheduler:
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
         if "step" in cls.__dict__:
-            cls.step = effects.state(cls.__dict__["step"])  # type: ignore[method-assign]
+            cls.step = events.state(cls.__dict__["step"])  # type: ignore[method-assign]
 
-    @effects.state
+    @events.state
     def step(self, epoch: int | None = None) -> None:
         """Go on by one step. `epoch` (PyTorch's old way) jumps to that step instead."""
         if self._step_count == 1 and not self.optimizer._opt_called:

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from badak.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, KindError
 from badak.optim.lr_scheduler.base import LRScheduler, check_count, copied, set_lrs, values_of
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from badak.optim.lr_scheduler.state import checked, refuse

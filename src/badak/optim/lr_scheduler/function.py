@@ -4,7 +4,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from badak.errors import KindError
+from badak.core.errors import KindError
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, for_each_group
 from badak.optim.lr_scheduler.state import checked, refuse
 from badak.optim.optimizer import Optimizer

@@ -4,7 +4,7 @@ import math
 from functools import partial
 from typing import Any
 
-from badak.errors import ArgumentError
+from badak.core.errors import ArgumentError
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, check_optimizer, for_each_group
 from badak.optim.optimizer import Optimizer
 

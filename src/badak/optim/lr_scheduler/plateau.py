@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from badak.errors import ArgumentError, warn_once
+from badak.core.errors import ArgumentError, warn_once
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, check_optimizer, set_lrs, values_of
 from badak.optim.optimizer import Optimizer
 from badak.optim.settings import number

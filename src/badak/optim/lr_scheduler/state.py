@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from typing import Any, NoReturn
 
-from badak.naming.homes import home
+from badak.core.public_api.homes import home
 from badak.optim.settings import shown
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor

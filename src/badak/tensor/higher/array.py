@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from badak.graph.op import Op
 from badak.ops import arithmetic, elementwise, linalg, power, reduce, select, triangles, trigonometry
 from badak.ops.cast import Cast, Clone
 from badak.ops.complex import Conj, Imag, Real
@@ -14,6 +13,7 @@ from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
 from badak.ops.index import Index, Select
 from badak.ops.join import Cat
 from badak.ops.matmul import MatMul
+from badak.ops.op import Op
 from badak.ops.rearrange import Flip, Reshape, Roll
 from badak.ops.shape import Expand, Permute, Transpose
 from badak.tensor.apply import apply

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from badak.kernels import plain
-from badak.kernels.plain.cross_entropy import _coefficients, _seen
+from badak.kernels import reference
+from badak.kernels.reference.cross_entropy import _coefficients, _seen
 from badak.ops.activation import Sigmoid
 from badak.ops.dropout import Dropout
 from badak.ops.elementwise import Erf
@@ -22,10 +22,10 @@ from badak.tensor.higher.array import NotRecordable, Recorded, run, zeros
 
 # ---------------------------------------------------------------- as they are
 
-column_sum = plain.column_sum
-linear_backward = plain.linear_backward
-mse_backward = plain.mse_backward
-kl_div_backward = plain.kl_div_backward
+column_sum = reference.column_sum
+linear_backward = reference.linear_backward
+mse_backward = reference.mse_backward
+kl_div_backward = reference.kl_div_backward
 
 
 def __getattr__(name: str):

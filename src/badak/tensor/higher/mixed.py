@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from badak.kernels import plain
+from badak.kernels import reference
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops import matmul, mixed
 from badak.tensor.higher.formulas import of
@@ -11,7 +11,7 @@ from badak.tensor.higher.formulas import of
 @of(mixed.MixedLinear)
 def linear(saved, dy):
     x, w = saved.x, saved.w
-    dx, dw, db = plain.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w), saved.needs)
+    dx, dw, db = reference.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w), saved.needs)
     return _typed(dx, x.dtype), _typed(dw, w.dtype), _typed(db, saved.kind)
 
 
@@ -19,7 +19,7 @@ def linear(saved, dy):
 def addmm(saved, dy):
     of_b, of_x, of_w = saved.needs
     x, w = saved.x, saved.w
-    dx, dw, db = plain.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w).T, (of_x, of_w, of_b))
+    dx, dw, db = reference.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w).T, (of_x, of_w, of_b))
     return _typed(db, saved.kind), _typed(dx, x.dtype), None if dw is None else _typed(dw.T, w.dtype)
 
 

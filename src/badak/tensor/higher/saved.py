@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.graph.node import Leaf, Node
+from badak.autograd.node import Leaf, Node
 from badak.ops import attention, factors, linalg, loss, mixed, norm, reduce
 from badak.tensor.higher.array import NotRecordable, Recorded
 from badak.tensor.tensor import Tensor

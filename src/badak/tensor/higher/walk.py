@@ -1,11 +1,12 @@
-"""The walk of `graph/walk.py` over tensors: same order, same sums, and everything on the way is recorded."""
+"""The walk of `autograd/engine.py` over tensors: same order, same sums, and everything on the way is recorded."""
 
 from heapq import heappop, heappush
 
-from badak.errors import GraphError
-from badak.graph import effects, modes
-from badak.graph.node import Leaf, Node
-from badak.graph.walk import frontier
+from badak.autograd.engine import frontier
+from badak.autograd.node import Leaf, Node
+from badak.core import events
+from badak.core.errors import GraphError
+from badak.core.modes import modes
 from badak.tensor.higher.array import NotRecordable, Recorded, tensor_of
 from badak.tensor.higher.formulas import FORMULAS
 from badak.tensor.higher.saved import SavedAgain
@@ -14,7 +15,7 @@ from badak.tensor.tensor import Tensor
 
 def backpropagate(roots, retain_graph: bool, targets=None):
     """As graph.backpropagate, for gradients that are tensors: [((node, output number), tensor)], and targets likewise."""
-    effects.hooked("create_graph=True was asked for")
+    events.hooked("create_graph=True was asked for")
     before, modes.grad = modes.grad, True
     try:
         return _walk(roots, retain_graph, targets)

@@ -4,8 +4,8 @@
 operations and their gradients are in `ops/linalg.py`); `norms.py` measures; `older.py` has the names of torch itself.
 """
 
-from badak.naming import door as _door
-from badak.naming import guard_names as _guard_names
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
 from badak.ops.linalg import LinAlgError as LinAlgError
 from badak.tensor.linalg.decompose import cholesky as cholesky
 from badak.tensor.linalg.decompose import det as det

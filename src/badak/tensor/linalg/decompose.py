@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import ArgumentError
-from badak.graph import modes
+from badak.core.errors import ArgumentError
+from badak.core.modes import modes
 from badak.ops import linalg as ops
 from badak.ops.factors import Eig
 from badak.tensor import returns

@@ -1,7 +1,7 @@
 """Sums of products whose dims are named: einsum and tensordot."""
 
-from badak.errors import ArgumentError, DTypeError, ShapeError
-from badak.graph.modes import modes
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.modes import modes
 from badak.ops import einsum as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import DTypeError, MissingError, ShapeError
-from badak.kernels.plain import matrices
+from badak.core.errors import DTypeError, MissingError, ShapeError
+from badak.kernels.reference import matrices
 from badak.ops import factors as ops
 from badak.ops.linalg import LinAlgError, square
 from badak.tensor import returns

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.ops._check import axis_of
 from badak.tensor import reduce
 from badak.tensor.arithmetic import div, sub

@@ -1,6 +1,6 @@
 """torch.linalg's functions under their older names, which are also methods of a tensor."""
 
-from badak.errors import MissingError
+from badak.core.errors import MissingError
 from badak.tensor import returns
 from badak.tensor.linalg import decompose as _linalg
 from badak.tensor.linalg.decompose import det as det

@@ -1,7 +1,7 @@
 """Products of vectors and matrices."""
 
-from badak.errors import ArgumentError, DTypeError, MissingError, ShapeError
-from badak.graph.modes import modes
+from badak.core.errors import ArgumentError, DTypeError, MissingError, ShapeError
+from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
 from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul

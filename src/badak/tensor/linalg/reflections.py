@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from badak.errors import MissingError, ShapeError
-from badak.graph import modes
+from badak.core.errors import MissingError, ShapeError
+from badak.core.modes import modes
 from badak.ops.linalg import _floating
 from badak.tensor import returns
 from badak.tensor.linalg.products import matmul

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.tensor.join import cat
 from badak.tensor.linalg import decompose
 from badak.tensor.linalg.products import matmul

@@ -1,0 +1,179 @@
+"""The walk from the outputs of a graph back to its leaves.
+
+Iterative, so that a chain of 100,000 operations works. Nodes that a gradient has reached wait in a heap and are visited from
+the newest to the oldest: an operation is always newer than what it depends on, so every gradient is complete when its turn
+comes, and contributions are added in the same order every time, which makes the sums the same to the last bit. Leaves,
+which lead nowhere, come last.
+"""
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from badak.autograd.node import Leaf, Node
+from badak.core import events
+from badak.core.modes import anywhere, modes
+from badak.kernels import LARGE
+from badak.kernels import of as kernels_of
+
+
+def backpropagate(roots, retain_graph: bool = False, targets=None):
+    """Send each root's gradient back through the graph.
+
+    roots     list of ((node, output number), gradient array)
+    targets   None: every leaf accumulates. Or a list of (node, output number): nothing accumulates, and the gradients
+              there are returned, in order, None where a target was not reached.
+    """
+    buffers: dict = {}  # what has come for each node
+    heap: list = []  # (-order, node) of those that are no leaves
+    for (node, slot), dy in roots:
+        _add(buffers, heap, node, slot, dy, False)
+    goals, above = (None, set()) if targets is None else frontier(roots, targets)
+    found: dict = {}
+    uses = _uses(roots) if modes.awaiting and goals is None else None
+    while heap:
+        node = heappop(heap)[1]
+        gradients = buffers.pop(node)
+        if node.hooks:
+            _run_hooks(node, gradients)
+        if goals is not None:
+            if node in goals:
+                found[node] = gradients
+            if node not in above:
+                continue
+        _step(node, gradients, buffers, heap)
+        if not retain_graph:
+            if node.op.light:
+                node.spent = True
+            else:
+                node.saved = node.watched = None
+        if uses is not None:
+            _let_go(node, uses, buffers)
+    for leaf in list(buffers):
+        gradients = buffers.pop(leaf)
+        if leaf.hooks:
+            _run_hooks(leaf, gradients)
+        if goals is None:
+            leaf.accumulate(gradients[0], gradients[1])
+        elif leaf in goals:
+            found[leaf] = gradients
+    return None if targets is None else [found[node][2 * slot] if node in found else None for node, slot in targets]
+
+
+def _uses(roots) -> dict:
+    """How many inputs of operations below the roots each leaf is."""
+    uses: dict = {}
+    seen = {node for (node, _), _ in roots}
+    pending = list(seen)
+    while pending:
+        for edge in pending.pop().edges:
+            if edge is None:
+                continue
+            if type(edge[0]) is Leaf:
+                uses[edge[0]] = uses.get(edge[0], 0) + 1
+            elif edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    for (node, _), _ in roots:
+        if type(node) is Leaf:
+            uses.pop(node, None)  # it waits for the end
+    return uses
+
+
+def _let_go(node, uses, buffers) -> None:
+    """Hand on the gradients of leaves that this node was the last to add to. Those that some node never reached wait."""
+    for edge in node.edges:
+        if edge is not None and type(edge[0]) is Leaf:
+            leaf = edge[0]
+            left = uses.get(leaf, 0) - 1
+            uses[leaf] = left
+            if left == 0 and leaf in buffers:
+                gradients = buffers.pop(leaf)
+                if leaf.hooks:
+                    _run_hooks(leaf, gradients)
+                leaf.accumulate(gradients[0], gradients[1])
+
+
+def frontier(roots, targets):
+    """The nodes of the targets, and those that lie on a way from a root to a target, strictly above it."""
+    goals = {node for node, _ in targets}
+    seen = {node for (node, _), _ in roots}
+    pending = list(seen)
+    while pending:
+        for edge in pending.pop().edges:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    above: set = set()
+    for node in sorted(seen, key=lambda node: node.order):  # what a node depends on has been decided before it
+        if any(edge is not None and (edge[0] in goals or edge[0] in above) for edge in node.edges):
+            above.add(node)
+    return goals, above
+
+
+def _run_hooks(node, gradients) -> None:
+    events.hooked("a gradient has a hook")
+    for slot, hooks in node.hooks.items():
+        shown = gradients[2 * slot]
+        if shown is None:
+            continue
+        for hook in list(hooks.values()):
+            shown = hook(shown)
+        if shown is not gradients[2 * slot]:  # a hook may have kept it: others are not to write there
+            gradients[2 * slot], gradients[2 * slot + 1] = shown._array.copy(order="K"), True
+
+
+def _step(node: Node, gradients, buffers, heap) -> None:
+    """Run one backward and pass its results on."""
+    if node.saved is None or node.watched:
+        node.check()
+    op = node.op
+    dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
+    if type(dxs) is not tuple:
+        dxs = (dxs,)
+    if anywhere.curious and modes.observer is not None:
+        dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
+        modes.observer.went_back(node, gradients[::2], dxs)
+    for edge, dx in zip(node.edges, dxs, strict=True):
+        if edge is not None and dx is not None:
+            _add(buffers, heap, edge[0], edge[1], dx, op.fresh)
+
+
+def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
+    """Add dy to what has come for (node, slot). A buffer is [gradient, owned] for each output, flat."""
+    if type(dy) is not np.ndarray:
+        dy = np.asarray(dy)  # a NumPy scalar cannot be added to in place
+    gradients = buffers.get(node)
+    if gradients is None:
+        gradients = buffers[node] = [None, False] * node.slots
+        if type(node) is not Leaf:
+            heappush(heap, (-node.order, node))
+    held, owned_too = gradients[2 * slot], gradients[2 * slot + 1]
+    if held is None:
+        gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
+        return
+    if held.size >= LARGE or (anywhere.curious and modes.observer is not None):  # a recording replays kernels without Python
+        gradients[2 * slot] = _sum(held, owned_too, dy, owned)
+    elif owned_too:
+        held += dy
+    elif held.flags.c_contiguous and dy.flags.c_contiguous:
+        gradients[2 * slot] = np.asarray(held + dy)
+    else:  # NumPy would decide otherwise in which order it lies
+        gradients[2 * slot] = np.asarray(kernels_of(held).arithmetic(np.add, held, dy))
+    gradients[2 * slot + 1] = True
+
+
+def _sum(held, held_owned: bool, dy, dy_owned: bool):
+    """held + dy by a kernel; large arrays in the memory of the one that nobody else holds: new memory costs half as much again.
+
+    Who watches must not change where it lies: later sums over it would have other last bits.
+    """
+    if held_owned:
+        out = held
+    else:
+        free = dy_owned and held.size >= LARGE
+        out = dy if free and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
+    made = np.asarray(kernels_of(held).arithmetic(np.add, held, dy, out))
+    if anywhere.curious and modes.observer is not None:
+        modes.observer.summed(held, dy, made)
+    return made

@@ -1,0 +1,58 @@
+"""Hooks of the user: how they are kept, whoever calls them (tensors, modules, optimizers), and how they are taken away."""
+
+import weakref
+from collections.abc import Callable
+
+from badak.core import events
+from badak.core.errors import KindError
+
+
+class RemovableHandle:
+    """What registering a hook gives back: `remove()` takes the hook away; as a context manager it does so at the end.
+
+    owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded anew.
+    """
+
+    next_id = 0
+
+    def __init__(self, hooks: dict, hook: object, prepend: bool = False, owner: object = None):
+        self.id, self._hooks = RemovableHandle.next_id, hooks
+        RemovableHandle.next_id += 1
+        self._owner = None if owner is None else weakref.ref(owner)
+        self._tell("a hook was registered")
+        others = dict(hooks) if prepend else {}
+        for key in others:
+            del hooks[key]
+        hooks[self.id] = hook
+        hooks.update(others)
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        self._hooks.pop(self.id, None)
+        self._tell("a hook was removed")
+
+    def __getstate__(self):
+        return self.id, self._hooks, self._owner and self._owner()
+
+    def __setstate__(self, state) -> None:
+        self.id, self._hooks, owner = state
+        self._owner = None if owner is None else weakref.ref(owner)
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+
+    def _tell(self, how: str) -> None:
+        owner = self._owner and self._owner()
+        if owner is not None:
+            events.redefined(owner, f"{how} at {type(owner).__name__}")
+
+    def __enter__(self) -> "RemovableHandle":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def function(hook: object) -> Callable:
+    """The hook itself, where it can be called."""
+    if callable(hook):
+        return hook
+    raise KindError(f"hook: expected a function; got {type(hook).__name__}", "pass the function itself, without calling it")

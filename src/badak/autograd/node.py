@@ -1,0 +1,99 @@
+"""The record of one operation that was run, and of what it depends on."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from badak.core.errors import GraphError, user_line
+from badak.core.modes import anywhere, modes
+
+_order = count()
+
+
+def now() -> int:
+    """A number between the `order` of what was made before and of what will be."""
+    return next(_order)
+
+
+class Version:
+    """Counts the in-place changes of one piece of memory; a tensor and its views share one."""
+
+    count = 0  # on the class: most memory is never changed, and half of its tensors get a counter
+    changed_by = ""
+
+    def bump(self, by: str) -> None:
+        self.count += 1
+        if anywhere.curious and modes.observer is not None:
+            modes.observer.bumped(by)
+            if modes.debug:
+                line = user_line()
+                by = f"{by} at {line}" if line else by
+        self.changed_by = by
+
+
+class Leaf:
+    """The end of a path: hands the whole gradient of one tensor to `accumulate(array, owned)`."""
+
+    __slots__ = ("accumulate", "order", "hooks", "__weakref__")
+    edges = ()
+    slots = 1
+    name = "leaf"
+
+    def __init__(self, accumulate: Callable[[Any, bool], None]):
+        self.accumulate = accumulate
+        self.order = next(_order)
+        self.hooks: dict[int, dict[int, Callable]] | None = None
+
+
+class Node:
+    """One run of an operation.
+
+    `edges[i]` leads to where input i came from: (node, output number), or None where no gradient is wanted.
+    `watched` holds (version, its count at the time, whose) for each saved array that belongs to a tensor: the number of an
+    input, or None for an output.
+    """
+
+    hooks: dict[int, dict[int, Callable]] | None = None
+    watched: list[tuple[Version, int, int | None]] | None = None
+    line = ""  # the user's, in debug mode
+    spent = False  # whether a gradient has gone through, where the op is `light`; else `saved` is None then
+
+    def __init__(self, op, saved, edges, slots: int = 1):
+        self.op, self.saved, self.edges, self.slots = op, saved, edges, slots
+        self.order = next(_order)
+
+    @property
+    def name(self) -> str:
+        return self.op.name
+
+    def check(self) -> None:
+        """Raise where this node can no longer give the right gradient."""
+        if self.saved is None:
+            raise GraphError(
+                f"Trying to backward through the graph a second time: {self._where()} has already given its gradient "
+                "and freed what it had saved",
+                "compute the loss again, or call backward(retain_graph=True) the first time",
+                code=24,
+            )
+        for version, then, number in self.watched or ():
+            if version.count != then:
+                cause = (
+                    f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"input {number} of {self._where()} is at version {version.count}, expected version {then}; "
+                    f"it was overwritten by {version.changed_by}"
+                )
+                if number is None:
+                    cause = (
+                        f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+                        f"output of {self._where()} is at version {version.count}, expected version {then}; "
+                        f"it was overwritten by {version.changed_by}"
+                    )
+                raise GraphError(
+                    cause,
+                    "use the out-of-place form there (y = y + 1 instead of y += 1)"
+                    + ("" if modes.debug else "; BADAK_DEBUG=1 names your lines"),
+                    code=20,
+                )
+
+    def _where(self) -> str:
+        return f"{self.name} ({self.line})" if self.line else self.name

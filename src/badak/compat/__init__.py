@@ -1,0 +1,1 @@
+"""What programs written for another library find here: `compat/torch/` for PyTorch's."""

@@ -1,0 +1,89 @@
+"""autocast: the block in which products are computed in a 16-bit type, and losses in float32."""
+
+import functools
+
+from badak.core.errors import ArgumentError, warn_once
+from badak.core.modes import anywhere, modes
+from badak.tensor import Tensor, dtypes
+from badak.tensor.casting import Casting
+
+_DEFAULTS = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
+_HALVES = (dtypes.bfloat16, dtypes.float16)
+
+
+class autocast:  # noqa: N801  (PyTorch's name)
+    """A block or function in which products take and give `dtype`, bfloat16 on the CPU: see `tensor/casting.py`.
+
+    For a device that is not there it switches itself off, as in PyTorch.
+    """
+
+    def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
+        if not isinstance(device_type, str):
+            raise ArgumentError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`", "autocast('cpu')")
+        device_type = dtypes.device(device_type).type  # which refuses what is no name of a device
+        self.device = device_type
+        self.fast_dtype = dtype if dtype is not None else _DEFAULTS.get(device_type, dtypes.float16)
+        self._enabled, self._keep = bool(enabled) and device_type == "cpu", cache_enabled is not False
+        if self._enabled and self.fast_dtype not in _HALVES:
+            if self.fast_dtype is not dtypes.float32:
+                warn_once("autocast", f"autocast on the CPU knows bfloat16 and float16, not {self.fast_dtype}: it is off")
+            self._enabled = False
+        self._before: list = []
+
+    def __enter__(self):
+        self._before.append(modes.casting)
+        if self.device == "cpu":
+            inner = self._enabled and modes.casting is not None and modes.casting.kind is self.fast_dtype
+            if not inner:  # a block within one of its kind goes on with what was cast there
+                modes.casting = Casting(self.fast_dtype, self._keep) if self._enabled else None
+        anywhere.casting += 1
+        return self
+
+    def __exit__(self, *error):
+        modes.casting = self._before.pop()
+        anywhere.casting -= 1
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def decorated(*args, **kwargs):
+            with autocast(self.device, self.fast_dtype, self._enabled, self._keep):
+                return function(*args, **kwargs)
+
+        return decorated
+
+
+def custom_fwd(fwd=None, *, device_type: str = "cuda", cast_inputs=None):
+    """The decorator of a Function's forward: with cast_inputs, its tensors come in that dtype and autocast is off within."""
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(*args, **kwargs):
+        if cast_inputs is None or not is_autocast_enabled(device_type):
+            return fwd(*args, **kwargs)
+        args = [x.to(cast_inputs) if isinstance(x, Tensor) and x.is_floating_point() else x for x in args]
+        with autocast(device_type, enabled=False):
+            return fwd(*args, **kwargs)
+
+    return forward
+
+
+def custom_bwd(bwd=None, *, device_type: str = "cuda"):
+    """The decorator of a Function's backward under autocast: the function itself."""
+    return bwd if bwd is not None else lambda function: function
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether autocast does anything for that device: for the CPU."""
+    return device_type == "cpu"
+
+
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Whether this stands within a block of autocast; of the one for CUDA unless a device is named, which is never open."""
+    return device_type == "cpu" and modes.casting is not None
+
+
+def get_autocast_dtype(device_type: str):
+    """The dtype that autocast uses there."""
+    within = modes.casting if device_type == "cpu" else None
+    return _DEFAULTS.get(device_type, dtypes.float16) if within is None else within.kind

@@ -1,0 +1,152 @@
+"""Checkpoints of activations: what a block computed inside is forgotten, and computed again when its gradient is wanted."""
+
+import weakref
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from badak.autograd import enable_grad, is_grad_enabled, node
+from badak.autograd.node import Node
+from badak.compat.torch.pytree import tree_flatten
+from badak.core import events
+from badak.core.errors import GraphError, KindError
+from badak.ops.op import Saved
+from badak.tensor import Tensor
+from badak.tensor.dtypes import check_device
+from badak.tensor.random import fork_rng, get_rng_state, set_rng_state
+
+
+class _Forgotten(Saved):
+    """What an operation had saved for its backward. Who asks for it lets the whole block compute again."""
+
+    def __init__(self, needs: tuple[bool, ...], block: "_Block"):
+        super().__init__(needs)
+        self._block = block
+
+    def __getattr__(self, name: str) -> Any:
+        block = self.__dict__.pop("_block", None)
+        if block is not None:
+            block.compute_again()
+            return getattr(self, name)
+        if "_inner" in self.__dict__:  # a checkpoint within this one has forgotten it again
+            return getattr(self._inner, name)
+        raise AttributeError(name)
+
+
+class _Block:
+    """One call of a checkpoint: its graph stays as it is, what the nodes had saved goes, and comes back when it is asked for."""
+
+    def __init__(self, run: Callable, args: tuple, keep_state: bool):
+        self.run, self.args = run, args
+        self.state = get_rng_state() if keep_state else None
+        self.names: list[str] = []
+        self.forgotten: list = []  # a weak reference for each node; the graph holds them
+
+    def compute(self) -> Any:
+        start = node.now()
+        made = self.run(*self.args)
+        for each in _nodes_since(start, made):
+            self.names.append(each.name)
+            if type(each.saved) is Saved or type(each.saved) is _Forgotten:
+                each.saved = _Forgotten(each.saved.needs, self)
+            self.forgotten.append(weakref.ref(each.saved))
+        return made
+
+    def compute_again(self) -> None:
+        """Give every node that still waits what it had saved."""
+        args = [a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in self.args]
+        with enable_grad(), fork_rng() if self.state is not None else nullcontext():
+            if self.state is not None:
+                set_rng_state(self.state)  # the same dropout as the first time
+            start = node.now()
+            nodes = _nodes_since(start, self.run(*args))
+        if [each.name for each in nodes] != self.names:
+            raise GraphError(
+                f"checkpoint: the function did other operations when it was computed again: {_first_other(self.names, nodes)}",
+                "a function that does the same each time it is called with the same arguments",
+            )
+        for reference, each in zip(self.forgotten, nodes):
+            forgotten = reference()
+            if type(forgotten) is _Forgotten:
+                forgotten.__dict__.pop("_block", None)
+                forgotten.__dict__.update({"_inner": each.saved} if type(each.saved) is _Forgotten else vars(each.saved))
+
+
+def _nodes_since(start: int, made: Any) -> list[Node]:
+    """The nodes made since then that lead to these outputs, in the order in which they were made."""
+    pending = [y._edge()[0] for y in tree_flatten(made)[0] if isinstance(y, Tensor) and y.requires_grad]
+    found: set = set()
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Node) and each.order > start and each not in found:
+            found.add(each)
+            pending += [edge[0] for edge in each.edges if edge is not None]
+    return sorted(found, key=lambda each: each.order)
+
+
+def _first_other(names: list[str], nodes: list[Node]) -> str:
+    again = [each.name for each in nodes]
+    at = next((i for i, pair in enumerate(zip(names, again)) if pair[0] != pair[1]), min(len(names), len(again)))
+    before, after = (part[at] if at < len(part) else "nothing" for part in (names, again))
+    return f"{after} in the place of {before}"
+
+
+def checkpoint(
+    function,
+    *args,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    context_fn=None,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs,
+):
+    """function(*args, **kwargs), whose inner activations are not kept but computed again in backward.
+
+    The numbers and gradients are those of the plain call, dropout included unless preserve_rng_state=False. `use_reentrant`
+    chooses between two ways to them in PyTorch; here there is one, which does all that the second does.
+    """
+    if not callable(function):
+        raise KindError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
+    if not is_grad_enabled():
+        return function(*args, **kwargs)
+    events.hooked("a checkpoint computes its block again")
+    return _Block(lambda *inner: function(*inner, **kwargs), args, preserve_rng_state).compute()
+
+
+def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, **kwargs):  # noqa: A002
+    """The functions one after the other, in `segments` checkpoints."""
+    functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = -(-len(functions) // segments)
+    for start in range(0, len(functions), size):
+        part = functions[start : start + size]
+
+        def run(x, part=part):
+            for function in part:
+                x = function(x)
+            return x
+
+        input = checkpoint(run, input, **kwargs)  # noqa: A001
+    return input
+
+
+def set_checkpoint_debug_enabled(enabled):
+    """Accepted; there is nothing more to say about a checkpoint."""
+    return nullcontext()
+
+
+def noop_context_fn():
+    """Two contexts that do nothing."""
+    return nullcontext(), nullcontext()
+
+
+def get_device_states(*args) -> tuple[list[int], list[Tensor]]:
+    """Accelerators among the tensors, and the states of their generators: two empty lists, for there is only the CPU."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None) -> None:
+    """Give accelerators their states back. Raises DeviceError where there is one to give."""
+    for device, _ in zip(devices, states):
+        check_device(f"cuda:{device}")

@@ -1,0 +1,51 @@
+"""`torch.testing._internal.common_utils`, of which other projects' tests take `TestCase`."""
+
+import unittest
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from badak.compat.torch.testing import assert_close
+from badak.tensor import Tensor
+
+_LEAVES = (Tensor, np.ndarray, bool, int, float, complex)
+
+
+class TestCase(unittest.TestCase):
+    """unittest's, whose assertEqual compares tensors, and what holds them, as `testing.assert_close` does; NaN equals NaN."""
+
+    def assertEqual(  # noqa: N802  (unittest's name)
+        self,
+        x: Any,
+        y: Any,
+        msg: Any = None,
+        *,
+        atol: float | None = None,
+        rtol: float | None = None,
+        equal_nan: bool = True,
+        exact_dtype: bool = True,
+        exact_device: bool = False,
+        exact_stride: bool = False,
+    ) -> None:
+        """Fail unless x and y are equal, their tensors up to atol and rtol (chosen by the dtype where they are left out)."""
+        options: dict[str, Any] = dict(equal_nan=equal_nan, exact_dtype=exact_dtype, exact_stride=exact_stride)
+        options |= dict(atol=atol, rtol=rtol, exact_device=exact_device)
+        if isinstance(x, Mapping) and isinstance(y, Mapping):
+            super().assertEqual(set(x), set(y), msg)
+            for key in x:
+                self.assertEqual(x[key], y[key], msg, **options)
+        elif all(isinstance(each, Sequence) and not isinstance(each, str | bytes) for each in (x, y)):
+            super().assertEqual(len(x), len(y), msg)
+            for one, other in zip(x, y):
+                self.assertEqual(one, other, msg, **options)
+        elif isinstance(x, _LEAVES) and isinstance(y, _LEAVES):
+            assert_close(
+                x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=exact_device, check_dtype=exact_dtype,
+                check_stride=exact_stride, msg=msg,
+            )  # fmt: skip
+        else:
+            super().assertEqual(x, y, msg)
+
+
+run_tests = unittest.main

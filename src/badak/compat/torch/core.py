@@ -1,0 +1,108 @@
+"""`torch._C`, `torch.utils._python_dispatch`: the few names of PyTorch's compiled core that libraries mention; badak has no such
+core and no dispatcher."""
+
+from typing import Any
+
+from badak.core.errors import MissingError
+from badak.core.public_api import door as _door
+from badak.tensor import Generator as Generator
+from badak.tensor import Size as Size
+from badak.tensor import device as device
+from badak.tensor import dtype as dtype
+
+
+class _Keys:
+    """Dispatch keys by name: DispatchKey.AutocastCPU."""
+
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return name
+
+
+DispatchKey = _Keys()
+
+
+class _None:
+    """What compiled code or a tracer would make: a name for annotations and isinstance; nothing is one."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        name = type(self).__name__
+        raise MissingError(f"{name}: badak traces nothing, so that none can be made", "use Python's own numbers")
+
+
+class Graph(_None):
+    """A traced program."""
+
+
+class Value(_None):
+    """A value in a traced program."""
+
+
+class Node(_None):
+    """A step of a traced program."""
+
+
+class SymInt(_None):
+    """A size that is not known yet."""
+
+
+class SymFloat(_None):
+    """A float that is not known yet."""
+
+
+class SymBool(_None):
+    """A truth that is not known yet."""
+
+
+class DispatchKeySet(frozenset):
+    """A set of dispatch keys: badak calls functions directly, so no key is ever looked at."""
+
+    def __new__(cls, key: Any = ()):
+        return frozenset.__new__(cls, (key,) if isinstance(key, str) else key)
+
+    def has(self, key: str) -> bool:
+        """Whether the key is one of them."""
+        return key in self
+
+    def __or__(self, other: Any) -> "DispatchKeySet":
+        return DispatchKeySet(frozenset.__or__(self, other))
+
+
+class _ExcludeDispatchKeyGuard:
+    """A block in which some dispatch keys do not count: none does anywhere."""
+
+    def __init__(self, keys: Any):
+        self.keys = keys
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: Any) -> None:
+        return None
+
+
+def is_traceable_wrapper_subclass(t: Any) -> bool:
+    """False: no class of tensors here keeps others inside, to be computed with in its place."""
+    return False
+
+
+def _get_tracing_state() -> None:
+    """None: nothing is traced."""
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing is logged."""
+
+
+def _get_privateuse1_backend_name() -> str:
+    """PyTorch's word where nobody has renamed it."""
+    return "privateuseone"
+
+
+def _cuda_getDeviceCount() -> int:  # noqa: N802  (PyTorch's name)
+    """0."""
+    return 0
+
+
+__getattr__ = _door("badak._C")

@@ -1,0 +1,79 @@
+"""Devices that are not there. Asking whether they are is answered; asking for work of them is an error."""
+
+from types import SimpleNamespace
+from typing import NoReturn
+
+from badak.core.errors import DeviceError
+from badak.tensor import device
+from badak.tensor.dtypes import check_device, entered
+
+
+class OutOfMemoryError(RuntimeError):
+    """PyTorch's error of a full GPU. badak never raises it; a program may catch it."""
+
+
+def refuse(name: str) -> NoReturn:
+    """Raise: `name` needs a device that badak does not have."""
+    raise DeviceError(f"{name}: badak computes on the CPU and has no such device", "ask is_available() before")
+
+
+def nothing(*args, **kwargs) -> None:
+    """Accept the call: without the device there is nothing to do."""
+
+
+def refusing(name: str):
+    """A function that raises as `refuse` does."""
+
+    def refused(*args, **kwargs) -> NoReturn:
+        refuse(name)
+
+    return refused
+
+
+def _absent(name: str, **more: object) -> SimpleNamespace:
+    """The namespace of a device that is not there."""
+    return SimpleNamespace(
+        is_available=lambda: False,
+        is_initialized=lambda: False,
+        device_count=lambda: 0,
+        manual_seed=nothing,
+        manual_seed_all=nothing,
+        seed=nothing,
+        empty_cache=nothing,
+        synchronize=refusing(f"{name}.synchronize"),
+        **{call: refusing(f"{name}.{call}") for call in ("current_device", "set_device", "get_device_properties")},
+        **more,
+    )
+
+
+mps = _absent("mps", current_allocated_memory=lambda: 0, driver_allocated_memory=lambda: 0)
+xpu = _absent("xpu", is_bf16_supported=lambda: False)
+accelerator = _absent(
+    "accelerator",
+    current_accelerator=lambda check_available=False: None,
+    set_device_index=refusing("accelerator.set_device_index"),
+    set_device_idx=refusing("accelerator.set_device_idx"),
+    current_device_index=refusing("accelerator.current_device_index"),
+)
+cpu = SimpleNamespace(
+    is_available=lambda: True,
+    device_count=lambda: 1,
+    current_device=lambda: "cpu",
+    synchronize=nothing,
+    set_device=nothing,
+)
+
+
+def _enter(self: device) -> device:
+    """`with torch.device("meta"):` makes new tensors without memory, `with torch.device("cpu"):` is as everywhere."""
+    if self.type != "meta":
+        check_device(self)
+    entered.append(self)
+    return self
+
+
+def _exit(self: device, *error) -> None:
+    entered.pop()
+
+
+device.__enter__, device.__exit__ = _enter, _exit  # type: ignore[attr-defined]

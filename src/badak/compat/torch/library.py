@@ -1,0 +1,192 @@
+"""`torch.library`: a program gives functions the names of operators, by which `torch.ops` calls them (`operators.py`)."""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from badak.compat.torch.operators import OPERATORS, Operator
+from badak.core.errors import ArgumentError, MissingError, StateError
+
+_KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "xpu": "XPU", "mps": "MPS", "types": "default"}
+
+
+def _named(qualname: Any) -> Operator:
+    """The operator of that name, or of that definition."""
+    name = qualname._qualname if isinstance(qualname, Operator | CustomOpDef) else str(qualname)
+    name = name.removesuffix(".default")
+    if name not in OPERATORS:
+        raise StateError(f"operator {name} does not exist", "torch.library.define or custom_op first")
+    return OPERATORS[name]
+
+
+def _split(name: str) -> str:
+    if name.count("::") != 1 or not all(name.split("::")):
+        raise ArgumentError(f"Expected the operator's name to be of the form 'namespace::name'; got {name!r}", "'mylib::my_op'")
+    return name
+
+
+# ---------------------------------------------------------------------- PyTorch's functions
+
+
+class CustomOpDef:
+    """What `custom_op` gives: the operator, to be called and to be added to."""
+
+    def __init__(self, operator: Operator, fn: Callable, mutates_args: Any = ()):
+        self._operator, self._qualname, self._init_fn, self.mutates_args = (
+            operator,
+            operator._qualname,
+            fn,
+            mutates_args,
+        )
+        self.__name__, self.__doc__ = operator.__name__, fn.__doc__
+
+    def __call__(self, *args, **kwargs):
+        return self._operator(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    def register_kernel(self, device_types, fn: Callable | None = None, /):
+        """The kernel for these devices."""
+        return register_kernel(self._qualname, device_types, fn)
+
+    def register_fake(self, fn: Callable, /) -> Callable:
+        """What gives shapes without values: kept."""
+        return register_fake(self._qualname, fn)
+
+    def register_autograd(self, backward: Callable, /, *, setup_context: Callable | None = None) -> None:
+        """backward(ctx, *grads) gives one gradient for each argument; setup_context(ctx, inputs, output) saves for it."""
+        register_autograd(self._qualname, backward, setup_context=setup_context)
+
+    def register_vmap(self, func: Callable | None = None):
+        """A batching rule: kept."""
+        return register_vmap(self._qualname, func)
+
+
+def custom_op(
+    name: str,
+    fn: Callable | None = None,
+    /,
+    *,
+    mutates_args: Any = (),
+    device_types: Any = None,
+    schema: str | None = None,
+    tags: Any = None,
+):
+    """Make a function the operator "namespace::name", or the decorator that does. Called as torch.ops.namespace.name too."""
+    _split(name)
+
+    def made(function: Callable) -> CustomOpDef:
+        parameters = inspect.signature(function) if schema is None else _parameters(schema)
+        operator = OPERATORS[name] = Operator(name, parameters)  # a second definition takes the place of the first
+        register_kernel(name, "default" if device_types is None else device_types, function)
+        return CustomOpDef(operator, function, mutates_args)
+
+    return made if fn is None else made(fn)
+
+
+triton_op = custom_op
+
+
+def register_kernel(op: Any, device_types: Any, func: Callable | None = None, /, *, lib=None):
+    """Register the kernel of an operator for a device ("cpu"), several, or all (None, "default"); or the decorator."""
+    operator = _named(op)
+    kinds = (device_types,) if isinstance(device_types, str | None) else tuple(device_types)
+
+    def made(function: Callable) -> Callable:
+        for kind in kinds:
+            operator._kernels["default" if kind is None else _KEYS.get(kind, kind)] = function
+        return function
+
+    return made if func is None else made(func)
+
+
+impl = register_kernel
+
+
+def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable | None = None, lib=None) -> None:
+    """Register the formula of an operator's backward, in the form of an autograd Function's two methods."""
+    _named(op)._formula = backward, setup_context
+
+
+def _kept(op: Any, func: Callable | None = None, /, *, lib=None, **options):
+    """Accept what badak never calls. The operator may come later, or never, as in PyTorch."""
+    _split(op if isinstance(op, str) else op._qualname)
+    return (lambda function: function) if func is None else func
+
+
+register_fake = register_vmap = impl_abstract = register_torch_dispatch = _kept
+
+
+def define(qualname: str, schema: str, *, lib=None, tags=()) -> None:
+    """Declare the operator "namespace::name" with the schema "(Tensor x, int n=1) -> Tensor"; kernels come with impl."""
+    OPERATORS[_split(qualname)] = Operator(qualname, _parameters(schema))
+
+
+def _parameters(schema: str) -> inspect.Signature:
+    """The parameters of a schema, with their defaults."""
+    inner = re.match(r"[^(]*\((.*)\)\s*->", schema, re.DOTALL)
+    if inner is None:
+        raise ArgumentError(f"expected a schema such as '(Tensor x) -> Tensor'; got {schema!r}", "name the arguments")
+    found: list[inspect.Parameter] = []
+    named = False
+    depth = 0
+    parts = [""]
+    for letter in inner[1]:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    for part in filter(None, map(str.strip, parts)):
+        if part == "*":
+            named = True
+            continue
+        left, equals, value = part.partition("=")
+        default = _literal(value) if equals else inspect.Parameter.empty
+        kind = inspect.Parameter.KEYWORD_ONLY if named else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        found.append(inspect.Parameter(left.split()[-1], kind, default=default))
+    return inspect.Signature(found)
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return text.strip()  # a word such as contiguous_format
+
+
+class Library:
+    """Operators of one namespace: `Library("mylib", "DEF")` declares them, `Library("mylib", "IMPL", "CPU")` gives kernels."""
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = ""):
+        if kind not in ("DEF", "FRAGMENT", "IMPL"):
+            raise ArgumentError(f"Unsupported library kind: {kind}", '"DEF", "FRAGMENT" or "IMPL"')
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags=()) -> str:
+        """Declare "name(Tensor x) -> Tensor"; the name."""
+        name = schema.partition("(")[0].strip()
+        define(f"{self.ns}::{name}", schema)
+        return name
+
+    def impl(self, op_name: Any, fn: Callable, dispatch_key: str = "", **options) -> None:
+        """The kernel of an operator for a dispatch key."""
+        name = op_name._qualname if isinstance(op_name, Operator) else op_name
+        name = name if "::" in name else f"{self.ns}::{name}"
+        register_kernel(name, dispatch_key or self.dispatch_key or "CompositeImplicitAutograd", fn)
+
+    def _destroy(self) -> None:
+        """The operators stay."""
+
+
+def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: str | None = None) -> NoReturn:
+    """Raises MissingError: badak keeps Python's signatures."""
+    raise MissingError("infer_schema: badak's operators keep Python's signatures", "inspect.signature(function)")
+
+
+def opcheck(op: Any, args: tuple, kwargs: dict | None = None, **options) -> NoReturn:
+    """Raises MissingError."""
+    raise MissingError("opcheck: badak does not trace operators", "torch.autograd.gradcheck checks a formula")

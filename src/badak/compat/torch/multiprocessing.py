@@ -1,0 +1,43 @@
+"""`torch.multiprocessing`: Python's multiprocessing. Tensors travel between processes by pickle."""
+
+from multiprocessing import *  # noqa: F403  (PyTorch re-exports Python's whole module too)
+from typing import Any
+
+from badak.core.errors import ArgumentError, MissingError
+from badak.core.public_api.table import reach
+
+_sharing = ["file_descriptor"]
+
+
+def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
+    """fn(rank, *args) on nprocs ranks of this machine, as under `badak launch`; fn(0, *args) for one, in this process.
+
+    Raises ArgumentError below one, MissingError for join=False, and what `badak.distributed.launch.spawned` raises.
+    """
+    if nprocs == 1:
+        return fn(0, *args)
+    if nprocs < 1:
+        raise ArgumentError(
+            f"multiprocessing.spawn: nprocs={nprocs} starts nothing", "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
+        )
+    if not join:
+        raise MissingError("multiprocessing.spawn: badak waits for the processes that it starts, join=False does not", "join=True")
+    return reach("badak.distributed.launch.spawned").spawn(fn, args, nprocs)
+
+
+start_processes = spawn
+
+
+def get_all_sharing_strategies() -> set[str]:
+    """The ways in which PyTorch shares memory; badak sends the bytes."""
+    return {"file_descriptor", "file_system"}
+
+
+def get_sharing_strategy() -> str:
+    """What set_sharing_strategy was given."""
+    return _sharing[0]
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Remember it; badak sends the bytes."""
+    _sharing[0] = new_strategy

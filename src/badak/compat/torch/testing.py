@@ -1,0 +1,159 @@
+"""`torch.testing`: whether two tensors are close, told as PyTorch tells it, and tensors to try things on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from badak.core.errors import ArgumentError, KindError
+from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, repeat_interleave, view_as_complex
+
+_TOLERANCES = {  # rtol, atol; of everything else 0
+    "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7),
+}  # fmt: skip
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: Any = None,
+) -> None:
+    """Raise AssertionError unless |actual - expected| <= atol + rtol |expected| everywhere; numbers, sequences and dicts too.
+
+    rtol and atol, both or none, are chosen by the dtype: 1.3e-6 and 1e-5 for float32. equal_nan: NaN is close to NaN.
+    """
+    if (rtol is None) != (atol is None):
+        raise ArgumentError("rtol and atol must both be specified or both be unspecified", "assert_close(a, b, rtol=0, atol=1e-6)")
+    tolerances = None if rtol is None or atol is None else (rtol, atol)
+    told = _told(actual, expected, (tolerances, equal_nan, check_dtype, check_stride, check_device), "")
+    if told:
+        raise AssertionError(told if msg is None else msg(told) if callable(msg) else msg)
+
+
+assert_allclose = assert_close
+
+
+def _told(actual: Any, expected: Any, rules: tuple, place: str) -> str:
+    """What is wrong, "" where nothing is."""
+    where = f"\n\nThe failure occurred for item {place}" if place else ""
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        if set(actual) != set(expected):
+            lost, more = sorted(set(expected) - set(actual), key=str), sorted(set(actual) - set(expected), key=str)
+            return (
+                "The keys of the mappings do not match:\n"
+                f"Missing keys in the actual mapping: {lost}\nAdditional keys in the actual mapping: {more}{where}"
+            )
+        pairs: Any = ((f"{place}[{key!r}]", actual[key], expected[key]) for key in actual)
+        return next(filter(None, (_told(a, b, rules, at) for at, a, b in pairs)), "")
+    if _is_sequence(actual) and _is_sequence(expected):
+        if len(actual) != len(expected):
+            return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
+        pairs = ((f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(actual, expected)))
+        return next(filter(None, (_told(a, b, rules, at) for at, a, b in pairs)), "")
+    if actual is None or expected is None:
+        return "" if actual is expected else f"None mismatch: {actual} is not {expected}{where}"
+    if isinstance(actual, bool) and isinstance(expected, bool):
+        return "" if actual == expected else f"Booleans mismatch: {actual} is not {expected}{where}"
+    found = _differ(actual, expected, rules)
+    return found + where if found else ""
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _differ(actual: Any, expected: Any, rules: tuple) -> str:
+    tolerances, equal_nan, check_dtype, check_stride, check_device = rules
+    if _is_sequence(actual) or _is_sequence(expected) or isinstance(actual, str | Mapping) or isinstance(expected, str | Mapping):
+        raise KindError(
+            f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.",
+            "two tensors, two numbers, two sequences or two mappings",
+        )
+    single = not isinstance(actual, Tensor | np.ndarray) and not isinstance(expected, Tensor | np.ndarray)
+    a, b = as_tensor(actual), as_tensor(expected)
+    for name, compared in (("shape", True), ("device", check_device), ("dtype", check_dtype), ("stride()", check_stride)):
+        x, y = (t.stride() if name == "stride()" else getattr(t, name) for t in (a, b))
+        if compared and x != y and not (name == "dtype" and single):
+            return f"The values for attribute '{name}' do not match: {x} != {y}."
+    if a.is_meta or b.is_meta:
+        return ""
+    names = ["float64" if single and t.is_floating_point() else t.dtype.name for t in (a, b)]
+    rtol, atol = tolerances or [max(pair) for pair in zip(*(_TOLERANCES.get(name, (0.0, 0.0)) for name in names))]
+    x, y = (t.detach()._array.astype(_wide(a, b)) for t in (a, b))
+    with np.errstate(all="ignore"):
+        close = (x == y) | (np.abs(x - y) <= atol + rtol * np.abs(y)) & np.isfinite(y)
+        if equal_nan:
+            close |= np.isnan(x) & np.isnan(y)
+        return "" if close.all() else _mismatch(x, y, close, rtol, atol, not close.ndim)
+
+
+def _wide(a: Tensor, b: Tensor) -> Any:
+    if a.is_complex() or b.is_complex():
+        return np.complex128
+    floats = a.is_floating_point() or b.is_floating_point()
+    return np.float64 if floats else np.int64
+
+
+def _mismatch(x: np.ndarray, y: np.ndarray, close: np.ndarray, rtol: float, atol: float, single: bool) -> str:
+    what = "equal" if rtol == atol == 0 else "close"
+    off = np.abs(x - y)
+    share = np.where(x == y, 0.0, off / np.abs(y))
+    if x.dtype.kind == "i" and x.ndim:
+        share = share.astype(np.float32)
+    up_to = [f" (up to {tolerance} allowed)" if what == "close" else "" for tolerance in (atol, rtol)]
+    if single:
+        return (
+            f"Scalars are not {what}!\n\nExpected {y.item()} but got {x.item()}.\nAbsolute difference: {off.item()}{up_to[0]}\n"
+            f"Relative difference: {share.item()}{up_to[1]}"
+        )
+    wrong = int((~close).sum())
+    lines = [f"Tensor-likes are not {what}!\n\nMismatched elements: {wrong} / {close.size} ({wrong / close.size:.1%})"]
+    for word, values, note in (("absolute", off, up_to[0]), ("relative", share, up_to[1])):
+        at = np.unravel_index(int(np.argmax(np.where(close, -1.0, values))), values.shape)
+        index = f" at index {tuple(int(i) for i in at)}" if values.ndim else ""
+        lines.append(f"Greatest {word} difference: {values[at].item()}{index}{note}")
+    return "\n".join(lines)
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: dtypes.dtype,
+    device: Any = None,
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of numbers drawn evenly from [low, high): by default -9 to 9 for floats, -9 to 10 for integers, 0 to 2 for bools."""
+    sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    kind = dtypes.to_dtype(dtype)
+    if kind.kind == "bool":
+        made = randint(0 if low is None else int(low), 2 if high is None else int(high), sizes, dtype=kind, device=device)
+    elif kind.kind in ("int", "uint"):
+        least = 0 if kind.kind == "uint" else -9
+        made = randint(least if low is None else int(low), 10 if high is None else int(high), sizes, dtype=kind, device=device)
+    else:
+        start, stop = -9.0 if low is None else low, 9.0 if high is None else high
+        if start >= stop:
+            raise ArgumentError(f"make_tensor: expected low < high; got {start} and {stop}", "low=0, high=1")
+        real = kind.to_real()
+        made = empty((*sizes, 2) if kind.is_complex else sizes, dtype=real, device=device).uniform_(start, stop)
+        made = view_as_complex(made) if kind.is_complex else made
+    if noncontiguous and made.numel() > 1:
+        made = repeat_interleave(made, 2, dim=-1)[..., ::2]
+    if exclude_zero:
+        tiny = dtypes.finfo(kind.to_real()).tiny if kind.is_floating_point or kind.is_complex else 1
+        made = made.masked_fill(made == 0, tiny)
+    return made.requires_grad_() if requires_grad else made

@@ -1,0 +1,10 @@
+"""Recording a step and replaying it without its Python: what stands behind badak.compile. docs/compile.md tells it whole.
+
+Reading order: compiled.py, plan.py, recorder.py, entries.py, native.py; origins.py says how arrays are named, surroundings.py
+and guards.py what must not change unseen, check.py how replays are compared with running.
+"""
+
+from badak.compiler.compiled import Compiled as Compiled
+from badak.core.public_api import door as _door
+
+__getattr__ = _door(__name__, like="badak.compat.torch.compiler")  # torch.compiler

@@ -1,0 +1,223 @@
+"""What goes into a recorded step."""
+
+import copy
+import dataclasses
+import weakref
+from typing import Any
+
+import numpy as np
+
+from badak.compiler.origins import owner_of
+from badak.core.modes import modes
+from badak.tensor import Tensor
+
+_SCATTERED = 1 << 20  # bytes that an argument may reach over without filling an eighth of them
+_NUMBERS = (int, float, complex, bool, str, bytes, type(None))
+
+
+class Arguments:
+    """The arguments of a call: the tensors among them, and a key that says what they are apart from the tensors' values.
+
+    Containers and dataclasses are taken apart. A tensor that requires a gradient, a module and any other object is part of
+    the key as the very object that it is.
+    """
+
+    def __init__(self, args, kwargs):
+        self.tensors: list[Tensor] = []  # that vary from call to call
+        self.objects: list = []  # that go by their identity
+        self.trouble = ""  # why a call with these cannot be replayed
+        self.args, self.kwargs = args, kwargs
+        self._places: dict = {}  # id of a tensor or a container: its number, so that what is given twice stays one
+        self.key = self._key(args), self._key(kwargs), modes.grad, modes.inference
+        self.simple = not kwargs and len(self.tensors) == len(args) == len(self._places)
+
+    def _key(self, value) -> Any:
+        kind = type(value)
+        if kind is float:
+            return kind, value.hex()  # which tells 0.0 from -0.0, and knows nan
+        if kind in _NUMBERS:
+            return kind, value
+        if kind is not tuple and kind is not dict or value:
+            if id(value) in self._places:
+                return "again", self._places[id(value)]
+            if kind is not tuple and (value is not self.args and value is not self.kwargs):
+                self._places[id(value)] = len(self._places)
+        if _varies(value):
+            self.tensors.append(value)
+            array = value._array
+            flags = array.flags
+            return array.shape, array.dtype, None if flags.c_contiguous else array.strides, flags.writeable
+        parts = _parts(value)
+        if parts is not None:
+            return kind, tuple([(self._key(name), self._key(part)) for name, part in parts])
+        if isinstance(value, np.ndarray):
+            self.trouble = self.trouble or "an argument is an array of NumPy, whose values it may read: badak.from_numpy(array)"
+        if isinstance(value, set | frozenset):
+            if all(type(part) in _NUMBERS for part in value):
+                return kind, frozenset(map(self._key, value))
+            self.trouble = self.trouble or "an argument is a set of more than numbers and texts"
+        self.objects.append(value)
+        return kind, id(value), _Itself(value)
+
+    def on(self, tensors):
+        """(args, kwargs) with these tensors in the places of the others; containers are new ones."""
+        self._used: list = []  # (the caller's container, the one that the step was given)
+        made = {id(mine): given for mine, given in zip(self.tensors, tensors)}
+        return self._replaced(self.args, made), self._replaced(self.kwargs, made)
+
+    def _replaced(self, value, made):
+        if id(value) in made:
+            return made[id(value)]
+        parts = _parts(value)
+        if parts is None or type(value) in _NUMBERS:
+            return value
+        twin = _with_parts(value, [part if name is None else self._replaced(part, made) for name, part in parts])
+        if type(value) is not tuple:
+            made[id(value)] = twin
+            self._used.append((value, twin))
+        return twin
+
+    def give_back(self, tensors) -> bool:
+        """Do to the caller's containers what the step did to those that it was given; whether it did anything."""
+        mine = {id(given): x for given, x in zip(tensors, self.tensors)}
+        mine |= {id(twin): value for value, twin in self._used}
+        changed = False
+        for value, twin in self._used:
+            before = [(name, part) for name, part in _parts(value)]
+            now = [(name, mine.get(id(part), _back(part, mine))) for name, part in _parts(twin)]
+            if [(name, id(part)) for name, part in before if not isinstance(part, tuple)] != [
+                (name, id(part)) for name, part in now if not isinstance(part, tuple)
+            ]:
+                changed = True
+                _set_parts(value, now)
+        return changed
+
+    def own(self, result, tensors, aliases):
+        """The result of a step that was given these tensors, with the caller's own in it.
+
+        They and their aliases become other names of the caller's memory: the step may have kept them, too.
+        """
+        mine = {id(twin): value for value, twin in self._used}
+        for given, x in zip(tensors, self.tensors):
+            old, counter = given._array, given._counter
+            given._array, given._counter = x._array, x._watch()
+            for alias in aliases:
+                if owner_of(alias._array) is owner_of(old):
+                    alias._array = _moved(alias._array, old, x._array)
+                    if counter is not None and alias._counter is counter:
+                        alias._counter = given._counter
+            mine[id(given)] = x
+        return _with_own(result, mine)
+
+
+class _Itself:
+    """An object, equal to itself alone. It is kept only where it cannot be watched: it may hold a whole batch."""
+
+    def __init__(self, thing):
+        try:
+            self.thing = weakref.ref(thing)
+        except TypeError:
+            self.thing = lambda: thing
+
+    def __eq__(self, other):
+        thing = self.thing()
+        return thing is not None and thing is other.thing()
+
+    def __hash__(self):
+        return 0
+
+
+def _varies(value) -> bool:
+    """Whether an argument is a tensor that may have other values in the next call."""
+    return type(value) is Tensor and not value.requires_grad
+
+
+def _is_data(value) -> bool:
+    """Whether it is an object of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def _parts(value):
+    """(name, part) of everything in a list, tuple, dict or dataclass; None for what is none of them."""
+    if isinstance(value, list | tuple):
+        return list(enumerate(value))
+    if isinstance(value, dict):
+        return list(value.items())
+    if _is_data(value):
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value) if hasattr(value, field.name)]
+    return None
+
+
+def _with_parts(value, parts):
+    """A container as this one, of these parts."""
+    if isinstance(value, tuple):
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    twin = copy.copy(value)
+    _set_parts(twin, [(name, part) for (name, _), part in zip(_parts(value), parts)])
+    return twin
+
+
+def _set_parts(value, parts) -> None:
+    if isinstance(value, list):
+        value[:] = [part for _, part in parts]
+    elif isinstance(value, dict):
+        value.clear()
+        for name, part in parts:  # one by one: a dict that keeps its entries as attributes too does so
+            value[name] = part
+    else:
+        for name, part in parts:
+            object.__setattr__(value, name, part)
+
+
+def _back(part, mine):
+    """A tuple with the caller's own things in it."""
+    if not isinstance(part, tuple):
+        return part
+    return _with_parts(part, [mine.get(id(each), _back(each, mine)) for each in part])
+
+
+def _with_own(value, mine):
+    """A result with the caller's own things in it."""
+    parts = _parts(value)
+    if id(value) in mine or parts is None:
+        return mine.get(id(value), value)
+    now = [(name, _with_own(part, mine)) for name, part in parts]
+    if all(part is own for (_, part), (_, own) in zip(parts, now)):
+        return value
+    if isinstance(value, tuple):
+        return _with_parts(value, [own for _, own in now])
+    _set_parts(value, now)
+    return value
+
+
+def _moved(view, old, new):
+    """What this view of `old` is of `new`, an array of the same strides; itself where these leave gaps."""
+    if not view.size or not (old.flags.c_contiguous and new.flags.c_contiguous):
+        return view
+    moved = np.ndarray(view.shape, view.dtype, new, view.ctypes.data - old.ctypes.data, view.strides)
+    if not view.flags.writeable:
+        moved.flags.writeable = False
+    return moved
+
+
+def room_for(array):
+    """New memory with the shape and the strides of an array, in whose order NumPy sums; None where it is scattered too far."""
+    if array.flags.c_contiguous:
+        return np.empty(array.shape, array.dtype)
+    reach = sum((size - 1) * abs(stride) for size, stride in zip(array.shape, array.strides)) + array.itemsize
+    if reach > max(8 * array.nbytes, _SCATTERED) or any(stride < 0 for stride in array.strides):
+        return None
+    return np.ndarray(array.shape, array.dtype, np.empty(reach, np.uint8), 0, array.strides)
+
+
+def shown(memory, array) -> Tensor:
+    """A tensor of this memory that may be written to where `array` may."""
+    if not array.flags.writeable:
+        memory = memory.view()
+        memory.flags.writeable = False
+    return Tensor._of(memory)
+
+
+def state_of(x: Tensor) -> tuple:
+    """What a step may change of an argument: what it is, and after that what values it has."""
+    return id(x._array), x.requires_grad, id(x._grad), x._array.tobytes(), x._version

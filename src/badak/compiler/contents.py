@@ -1,0 +1,104 @@
+"""What Python's objects hold, and which of them are more than that."""
+
+import array
+import decimal
+import functools
+import gc
+import operator
+import types
+import weakref
+from collections import OrderedDict, deque, namedtuple
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from badak.autograd.node import Node, Version
+from badak.compiler.frames import is_program
+from badak.compiler.places import Place, dict_of, is_consumed
+from badak.compiler.surroundings import NUMBERS
+from badak.tensor.attributes import is_a
+
+# what never changes, and leads nowhere
+ENDS = (
+    *NUMBERS, type(Ellipsis), type(NotImplemented), types.CodeType, np.dtype, np.generic, np.ufunc, slice, range, Node, Version,
+    types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType,
+    types.ClassMethodDescriptorType, types.FrameType, types.TracebackType, type(vars(namedtuple("_", "x"))["x"]),
+)  # fmt: skip
+# types in C that only hold others: what they hold is all that there is to them
+HOLDERS: Any = (
+    types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial, types.MappingProxyType, property,
+    staticmethod, classmethod, types.GenericAlias, super, type({}.keys()), type({}.values()), type({}.items()), tuple, frozenset,
+    functools._lru_cache_wrapper, operator.attrgetter, operator.itemgetter, operator.methodcaller, BaseException,
+    type(functools.cmp_to_key(int)), types.UnionType,
+)  # fmt: skip
+_IMMUTABLE_IN_C = "datetime decimal re _struct zoneinfo _ast _sre fractions uuid badak torch numpy ml_dtypes numba".split()
+NOTHING_ELSE = frozenset(
+    {list, dict, set, deque, OrderedDict, *HOLDERS, weakref.ref, ContextVar, types.CellType, np.ndarray, bytearray, array.array}
+)
+PLAIN_IN_C = (object, dict, list, set, frozenset, tuple, deque, int, float, complex, str, bytes, bytearray, BaseException)
+_SHAPES = "shape size dtype ndim numel dim stride storage_offset element_size itemsize nbytes data_ptr is_contiguous T mT __len__"
+# attributes of a tensor that no operation tells of: what of its state they come from
+TOLD = {"requires_grad": "_requires_grad", "is_leaf": "_requires_grad", **dict.fromkeys(_SHAPES.split(), "_array")}
+MODULE_PARTS = "_parameters", "_buffers", "_modules"
+SAYS = (types.FunctionType, type, BaseException)  # whose attributes that stand in no dict can be set
+MADE_ANEW = frozenset({"__dict__", "__weakref__", "__annotations__"})
+OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
+OF_CLASSES = frozenset({"__name__", "__qualname__", "__doc__", "__bases__", "__abstractmethods__"})
+
+
+def leads_nowhere(f: types.FunctionType) -> bool:
+    return not is_program(f.__module__ or "") and f.__closure__ is None and not f.__dict__
+
+
+def functions_of(value: Any) -> list:
+    """The functions in an entry of a class."""
+    if is_a(value, staticmethod | classmethod):
+        value = value.__func__
+    if is_a(value, property):
+        return [f for f in (value.fget, value.fset, value.fdel) if is_a(f, types.FunctionType)]
+    value = getattr(value, "func", value) if type(value).__name__ == "cached_property" else value
+    return [value] if is_a(value, types.FunctionType) else []
+
+
+def is_immutable(kind: type) -> bool:
+    return str(kind.__module__).split(".")[0] in _IMMUTABLE_IN_C
+
+
+def slots_of(kind: type) -> list[str]:
+    return [name for each in kind.__mro__ for name, value in vars(each).items() if is_a(value, types.MemberDescriptorType)]
+
+
+def parts_of(thing: Any, where: str, place: Place | None) -> list:
+    """(where, part) of all that a container holds; what its class may make of that runs no code here."""
+    if is_a(thing, dict):
+        items = list(dict.items(thing))
+        found = [(f"{where}[{key!r}]" if type(key) in (int, str) else where, part) for key, part in items]
+        return found + [(where, key) for key, _ in items if not is_a(key, NUMBERS)]
+    for kind in (list, tuple, deque, set, frozenset):
+        if is_a(thing, kind):
+            return [(f"{where}[{i}]", part) for i, part in enumerate(kind.__iter__(thing))]
+    if is_a(thing, types.MethodType):
+        return [(where, thing.__self__), (where, thing.__func__)]
+    if is_a(thing, types.BuiltinFunctionType | types.MethodWrapperType):
+        return [(where, thing.__self__)] if not is_a(thing.__self__, types.ModuleType) else []
+    if is_a(thing, types.CellType | ContextVar):
+        return [(where, part) for part in (place.now() if place else ())]
+    if is_a(thing, np.ndarray):
+        return [(where, part) for part in thing.ravel().tolist()] if thing.dtype.hasobject else []
+    if is_a(thing, types.GeneratorType):
+        return []
+    if is_a(thing, HOLDERS) or is_consumed(type(thing)):
+        return [(where, part) for part in gc.get_referents(thing) if part is not type(thing)]
+    return []
+
+
+def decimal_context() -> list:
+    """What decimal numbers are computed by, in this thread."""
+    now = decimal.getcontext()
+    return [now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, *now.traps.values()]
+
+
+def is_module(thing: Any) -> bool:
+    """Whether it is a module that was begun: others may have a `_modules`, too."""
+    return hasattr(type(thing), "_bookkeeping") and dict_of(thing).keys() >= {*MODULE_PARTS}

@@ -1,0 +1,335 @@
+"""Places in which a program keeps what its code reads: a container, an attribute, a variable, memory. What is there now?
+
+A place is compared by the identity of what it holds, and where that is another, numbers and texts by their value.
+"""
+
+import array
+import functools
+import io
+import itertools
+import random
+import types
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from badak.compiler.surroundings import ByKind, same
+from badak.tensor.attributes import held_by, is_a
+
+MISSING = object()
+
+
+_MOST_BYTES = 1 << 20  # of an array that is compared before each replay, which takes 0.1 ms
+
+
+class Place:
+    """A container of Python, and how to say what it holds. `where`: in words."""
+
+    __slots__ = ("container", "name", "where")
+
+    def __init__(self, container: Any, where: str, name: Any = None):
+        self.container, self.where, self.name = container, where, name
+
+    @property
+    def key(self) -> tuple:
+        return type(self), id(self.container), self.name
+
+    def now(self) -> list:
+        """What it holds now."""
+        raise AssertionError("a Place defines now")
+
+    def trouble(self, before: list) -> str:
+        """Why it can never be compared between two calls, where it can not. before: what it held before the call."""
+        return ""
+
+
+class Items(Place):
+    """A list or deque."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        thing = self.container  # which may be of a class that shows itself otherwise
+        return [*(list.__iter__(thing) if is_a(thing, list) else deque.__iter__(thing))]
+
+
+class Mapping(Place):
+    """A dict: its names and its values."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        thing = self.container
+        names = [*(OrderedDict if is_a(thing, OrderedDict) else dict).__iter__(thing)]
+        return names + [dict.__getitem__(thing, name) for name in names]
+
+
+class Class(Place):
+    """All that a class says."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        own = vars(self.container)
+        return [*own, *own.values()]
+
+
+class Order(Place):
+    """The classes that a class asks one after the other: its bases can be other ones."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [*type.__dict__["__mro__"].__get__(self.container)]
+
+
+class ClassEntry(Place):
+    """One name in a class."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [vars(self.container).get(self.name, MISSING)]
+
+
+class Members(Place):
+    """A set, whose order says nothing."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return sorted(set.__iter__(self.container), key=id)
+
+
+class Entry(Place):
+    """One name in a dict: a global, or an attribute."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [self.container.get(self.name, MISSING)]
+
+
+class Slot(Place):
+    """An attribute that stands in no dict; `name` is its descriptor."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [self._now()]
+
+    def _now(self) -> Any:
+        with suppress(AttributeError):
+            return self.name.__get__(self.container)  # type: ignore[union-attr]
+        return MISSING
+
+
+class Cell(Place):
+    """A variable of a closure."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        with suppress(ValueError):
+            return [self.container.cell_contents]
+        return [MISSING]
+
+
+class Code(Place):
+    """A function: its code and its defaults."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        f = self.container
+        return [f.__code__, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}), *(f.__kwdefaults__ or {}).values()]
+
+
+class TypeOf(Place):
+    """An object's class, and the dict of its attributes, both of which can be another one."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [type(self.container), dict_of(self.container)]
+
+
+class Variable(Place):
+    """A context variable."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [self.container.get(MISSING)]
+
+
+class Target(Place):
+    """Whether what a weak reference refers to is still there."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [self.container() is not None]
+
+
+class Partial(Place):
+    """A functools.partial, whose state can be set."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        thing = self.container
+        return [thing.func, *thing.args, *thing.keywords, *thing.keywords.values()]
+
+
+class Memory(Place):
+    """The bytes of an array, or of what else is made of bytes."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        thing = self.container
+        if not is_a(thing, np.ndarray):
+            return [bytes(thing)]
+        if thing.nbytes > _MOST_BYTES:
+            return []
+        plain = np.ndarray.tobytes(thing) if not thing.dtype.hasobject else tuple(np.ndarray.ravel(thing).tolist())
+        return [plain, np.ndarray.shape.__get__(thing), thing.dtype.str]
+
+    def trouble(self, before: list) -> str:
+        size = self.container.nbytes if is_a(self.container, np.ndarray) else len(self.container)
+        if size > _MOST_BYTES:
+            return f"it can reach {self.where}, an array of {size >> 10:,} KiB, which would have to be compared before each replay"
+        return ""
+
+
+class Answer(Place):
+    """What a function of badak says that is asked for nothing but its object: it is asked again. `name`: of the function's code."""
+
+    __slots__ = ("ask",)
+
+    def __init__(self, container: Any, where: str, name: Any, ask: Callable):
+        super().__init__(container, where, name)
+        self.ask = ask
+
+    def now(self) -> list:
+        found = self.ask()
+        return list(found) if is_a(found, list | tuple) else [found]
+
+
+class Consumed(Place):
+    """An iterator, a generator of random numbers, an open file: whoever reads it moves it on."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return [_position(self.container)]
+
+    def trouble(self, before: list) -> str:
+        if before[0] is MISSING:
+            kind = type(self.container).__name__
+            return f"it can reach {self.where}, a {kind}: what it reads there cannot be compared between calls"
+        return ""
+
+
+class Opaque(Place):
+    """An object of a class written in C that nobody here knows."""
+
+    __slots__ = ()
+
+    def now(self) -> list:
+        return []
+
+    def trouble(self, before: list) -> str:
+        kind = type(self.container)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        return f"it can reach {self.where}, a {name}: what it reads there cannot be compared between calls"
+
+
+_ITERTOOLS = tuple(kind for kind in vars(itertools).values() if is_a(kind, type))
+_CONSUMED = (
+    random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator, io.IOBase, types.GeneratorType,
+    types.CoroutineType, types.AsyncGeneratorType, *_ITERTOOLS,
+)  # fmt: skip
+
+
+def _position(thing: Any) -> Any:
+    """Where something that is consumed has come to; MISSING where it does not say."""
+    with suppress(Exception):  # each kind refuses in its own way
+        if is_a(thing, io.IOBase):
+            return thing.tell() if thing.seekable() else 0
+        if is_a(thing, random.Random):
+            return thing.getstate()
+        if is_a(thing, np.random.RandomState):
+            return repr(thing.get_state(legacy=False))
+        if is_a(thing, np.random.Generator):
+            return repr(thing.bit_generator.state)
+        if is_a(thing, np.random.BitGenerator):
+            return repr(thing.state)
+        if not is_a(thing, types.GeneratorType):
+            return repr(thing.__reduce__()[2:])
+    return MISSING
+
+
+_EMPTY: dict = {}
+
+
+def dict_of(thing: Any) -> dict:
+    """The very dict of an object's attributes; of one that has none, an empty one that stays."""
+    found = held_by(thing)
+    return found if is_a(found, dict) else _EMPTY
+
+
+def place_of(thing: Any, where: str) -> Place | None:
+    """The contents of a container of Python, as a place; None for what is none."""
+    if is_a(thing, list | deque):
+        return Items(thing, where)
+    if is_a(thing, dict):
+        return Mapping(thing, where)
+    if is_a(thing, set):
+        return Members(thing, where)
+    if is_a(thing, np.ndarray | bytearray | array.array):
+        return Memory(thing, where)
+    if is_a(thing, types.CellType):
+        return Cell(thing, where)
+    if is_a(thing, weakref.ref):
+        return Target(thing, where)
+    if is_a(thing, ContextVar):
+        return Variable(thing, where)
+    if is_a(thing, functools.partial):
+        return Partial(thing, where)
+    return Consumed(thing, where) if is_consumed(type(thing)) else None
+
+
+def is_consumed(kind: type) -> bool:
+    """Whether reading things of this class moves them on, unseen: iterators that are written in C, generators of random numbers."""
+    return _consumes[kind]
+
+
+def _moves_on(kind: type) -> bool:
+    if kind in (weakref.ProxyType, weakref.CallableProxyType):
+        return False
+    moves = next((vars(each)["__next__"] for each in kind.__mro__ if "__next__" in vars(each)), None)
+    return issubclass(kind, _CONSUMED) or type(moves) is types.WrapperDescriptorType
+
+
+_consumes = ByKind(_moves_on)
+
+
+def alike(before: Any, now: Any) -> bool:
+    """Whether two values are the same object, or equal numbers or texts, or tuples of these."""
+    if same(before, now):
+        return True
+    if type(before) is not type(now) or not is_a(before, tuple):
+        return False
+    return len(before) == len(now) and all(map(alike, before, now))
+
+
+def all_alike(before: list, now: list) -> bool:
+    """Whether all of two rows of values are alike."""
+    return len(before) == len(now) and all(map(alike, before, now))

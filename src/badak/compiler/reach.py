@@ -1,0 +1,398 @@
+"""Everything outside of a step that its code can read: the places to compare before a replay.
+
+The walk begins at the globals, closures, arguments and received objects of every function of the program that ran, and follows
+the names that its code asks for (`code.py`), and all that containers hold. Where it can not follow, the step is not replayed.
+"""
+
+import abc
+import decimal
+import functools
+import gc
+import operator
+import sys
+import threading
+import types
+import weakref
+from collections import defaultdict, deque
+from typing import Any
+
+import numpy as np
+
+from badak.compiler.code import Chain, Facts, facts
+from badak.compiler.contents import (
+    ENDS,
+    HOLDERS,
+    MADE_ANEW,
+    MODULE_PARTS,
+    NOTHING_ELSE,
+    OF_CLASSES,
+    OF_FUNCTIONS,
+    PLAIN_IN_C,
+    SAYS,
+    TOLD,
+    decimal_context,
+    functions_of,
+    is_immutable,
+    is_module,
+    leads_nowhere,
+    parts_of,
+    slots_of,
+)
+from badak.compiler.frames import Executed, defined_in_c, is_program, written_in_python
+from badak.compiler.origins import owner_of
+from badak.compiler.places import (
+    MISSING,
+    Answer,
+    Cell,
+    Class,
+    ClassEntry,
+    Code,
+    Entry,
+    Mapping,
+    Opaque,
+    Order,
+    Place,
+    Slot,
+    TypeOf,
+    dict_of,
+    is_consumed,
+    place_of,
+)
+from badak.compiler.surroundings import MOST, uncollected
+from badak.core.public_api.homes import home
+from badak.tensor import Tensor
+from badak.tensor.attributes import held_by, is_a
+from badak.tensor.tensor import STATE
+
+
+class Pool:
+    """What one function of the program can reach while it runs, by id."""
+
+    def __init__(self, executed: Executed | None):
+        self.executed: Any = executed
+        self.facts = facts(executed.code, executed.ran) if executed else Facts(frozenset(), frozenset(), False, frozenset(), False)
+        self.found: dict[int, Any] = {}
+        self.handed: set[int] = set()  # of these, what was only handed to it: nothing that the program keeps leads there
+        self.names = set(self.facts.free)  # attributes that it may ask of anything
+        self.names |= {word for word in executed.words if word.isidentifier()} if executed and self.facts.by_words else set()
+        self.everything = self.facts.everything or bool(executed and executed.everything)
+
+
+class Reached:
+    """The places that the executed functions can read.
+
+    roots: (where, thing), the step and the objects that it is handed; modules: those that it has met.
+    """
+
+    def __init__(self, executed: dict[types.CodeType, Executed], roots, modules=()):
+        self.places: dict[tuple, Place] = {}
+        self.trouble = ""
+        self._pools = {code: Pool(each) for code, each in executed.items()}
+        self._waiting: deque = deque()
+        self._linked: dict[int, types.FunctionType] = {}
+        self._classes: set[type] = set()
+        self._weak: list[tuple[Pool, str, Any]] = []  # what weak references refer to
+        self._lookups: dict = {}
+        self._root = Pool(None)
+        with uncollected():
+            for where, thing in roots:
+                self._add(self._root, thing, where)
+            for module in modules:
+                self._add(self._root, module, type(module).__name__)
+            for pool in self._pools.values():
+                self._begin(pool)
+            self._walk()
+            self._link_lost()
+            self._walk()
+            self._follow_weak()
+
+    def owners(self) -> dict[int, Any]:
+        """id: owner of all memory of tensors and arrays that was found."""
+        found = [thing for pool in (self._root, *self._pools.values()) for thing in pool.found.values()]
+        found += [x for place in self.places.values() if type(place) is Mapping for x in place.now()]
+        arrays = [x._array if is_a(x, Tensor) else x for x in found if is_a(x, Tensor | np.ndarray)]
+        return {id(owner): owner for owner in map(owner_of, arrays)}
+
+    # ------------------------------------------------------------------ where it begins
+
+    def _begin(self, pool: Pool) -> None:
+        each: Any = pool.executed
+        for name, found in each.arguments.items():
+            for thing in found.values():
+                self._add(pool, thing, name.lstrip("."), handed=True)
+        for code, asked in each.answers.values():
+            self._answer(code, asked)
+        for thing in each.given.values():
+            self._add(pool, thing, f"what {each.code.co_name} was given", handed=True)
+        for thing, name in each.asked.values():
+            self._along(pool, [thing], type(thing).__name__, (name,), handed=True)
+        for name in pool.facts.imports:
+            self._entry(sys.modules, name, name)
+            self._add(pool, sys.modules.get(name), name)
+        for chain in pool.facts.chains:
+            self._follow(pool, chain)
+
+    def _answer(self, code: types.CodeType, asked: Any) -> None:
+        """A function of badak has told the program a number or a text. asked: the object whose method it is, or its globals."""
+        if is_a(asked, dict):
+            f = asked.get(code.co_name)
+            ask = f if is_a(f, types.FunctionType) and f.__code__ is code else None
+        elif is_a(asked, Tensor) or is_module(asked):
+            return  # which announce what they are
+        else:
+            found = [f for kind in type(asked).__mro__ for f in functions_of(vars(kind).get(code.co_name)) if f.__code__ is code]
+            ask = functools.partial(found[0], asked) if found else None
+        if ask is not None:
+            self._put(Answer(asked, f"what {_name_of(ask)} answers", code, ask))
+
+    def _follow(self, pool: Pool, chain: Chain) -> None:
+        """Go along a chain. Those of closures begin at the function's cells as well, where it outlives the call (`_link`)."""
+        if chain.kind == "global":
+            self._along(pool, [self._global(pool, chain.root)], chain.root, chain.names)
+        else:  # the variables of a function that is made anew in each call are known by what they held
+            self._along(pool, list(pool.executed.arguments.get(chain.root, {}).values()), chain.root, chain.names, handed=True)
+
+    def _global(self, pool: Pool, name: str) -> Any:
+        found = self._entry(pool.executed.globals, name, name)
+        return self._entry(pool.executed.builtins, name, name) if found is MISSING else found
+
+    def _along(self, pool: Pool, things: list, where: str, names: tuple[str, ...], handed: bool = False) -> None:
+        for thing in things:
+            self._add(pool, thing, where, handed)
+        for name in names:
+            things = [value for thing in things for value in self._attribute(thing, name, where)]
+            where = f"{where}.{name}"
+            for thing in things:
+                self._add(pool, thing, where, handed)
+
+    # ------------------------------------------------------------------ the walk
+
+    def _walk(self) -> None:
+        while self._waiting and not self.trouble:
+            pool, thing, where = self._waiting.popleft()
+            if len(self.places) > MOST:
+                self.trouble = f"it can reach more than {MOST:,} Python objects, which would all have to be compared"
+                return
+            self._open(pool, thing, where)
+
+    def _add(self, pool: Pool, thing: Any, where: str, handed: bool = False) -> None:
+        if id(thing) in pool.found:
+            if not handed:
+                pool.handed.discard(id(thing))
+        elif not is_a(thing, ENDS) and thing is not MISSING:
+            pool.found[id(thing)] = thing
+            if handed:
+                pool.handed.add(id(thing))
+            self._waiting.append((pool, thing, where))
+
+    def _follow_weak(self) -> None:
+        """Go on from what weak references refer to. What they alone lead to is not replayed: places would keep it alive."""
+        while self._weak and not self.trouble:
+            pool, where, thing = self._weak.pop()
+            kept = any(id(thing) in each.found and id(thing) not in each.handed for each in (self._root, *self._pools.values()))
+            if not kept and not is_a(thing, (*ENDS, types.FunctionType, type, types.ModuleType, Tensor)):
+                self.trouble = f"it can reach {where}, to which a weak reference alone leads: it may be gone before the next call"
+            self._add(pool, thing, where)
+            self._walk()
+
+    def _open(self, pool: Pool, thing: Any, where: str) -> None:
+        kind = type(thing)
+        if is_a(thing, Tensor):
+            self._attributes(pool, thing, where)
+            return
+        place = place_of(thing, where)
+        if place is not None:
+            self._put(place)
+        if thing is decimal or thing is decimal.Decimal or kind is decimal.Decimal:
+            self._put(Answer(decimal, "the context of decimal numbers", "context", decimal_context))
+        if is_a(thing, types.FunctionType):
+            self._function(pool, thing, where)
+        elif is_a(thing, type):
+            for each in (*thing.__mro__, *kind.__mro__):
+                self._class(each)
+            self._attributes(pool, thing, where)
+            if is_a(thing, abc.ABCMeta):
+                self._put(Answer(abc, "the registered subclasses of abstract classes", "token", abc.get_cache_token))
+        elif is_a(thing, types.ModuleType):
+            self._put(TypeOf(thing, where))
+            self._attributes(pool, thing, where)
+        elif is_a(thing, weakref.ref):
+            self._weak += [(pool, where, target)] if (target := thing()) is not None else []
+        else:
+            for part_where, part in parts_of(thing, where, place):
+                self._add(pool, part, part_where)
+            if is_a(thing, defaultdict):
+                self._put(Slot(thing, f"{where}.default_factory", vars(defaultdict)["default_factory"]))
+                self._add(pool, thing.default_factory, f"{where}.default_factory")
+            if is_a(thing, operator.attrgetter | operator.methodcaller):
+                self._ask(pool, {part for each in thing.__reduce__()[1] if is_a(each, str) for part in each.split(".")})
+            elif pool.facts.by_words and is_a(thing, list | tuple | dict | set | frozenset):
+                self._ask(pool, {word for word in (thing.values() if type(thing) is dict else thing) if type(word) is str})
+            if kind not in NOTHING_ELSE and not (is_consumed(kind) and not dict_of(thing)):
+                self._object(pool, thing, where)
+
+    def _object(self, pool: Pool, thing: Any, where: str) -> None:
+        kind = type(thing)
+        base = defined_in_c(kind)
+        if base not in PLAIN_IN_C and not is_a(thing, (*HOLDERS, types.SimpleNamespace, threading.local)):
+            if not is_immutable(base) and place_of(thing, where) is None:
+                self._put(Opaque(thing, where))
+        if is_module(thing):
+            self._module(thing)
+        for each in kind.__mro__:
+            self._class(each)
+        if pool.names & OF_CLASSES:
+            self._add(pool, kind, f"type({where})")
+        self._put(TypeOf(thing, where))
+        self._attributes(pool, thing, where)
+
+    def _attributes(self, pool: Pool, thing: Any, where: str) -> None:
+        """What the code of this pool asks of things by name."""
+        names = pool.names
+        if is_a(thing, types.FunctionType) and not thing.__dict__:
+            names = names & OF_FUNCTIONS
+        if is_a(thing, types.ModuleType):
+            self._entry(thing.__dict__, "__getattr__", f"{where}.__getattr__")
+        if is_a(thing, types.ModuleType) and ("__getattr__" in thing.__dict__ or not is_program(thing.__name__)):
+            names = names & thing.__dict__.keys()
+        elif pool.everything:
+            names = names.union(map(str, dict_of(thing)), slots_of(type(thing)))
+        for name in names:
+            for value in self._attribute(thing, name, where):
+                self._add(pool, value, f"{where}.{name}")
+
+    def _ask(self, pool: Pool, words: set[str]) -> None:
+        """More names, which are asked of all that the pool has."""
+        if new := words - pool.names:
+            pool.names |= new
+            self._waiting.extend((pool, thing, type(thing).__name__) for thing in list(pool.found.values()))
+
+    def _attribute(self, thing: Any, name: str, where: str) -> list:
+        """All that may be meant by thing.name, whose places are noted."""
+        if is_a(thing, ENDS):
+            return []
+        if is_a(thing, Tensor):  # what a program has set on it, and what it is; values are announced
+            own, kept = held_by(thing), TOLD.get(name)
+            if kept:
+                self._entry(own, kept, f"{where}.{name}")
+            return [self._entry(own, name, f"{where}.{name}")] if name in own and name not in STATE else []
+        own = dict_of(thing) if not is_a(thing, type) else {}
+        found: list = [own] if name == "__dict__" and own else [type(thing)] if name == "__class__" else []
+        if is_a(thing, types.ModuleType):
+            value = self._entry(own, name, f"{where}.{name}")
+            return [getattr(thing, name, None) if value is MISSING and "__getattr__" in own else value]
+        if is_module(thing):
+            found = [own[part][name] for part in MODULE_PARTS if name in own[part]]
+        if own or own is not dict_of(0):
+            found.append(self._entry(own, name, f"{where}.{name}"))
+        for value in self._said(thing if is_a(thing, type) else None, type(thing), name):
+            found += self._of_class(thing, value, f"{where}.{name}")
+        return [value for value in found if value is not MISSING]
+
+    def _said(self, own: type | None, kind: type, name: str) -> list:
+        """What classes say of a name, without functions of badak, which lead nowhere."""
+        found = self._lookups.get((own, kind, name))
+        if found is None:
+            order = (*(own.__mro__ if own else ()), *kind.__mro__)
+            found = [vars(each)[name] for each in order if name in vars(each)]
+            found = [value for value in found if not (is_a(value, types.FunctionType) and leads_nowhere(value))]
+            self._lookups[own, kind, name] = found
+        return found
+
+    def _of_class(self, thing: Any, value: Any, where: str) -> list:
+        known = is_a(value, types.GetSetDescriptorType) and is_a(thing, SAYS) and value.__name__ not in MADE_ANEW
+        if known or is_a(value, types.MemberDescriptorType):
+            if is_a(thing, type) and not issubclass(value.__objclass__, type):
+                return []
+            place = Slot(thing, where, value)
+            self._put(place)
+            return place.now()
+        return functions_of(value) or [value]
+
+    # ------------------------------------------------------------------ what is noted
+
+    def _put(self, place: Place | None) -> None:
+        if place is not None:
+            self.places.setdefault(place.key, place)
+
+    def _entry(self, own: dict, name: str, where: str) -> Any:
+        self._put(Entry(own, where, name))
+        return own.get(name, MISSING)
+
+    def _class(self, kind: type) -> None:
+        """A class of the program, with all that it says."""
+        if kind in self._classes or not is_program(home(kind)) or not written_in_python(kind):
+            return
+        self._classes.add(kind)
+        self._put(Class(kind, kind.__name__))
+        self._put(Order(kind, f"{kind.__name__}.__bases__"))
+        for name, value in vars(kind).items():
+            for f in functions_of(value):
+                self._function(self._root, f, f"{kind.__name__}.{name}")
+
+    def _module(self, module: Any) -> None:
+        """A module with all that it holds: its layers read it without telling."""
+        own, name = dict_of(module), type(module).__name__
+        self._put(TypeOf(module, name))
+        for attribute, part in own.items():
+            if attribute in MODULE_PARTS:
+                if part or attribute == "_modules":
+                    self._entry(own, attribute, name)
+                    self._put(place_of(part, f"an attribute of {name}"))
+            elif attribute not in type(module)._bookkeeping:  # hooks and the mode, of which a module tells
+                self._entry(own, attribute, f"{name}.{attribute}")
+                if is_a(part, dict | list | set | deque):
+                    self._put(place_of(part, f"{name}.{attribute}"))
+                elif is_a(part, types.FunctionType | types.MethodType | functools.partial):
+                    self._add(self._root, part, f"{name}.{attribute}")
+        for kind in type(module).__mro__:
+            self._class(kind)
+            forward: Any = vars(kind).get("forward")
+            if is_a(forward, types.FunctionType):
+                self._put(ClassEntry(kind, f"{kind.__name__}.forward", "forward"))
+                self._function(self._root, forward, f"{kind.__name__}.forward")
+                break
+
+    def _function(self, pool: Pool, f: types.FunctionType, where: str) -> None:
+        if id(f) not in self._linked:
+            own = self._pools.get(f.__code__)
+            if own is not None:
+                self._link(own, f)
+            elif f.__closure__ and "<locals>" in f.__qualname__ and not is_program(f.__module__ or ""):
+                self._linked[id(f)] = f
+                for name, cell in zip(f.__code__.co_freevars, f.__closure__):  # a function of ours around one of the program
+                    place = Cell(cell, name)
+                    self._put(place)
+                    for value in filter(callable, place.now()):
+                        self._add(self._root, value, name)
+        if pool is not self._root:
+            self._attributes(pool, f, where)
+        if "__wrapped__" in f.__dict__:
+            self._add(self._root, f.__dict__["__wrapped__"], where)
+
+    def _link(self, pool: Pool, f: types.FunctionType) -> None:
+        """A function whose code ran: the variables of its closure are those of the code."""
+        self._linked[id(f)] = f
+        self._put(Code(f, f.__qualname__))
+        for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            self._add(pool, value, f"a default of {f.__name__}")
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            place = Cell(cell, name)
+            self._put(place)
+            chains = [chain.names for chain in pool.facts.chains if chain.kind == "cell" and chain.root == name]
+            for names in chains or [()]:
+                self._along(pool, place.now(), name, names)
+
+    def _link_lost(self) -> None:
+        """Functions with a closure or defaults that ran, and that nothing led to, are looked for among all objects."""
+        found = {f.__code__ for f in self._linked.values()}
+        inner = {each for code in self._pools for each in code.co_consts if is_a(each, types.CodeType)}
+        lost = [code for code in self._pools if code not in found and code not in inner and code.co_name != "<module>"]
+        lost = [code for code in lost if code.co_freevars or code.co_argcount or code.co_kwonlyargcount]
+        for f in gc.get_referrers(*lost) if lost else ():
+            if is_a(f, types.FunctionType) and f.__code__ in self._pools:
+                self._link(self._pools[f.__code__], f)
+
+
+def _name_of(ask: Any) -> str:
+    return getattr(ask, "func", ask).__qualname__

@@ -1,0 +1,363 @@
+"""The net below all checks: what a public call says when it fails in a way that no check foresaw.
+
+A check knows best what is wrong, and says it. But a wrong kind, size or dtype can also surface deep inside, as an exception of
+Python or NumPy. `guarded` turns those into the two lines of every other mistake: the call with what it was given, and how it is
+called. An exception from code of the caller (a hook, a function that was handed in) is not ours and passes as it is, and so does
+one by which Python itself is answered: the IndexError that ends a `for`, the KeyError of a mapping, the AttributeError of getattr.
+Whatever is said, what caught the exception before catches it still: its class derives from the first one's.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, isgeneratorfunction, signature, unwrap
+from types import FrameType, FunctionType
+from typing import Any
+
+from badak.core.errors import ArgumentError, BadakError, KindError, NoDataError, RangeError, ShapeError, SizeError, package
+from badak.core.public_api.kinds import SPACES, kinds_of, wrong_one
+from badak.core.public_api.missing import meant
+
+FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, MemoryError, RuntimeError)
+_LIBRARIES = {"badak", "numpy", "numba", "llvmlite", "ml_dtypes", *sys.stdlib_module_names} - {"__main__", "this"}
+_STDLIB = os.path.dirname(os.__file__)
+BROADCAST = "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one"
+_KINDS: dict[object, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool, int), str: (str,)}
+_TENSORS = frozenset(
+    "input self tensor tensor1 tensor2 mat mat1 mat2 vec vec1 vec2 batch1 batch2 target query key input1 input2 x1 x2 "
+    "anchor positive negative probs boundaries sorted_sequence running_mean running_var".split()
+)
+_TENSORS_OR_NONE = frozenset("weight bias attn_mask pos_weight".split())
+
+
+without_data: list[Callable] = []  # what runs a call again that met the meta device: `tensor/meta.py` puts it here
+
+
+def guarded(function: Callable, space: str, name: str | None = None) -> Callable:
+    """The function as it stands in the public module `space`: what fails inside it unforeseen is explained."""
+
+    if isgeneratorfunction(function):
+        return _guarded_iterator(function, space, name or function.__name__)
+    kinds = kinds_of(function) if space in SPACES and name != "__init__" else ()
+    first = min((place for place, _, _ in kinds), default=0)
+
+    @wraps(function)
+    def public(*args, **kwargs):
+        if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
+            argument, wanted, found = wrong
+            raise KindError(
+                f"{name or function.__name__}(): argument '{argument}' must be {wanted}, not {found}",
+                _usage(function, name or function.__name__, space),
+            )
+        try:
+            return function(*args, **kwargs)
+        except FOREIGN as error:
+            theirs = kwargs and type(error) is TypeError and other_words(function, args, kwargs)
+            if theirs:
+                return public(*theirs[0], **theirs[1])
+            return answered(error, function, name or function.__name__, args, kwargs, space)
+
+    public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    return public
+
+
+def _guarded_iterator(function: Callable, space: str, name: str) -> Callable:
+    """The same for a function that yields."""
+
+    @wraps(function)
+    def public(*args, **kwargs):
+        try:
+            yield from function(*args, **kwargs)
+        except FOREIGN as error:
+            answered(error, function, name, args, kwargs, space)
+
+    public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    return public
+
+
+def answered(error: BaseException, function: Callable, name: str, args: tuple, kwargs: dict, space: str) -> Any:
+    """What a call gives that met the meta device; any other exception is raised, explained where it is ours."""
+    if type(error) is NoDataError and without_data:
+        return without_data[0](function, name, args, kwargs, error)
+    explain(error, function, name, args, kwargs, space)
+    raise error
+
+
+# NumPy's words, and those of PyTorch's older or other overloads: what the argument may be called here
+_OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    "axis": ("dim",), "keepdims": ("keepdim",), "x": ("input",), "a": ("input",), "x1": ("input",), "x2": ("other",),
+    "axis0": ("dim0",), "axis1": ("dim1",), "split_size": ("split_size_or_sections",), "size": ("shape",),
+    **dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), ("indices_or_sections",)),
+    "values": ("other",), "other": ("tensor", "src", "B"), "b": ("B",), "input2": ("L", "tau"), "input3": ("other",),
+    "element": ("elements",), "test_element": ("test_elements",), "from": ("from_",),
+}  # fmt: skip
+
+
+def other_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+    """The arguments under the words that the function has, where the call could not begin because of other ones; else None.
+
+    A list of sizes by name stands for sizes one by one: x.expand(size=(2, 3)).
+    """
+    called = signature(function)
+    known = called.parameters
+    words = {name: next((word for word in (name, *_OTHER_WORDS.get(name, ())) if word in known), name) for name in kwargs}
+    theirs = {words[name]: value for name, value in kwargs.items()}
+    spread = next((name for name, each in known.items() if each.kind is Parameter.VAR_POSITIONAL and name in theirs), None)
+    if len(theirs) < len(kwargs) or (theirs.keys() == kwargs.keys() and spread is None):
+        return None
+    if spread is not None:
+        args = (*args, theirs.pop(spread))
+    try:
+        called.bind(*args, **theirs)
+    except TypeError:
+        return None
+    return args, theirs
+
+
+def guarded_operator(function: Callable, space: str, name: str) -> Callable:
+    """`guarded` for an operator, to which Python hands its one, two or three operands: in a third of the time."""
+
+    def of_one(self):
+        try:
+            return function(self)
+        except FOREIGN as error:
+            return answered(error, function, name, (self,), {}, space)
+
+    def of_two(self, other):
+        try:
+            return function(self, other)
+        except FOREIGN as error:
+            return answered(error, function, name, (self, other), {}, space)
+
+    def of_three(self, key, value):
+        try:
+            return function(self, key, value)
+        except FOREIGN as error:
+            return answered(error, function, name, (self, key, value), {}, space)
+
+    public = wraps(function)((of_one, of_two, of_three)[unwrap(function).__code__.co_argcount - 1])
+    public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    return public
+
+
+def guard_names(names: dict[str, Any], space: str) -> None:
+    """Guard all functions among the public names of a module: what a package lists, what a file defines or has in __all__."""
+    lists, listed = "__path__" in names, names.get("__all__", ())
+    for name, value in names.items():
+        if type(value) is FunctionType and name[0] != "_" and not hasattr(value, "__explained__"):
+            if lists or name in listed or value.__module__ == names["__name__"]:
+                names[name] = guarded(value, space, name)
+
+
+def guard_classes(names: dict[str, Any], base: type, space: str) -> None:
+    """Guard the constructors of all public classes of a module that derive from `base`."""
+    for name, value in names.items():
+        if isinstance(value, type) and issubclass(value, base) and value is not base:
+            made = getattr(value, "__init__")  # noqa: B009  (mypy knows no other way)
+            if made is not getattr(base, "__init__"):  # noqa: B009
+                setattr(value, "__init__", guarded(unwrap(made), space, name))  # noqa: B010
+
+
+_OPERATORS = ("__init__", "__getitem__", "__iter__", "__call__")
+
+
+def guard_types(names: dict[str, Any], space: str) -> None:
+    """Guard the constructors and public methods of all public classes that a package lists, or a file defines."""
+    for name, value in names.items():
+        ours = isinstance(value, type) and value.__module__.startswith(names["__name__"])
+        if ours and name[0] != "_" and not issubclass(value, BaseException):
+            for member, function in list(vars(value).items()):
+                made = getattr(function, "__func__", function)  # of a class method
+                if (member in _OPERATORS or member[0] != "_") and type(made) is FunctionType and not hasattr(made, "__explained__"):
+                    kept = guarded(made, space, name if member == "__init__" else f"{name}.{member}")
+                    setattr(value, member, kept if made is function else type(function)(kept))
+
+
+def explain(error: BaseException, function: Callable, name: str, args, kwargs, space: str) -> None:
+    """Raise what says in two lines why the call failed; return where the exception is to pass as it is."""
+    if isinstance(error, BadakError):
+        if error.fix is None:
+            error.mend(_usage(function, name, space))
+        return
+    assert error.__traceback__ is not None
+    if "\nfix: " in str(error) or not _is_ours(error.__traceback__.tb_next) or _answers_python(error, function, args):
+        return
+    try:
+        given = signature(function).bind(*args, **kwargs)
+    except TypeError as wrong:  # a missing or an unknown argument
+        raise kept(KindError, error)(f"{name}(): {wrong}", _meant(kwargs, function) + _usage(function, name, space)) from None
+    asked = {argument: value for argument, value in given.arguments.items() if not _is_owner(argument, value, function)}
+    wrong_kind = _wrong_kind(asked, given.signature) or _no_tensor(error, asked)
+    if wrong_kind:
+        argument, wanted = wrong_kind
+        value = given.arguments[argument]
+        fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
+        raise kept(KindError, error)(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
+    shown = {argument: value for argument, value in given.arguments.items() if argument not in ("self", "cls")}
+    called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
+    raise kept(_class_of(error), error)(
+        f"{name}({called}): {_reason(error)}", _fix_of(error) or _usage(function, name, space)
+    ) from None
+
+
+def _meant(kwargs: dict, function: Callable) -> str:
+    """ "did you mean 'weight'? " of an argument whose name is nearly that of one."""
+    known = signature(function).parameters
+    wrong = next((name for name in kwargs if name not in known), "")
+    near = meant(wrong, [name for name in known if name not in kwargs and name != "self"]) if wrong else ""
+    return f"did you mean {near}? " if near else ""
+
+
+def _answers_python(error: BaseException, function: Callable, args: tuple) -> bool:
+    """Whether it is part of a protocol of Python: a lookup, in a container that is no tensor, that found nothing."""
+    name = function.__name__
+    if isinstance(error.__cause__, StopIteration):  # raised by the program in the middle of a generator
+        return True
+    asked = name[:2] == "__" == name[-2:] and name not in ("__init__", "__call__")
+    return asked and isinstance(error, LookupError | AttributeError) and not (args and hasattr(args[0], "_array"))
+
+
+def kept(wanted: type[BadakError], error: BaseException) -> type[BadakError]:
+    """`wanted`, made to derive from each of Python's own classes that the exception has, too."""
+    theirs = tuple(each for each in type(error).__mro__ if each.__module__ == "builtins")
+    return wanted if issubclass(wanted, theirs[:1]) else _both(wanted, theirs[0])
+
+
+_classes: dict[tuple[type, type], type[BadakError]] = {}
+
+
+def _both(wanted: type[BadakError], theirs: type[BaseException]) -> type[BadakError]:
+    if (wanted, theirs) in _classes:
+        return _classes[wanted, theirs]
+
+    def reduced(self):
+        return _made_again, (wanted, theirs, self.cause, self.fix)
+
+    made = type(wanted.__name__, (wanted, theirs), {"__module__": wanted.__module__, "__reduce__": reduced})
+    return _classes.setdefault((wanted, theirs), made)
+
+
+def _made_again(wanted: type[BadakError], theirs: type[BaseException], cause: str, fix: str | None) -> BadakError:
+    """What pickle calls: an exception comes back from a worker process as it was."""
+    return _both(wanted, theirs)(cause, fix)
+
+
+def described(value: Any, depth: int = 0) -> str:
+    """A value in a few words: "Tensor (2, 3) float32", "'same'", "list of 3"."""
+    if hasattr(value, "_array"):
+        return f"{type(value).__name__} {tuple(value.shape)} {value._array.dtype.name}"
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"{type(value).__module__}.{type(value).__name__} {value.shape} {value.dtype}"
+    if isinstance(value, list | tuple):
+        if depth == 0 and len(value) <= 4:
+            parts = ", ".join(described(part, 1) for part in value)
+            return f"[{parts}]" if isinstance(value, list) else f"({parts})"
+        return f"{type(value).__name__} of {len(value)}"
+    if value is None or isinstance(value, bool | int | float | complex | str):
+        text = repr(value) if not isinstance(value, int) or -(10**20) < value < 10**20 else "a huge int"
+        return text if len(text) <= 40 else text[:37] + "..."
+    return type(value).__name__
+
+
+def _is_ours(trace) -> bool:
+    """Whether only badak and the libraries that it calls were running."""
+    while trace is not None:
+        if not _is_of_a_library(trace.tb_frame):
+            return False
+        trace = trace.tb_next
+    return True
+
+
+def _is_of_a_library(frame: FrameType) -> bool:
+    """Whether a frame is of badak or what it calls, by its file: a program may have a `test.py` of its own, as Python has.
+
+    Lines that were made as text ("<string>": the constructor of a dataclass) have no file: there the name of the module counts.
+    """
+    module = frame.f_globals.get("__spec__")
+    file = getattr(module, "origin", None) or frame.f_globals.get("__file__") or ""
+    root = frame.f_globals.get("__name__", "").partition(".")[0]
+    if root not in _LIBRARIES:
+        return False
+    if root not in sys.stdlib_module_names or file in ("frozen", "built-in", ""):
+        return True
+    return file.startswith(_STDLIB) and "site-packages" not in file
+
+
+def _is_owner(argument: str, value: Any, function: Callable) -> bool:
+    """Whether it is the object whose method was called, which Python has chosen."""
+    return argument == "self" and unwrap(getattr(type(value), function.__name__, len)) is unwrap(function)
+
+
+def _wrong_kind(arguments: dict, called: Signature) -> tuple[str, str] | None:
+    """(the first argument of a wrong kind, the kind that it must have)."""
+    for name, value in arguments.items():
+        parameter = called.parameters[name]
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or value is parameter.default:
+            continue
+        is_tensor = hasattr(value, "_array")
+        if name in _TENSORS and not is_tensor:
+            return name, "Tensor"
+        if name in _TENSORS_OR_NONE and not (is_tensor or value is None):
+            return name, "Tensor or None"
+        if name == "other" and not (is_tensor or isinstance(value, bool | int | float | complex)):
+            return name, "Tensor or number"
+        wanted = _KINDS.get(parameter.annotation)
+        if wanted and not isinstance(value, wanted) and not hasattr(value, "__index__"):
+            return name, parameter.annotation.__name__
+    return None
+
+
+def _no_tensor(error: BaseException, arguments: dict) -> tuple[str, str] | None:
+    """The same for an argument that was used as a tensor and is none."""
+    told = re.match(r"'(?:\w+\.)*(\w+)' object has no attribute", str(error))
+    used = told[1] if told else ""
+    for name, value in arguments.items():
+        if type(value).__name__ == used and not hasattr(value, "_array"):
+            return name, "Tensor"
+        if isinstance(value, list | tuple) and any(type(part).__name__ == used for part in value):
+            return name, "a list of Tensors"
+    return None
+
+
+def _could_be_tensor(wanted: str, value: Any) -> bool:
+    return wanted.startswith("Tensor") and (isinstance(value, list | tuple | float | int) or hasattr(value, "__array__"))
+
+
+def _fix_of(error: BaseException) -> str:
+    """What helps against errors that say always the same."""
+    if isinstance(error, MemoryError):
+        return "smaller sizes, or a machine with more memory"
+    if isinstance(error, RecursionError):
+        return "values that are not nested so deeply"
+    return BROADCAST if "broadcast" in str(error) else ""
+
+
+def _class_of(error: BaseException) -> type[BadakError]:
+    if isinstance(error, TypeError | AttributeError):
+        return KindError
+    if isinstance(error, IndexError | OverflowError):
+        return RangeError
+    if isinstance(error, MemoryError):
+        return SizeError
+    return ShapeError if "shape" in str(error) or "dimension" in str(error) else ArgumentError
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what the exception says."""
+    lines = str(error).strip().splitlines()
+    text = lines[0].strip() if lines else ""
+    return f"{type(error).__name__}: {text}"[:300] if isinstance(error, KeyError) or not text else text[:300]
+
+
+def _usage(function: Callable, name: str, space: str) -> str:
+    """How it is called, as the line of fix."""
+    try:
+        parameters = [each.replace(annotation=Parameter.empty) for each in signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return f"help({space}.{name}) says what it takes"
+    shown = str(Signature([each for each in parameters if each.name not in ("self", "cls")]))
+    if len(shown) > 90:
+        shown = shown[:87].rsplit(",", 1)[0] + ", ...)"
+    return f"{name}{shown}; help({space}.{name}) says what each argument may be"

@@ -1,0 +1,169 @@
+"""What `import` asks once badak stands in for torch: torch.<...> is badak.<...>, some names stand elsewhere, and what is
+missing gets a stand-in. `import badak` alone puts no such finder in place.
+
+A stand-in only where the import would end the program: inside `try` the import fails as usual, because the program has
+something else to do in that case.
+"""
+
+import ast
+import importlib
+import linecache
+import os
+import sys
+from functools import cache, lru_cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
+from pathlib import Path
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from badak.core.errors import PACKAGE, StateError, package
+from badak.core.public_api.homes import show_as_torch
+from badak.core.public_api.missing import Missing
+from badak.core.public_api.table import PLACES, is_module, is_pytorch, place, pytorch_place, reach
+from badak.core.public_api.version import version
+
+_ROOM = os.path.dirname(__file__)
+
+
+class Given(Loader):
+    """Hands out a module that there is already, under one more name."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        if isinstance(self.module, ModuleType) and not hasattr(self.module, "__path__"):
+            self.module.__path__ = []  # so that `from it import name` asks the finders for a name that it has not
+        sys.modules[module.__name__] = self.module
+
+
+class BadakFinder(MetaPathFinder):
+    """Asked last for badak.<...>: what stands elsewhere, and stand-ins for what PyTorch has."""
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("badak."):
+            return None
+        dotted = _pytorch_name(name)
+        parent, _, last = name.rpartition(".")
+        found = getattr(sys.modules.get(parent), last, None) or _elsewhere(name, dotted)
+        if found is None and is_pytorch(dotted) and not _is_tried():
+            found = Missing(dotted)
+        return _spec(name, found)
+
+
+def _spec(name: str, found: Any) -> ModuleSpec | None:
+    """What the import system gets for what was found; nothing for a class or a function, which is no module."""
+    if found is None or isinstance(found, type | FunctionType):
+        return None
+    return ModuleSpec(name, Given(found), is_package=True)
+
+
+def _pytorch_name(name: str) -> str:
+    """What comes after "torch." in PyTorch's name of badak.<...>, whose module may be known by several names."""
+    parent, _, last = name.rpartition(".")
+    known = _known_as(parent, len(sys.modules))
+    return f"{known}.{last}" if known else pytorch_place(name).partition(".")[2]
+
+
+@lru_cache(maxsize=256)
+def _known_as(name: str, modules: int) -> str:
+    """What comes after "torch." in the name of a module, while so many are loaded; "" where it is badak's alone.
+
+    Some libraries import within `try`, for each tensor that they write, what is not there: one look at all modules has to do.
+    """
+    module = sys.modules.get(name)
+    known = (key[6:] for key, value in list(sys.modules.items()) if value is module and key.startswith("torch."))
+    return next(known, "")
+
+
+def _elsewhere(name: str, dotted: str) -> Any:
+    there = place(name) or PLACES.get(f"badak.{dotted}")
+    return reach(there) if there and there != name else None
+
+
+class TorchDistribution(Distribution):
+    """What `importlib.metadata` says of torch, once badak stands in for it: its version, and no files."""
+
+    def read_text(self, filename: str) -> str | None:
+        """The metadata of a package that consists of a name and a version."""
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version()}\n" if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Any:
+        """Where a file of badak lies."""
+        return Path(PACKAGE, path)
+
+
+class TorchFinder(MetaPathFinder):
+    """Asked first for torch and torch.<...>, once badak stands in for it."""
+
+    def find_distributions(self, context: DistributionFinder.Context | None = None) -> list[Distribution]:
+        """The distribution named torch, which packages ask for its version."""
+        return [TorchDistribution()] if getattr(context, "name", None) == "torch" else []
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        return _spec(name, reach("badak" + name[5:]))
+
+
+def _is_tried() -> bool:
+    """Whether the import that is going on stands in a `try` that catches its failure."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _is_machinery(frame):
+        frame = frame.f_back
+    return frame is not None and _stands_in_try(frame)
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    """Whether a frame belongs to the import system, to this room, or to some other package's finder."""
+    code = frame.f_code
+    return "importlib" in code.co_filename or code.co_name == "find_spec" or code.co_filename.startswith(_ROOM)
+
+
+def _stands_in_try(frame: FrameType) -> bool:
+    return any(first <= frame.f_lineno <= last for first, last in _tries(frame.f_code.co_filename))
+
+
+@cache
+def _tries(filename: str) -> list[tuple[int, int]]:
+    """First and last line of each `try` body of a source file that has an `except`."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):
+        return []
+    return [
+        (node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try) and node.handlers
+    ]
+
+
+def _load(dotted: str) -> None:
+    """Import torch.<dotted>; where PyTorch has a function of that name in its place, as autograd.gradcheck, that stays."""
+    parent, _, last = f"torch.{dotted}".rpartition(".")
+    before = vars(importlib.import_module(parent)).get(last)
+    importlib.import_module(f"torch.{dotted}")
+    if before is not None:
+        setattr(sys.modules[parent], last, before)
+
+
+def stand_in_for_torch() -> None:
+    """From now on `import torch` gives badak. Raises StateError where the real one is imported already."""
+    if package() == "torch":
+        return
+    if "torch" in sys.modules:
+        raise StateError("torch is imported already, so badak cannot stand in for it", "import badak.as_torch first")
+    sys.meta_path.insert(0, TorchFinder())
+    sys.meta_path.append(BadakFinder())
+    torch = importlib.import_module("torch")
+    torch.__dict__["torch"] = torch  # annotations say torch.torch.Tensor
+    for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
+        dotted = name.removeprefix("badak.")
+        if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):
+            _load(dotted)
+    show_as_torch()

@@ -1,0 +1,298 @@
+"""The one table of public names: which file each name of `badak` and each method of `Tensor` comes from.
+
+`badak/__init__.py`, `tensor/__init__.py` and `tensor/methods.py` bind what stands here; `tools/stubs.py` writes it into stubs,
+where editors and type checkers find it, and `tools/api.py` into docs/api.md. A new name is one word here, and nothing elsewhere.
+
+    both            a function of badak that is a method too: badak.exp(x), x.exp()
+    functions       of badak only
+    methods         of Tensor only
+    in_place        methods made of the function without the underscore (`tensor/inplace_ops.py`): x.tril_()
+    in_place_both   the same, and functions of badak: x.exp_(), badak.exp_(x)
+
+"name=other" gives the name to what the file calls `other`. A file is named as it is below `badak.`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from badak.core.public_api.table import reach
+
+
+class Names(NamedTuple):
+    """What one file gives to the public."""
+
+    both: str = ""
+    functions: str = ""
+    methods: str = ""
+    in_place: str = ""
+    in_place_both: str = ""
+
+
+TABLE = {
+    "math": Names(functions="e inf nan pi"),
+    "tensor.arithmetic": Names(
+        both=(
+            "add addcdiv addcmul div divide float_power floor_divide fmod lerp mul multiply neg negative positive "
+            "pow remainder sub subtract true_divide"
+        ),
+        functions="rsub",
+        in_place_both="neg_ negative_",
+        in_place=("float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"),
+    ),
+    "tensor.blocks": Names(
+        both="corrcoef cov dsplit hsplit renorm rot90 vsplit",
+        in_place="renorm_",
+        functions="block_diag unravel_index",
+    ),
+    "tensor.compare": Names(
+        both=(
+            "allclose bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq "
+            "equal ge greater greater_equal gt is_nonzero is_same_size isclose isfinite isinf isnan isneginf "
+            "isposinf le less less_equal logical_and logical_not logical_or logical_xor lt ne not_equal"
+        ),
+        functions="isin",
+        in_place=(
+            "logical_and_ logical_or_ logical_xor_ logical_not_ bitwise_and_ bitwise_or_ bitwise_xor_ "
+            "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ eq_ ne_ lt_ le_ gt_ ge_ greater_ "
+            "greater_equal_ less_ "
+            "less_equal_ not_equal_"
+        ),
+    ),
+    "tensor.complex": Names(
+        both="adjoint conj conj_physical resolve_conj resolve_neg is_conj angle",
+        functions="complex imag polar real view_as_complex view_as_real",
+        methods="H mH real=Real imag=Imag",
+    ),
+    "tensor.convert": Names(
+        both="clone",
+        methods=("to type type_as float double half bfloat16 cfloat cdouble long int short char byte bool cpu cuda contiguous"),
+    ),
+    "tensor.copies": Names(
+        both="narrow_copy unsafe_chunk unsafe_split unsafe_split_with_sizes",
+        functions=(
+            "alias_copy as_strided_copy constant_pad_nd detach_copy diagonal_copy expand_copy fill permute_copy "
+            "resize_as_ select_copy "
+            "slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy "
+            "unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy"
+        ),
+        methods="resize_as_ sum_to_size",
+    ),
+    "tensor.create": Names(
+        functions=(
+            "arange as_tensor asarray empty empty_like eye from_dlpack from_numpy frombuffer full full_like "
+            "is_tensor linspace logspace ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
+            "zeros_like"
+        ),
+        methods="new_zeros new_ones new_empty new_full new_tensor new",
+    ),
+    "tensor.dtypes": Names(
+        functions=(
+            "bfloat16 bool=bool_ bool_ cdouble=complex128 cfloat=complex64 complex128 complex64 device "
+            "double=float64 dtype finfo float=float32 float16 float32 float64 get_default_dtype half=float16 "
+            "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
+            "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint16 uint32 "
+            "uint64 uint8"
+        ),
+    ),
+    "tensor.drawn": Names(functions="binomial poisson"),
+    "tensor.elementwise": Names(
+        both=(
+            "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2=atan2 arctanh asin asinh atan "
+            "atan2 atanh "
+            "ceil clamp clamp_max clamp_min clip cos cosh erf exp exp2 expm1 fix frac hypot log log10 log1p "
+            "log2 log_softmax logaddexp masked_fill maximum minimum nan_to_num reciprocal relu round rsqrt sgn "
+            "sigmoid sign sin sinh softmax sqrt square tan tanh trunc"
+        ),
+        functions="where",
+        methods="where=where_method floor",
+        in_place_both=(
+            "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ "
+            "ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ erf_ exp2_ exp_ expm1_ fix_ "
+            "floor_ frac_ log10_ log1p_ log2_ log_ nan_to_num_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ "
+            "sinh_ sqrt_ square_ tan_ tanh_ trunc_"
+        ),
+        in_place="sign_ masked_fill_ atan2_ absolute_ hypot_ sgn_",
+    ),
+    "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
+    "tensor.grids": Names(functions="cartesian_prod combinations meshgrid"),
+    "tensor.index": Names(
+        both=(
+            "argwhere gather index_add index_copy index_fill index_put index_select masked_scatter masked_select "
+            "narrow nonzero scatter scatter_add select take take_along_dim"
+        ),
+        in_place_both="index_put_",
+        in_place="scatter_ scatter_add_ index_fill_ index_add_ masked_scatter_",
+    ),
+    "tensor.inplace_ops": Names(
+        both="fill_ zero_",
+        methods="add_ sub_ addcmul_ addcdiv_ fill_diagonal_ copy_ index_copy_ resize_",
+    ),
+    "tensor.join": Names(
+        functions="cat column_stack concat concatenate dstack hstack row_stack stack vstack",
+    ),
+    "tensor.layouts": Names(
+        functions=(
+            "channels_last channels_last_3d contiguous_format jagged layout memory_format preserve_format "
+            "sparse_coo sparse_csr strided"
+        ),
+    ),
+    "tensor.legacy": Names(
+        functions=(
+            "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
+            "LongTensor set_default_tensor_type ShortTensor"
+        ),
+    ),
+    "tensor.linalg.einsum": Names(functions="einsum tensordot"),
+    "tensor.linalg.factors": Names(
+        both="cholesky_inverse cholesky_solve lu_solve=older_lu_solve matrix_exp triangular_solve",
+        functions="lu=older_lu lu_unpack",
+        methods="lu=older_lu",
+    ),
+    "tensor.linalg.reflections": Names(both="geqrf ormqr orgqr"),
+    "tensor.linalg.shaped": Names(functions="pca_lowrank svd_lowrank vander=older_vander"),
+    "tensor.linalg.norms": Names(functions="cdist"),
+    "tensor.linalg.older": Names(both="cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd"),
+    "tensor.linalg.products": Names(
+        both=("addbmm addmm addmv addr baddbmm bmm dot ger inner kron matmul mm mv outer trace vdot"),
+        functions="chain_matmul",
+        in_place="addmm_ addmv_ addbmm_ baddbmm_ addr_",
+    ),
+    "tensor.numbers": Names(
+        both="copysign deg2rad fmax fmin frexp gcd heaviside isreal lcm ldexp logaddexp2 nextafter rad2deg signbit",
+        in_place_both="deg2rad_ gcd_ lcm_ ldexp_ rad2deg_",
+        in_place="copysign_ heaviside_ nextafter_",
+    ),
+    "tensor.pad": Names(functions="pad"),
+    "tensor.printing": Names(functions="set_printoptions"),
+    "tensor.promote": Names(functions="can_cast promote_types result_type"),
+    "tensor.random": Names(
+        both="bernoulli multinomial",
+        functions=(
+            "default_generator fork_rng Generator get_rng_state initial_seed manual_seed normal rand rand_like "
+            "randint randint_like randn randn_like randperm seed set_rng_state"
+        ),
+        methods="uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_",
+    ),
+    "tensor.rearrange": Names(
+        both="flip fliplr flipud repeat_interleave roll tile",
+        methods="repeat",
+    ),
+    "tensor.reduce": Names(
+        both=(
+            "all amax amin aminmax any count_nonzero cumprod cumsum diff dist logsumexp max mean min nanmean "
+            "nansum norm prod std sum var"
+        ),
+        functions="std_mean var_mean",
+        in_place="cumsum_ cumprod_",
+    ),
+    "tensor.running": Names(
+        both="cummax cummin logcumsumexp",
+        functions="cumulative_trapezoid trapezoid trapz",
+    ),
+    "tensor.sparse_coo": Names(functions="sparse_coo_tensor"),
+    "tensor.scatter": Names(
+        both=("as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"),
+        in_place="index_reduce_ put_ scatter_reduce_",
+    ),
+    "tensor.shape": Names(
+        both=(
+            "broadcast_to chunk diagonal flatten moveaxis movedim permute ravel reshape split split_with_sizes "
+            "squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unsqueeze"
+        ),
+        functions="atleast_1d atleast_2d atleast_3d broadcast_shapes broadcast_tensors",
+        methods="view view_as reshape_as expand expand_as unfold T mT",
+        in_place="unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_",
+    ),
+    "tensor.sort": Names(
+        both=("argmax argmin argsort bincount histc kthvalue median mode msort quantile sort topk unique unique_consecutive"),
+        functions="bucketize searchsorted",
+    ),
+    "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage to_dense untyped_storage"),
+    "tensor.signal": Names(
+        both="istft stft",
+        functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    ),
+    "tensor.special": Names(
+        both="digamma erfc erfinv i0 igamma igammac lgamma logit mvlgamma polygamma sinc xlogy",
+        in_place_both="erfc_ i0_ logit_ sinc_ xlogy_",
+        in_place="igamma_ igammac_ digamma_ erfinv_ lgamma_ mvlgamma_ polygamma_",
+    ),
+    "tensor.tensor": Names(functions="Tensor"),
+    "tensor.tensor.Tensor": Names(
+        functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel"),
+    ),
+    "tensor.triangles": Names(
+        both="diag diag_embed diagflat tril triu",
+        in_place="tril_ triu_",
+    ),
+    "inspect.audit": Names(functions="audit"),
+    "inspect.visualize": Names(functions="look"),
+    "inspect.doctor": Names(functions="doctor"),
+    "kernels": Names(
+        functions="info",
+    ),
+    "autograd": Names(
+        functions=("enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"),
+    ),
+    "io": Names(
+        functions="load save",
+    ),
+    "nn.answering": Names(functions="quantize"),
+    "nn.mask": Names(functions="Mask"),
+    "nn.functional": Names(
+        functions=(
+            "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d "
+            "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink max_pool1d "
+            "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu rms_norm rrelu_ "
+            "selu selu_ threshold threshold_"
+        ),
+    ),
+    "nn.functional.grid_sample": Names(functions="affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d"),
+    "nn.functional.native": Names(
+        functions=(
+            "adaptive_max_pool1d alpha_dropout alpha_dropout_ batch_norm binary_cross_entropy_with_logits "
+            "cosine_embedding_loss ctc_loss dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ "
+            "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
+            "max_pool1d_with_indices poisson_nll_loss rrelu triplet_margin_loss"
+        ),
+    ),
+    "inspect.introspection.draw": Names(functions="draw"),
+    "inspect.introspection.floor": Names(functions="floor"),
+    "inspect.introspection.summary": Names(functions="summary"),
+    "compat.torch": Names(
+        functions=(
+            "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "
+            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
+            "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
+            "is_warn_always_enabled set_default_device set_deterministic_debug_mode set_float32_matmul_precision "
+            "set_flush_denormal set_num_interop_threads set_num_threads set_warn_always "
+            "use_deterministic_algorithms"
+        ),
+    ),
+}
+
+
+def listed(*columns: str, room: str = "") -> Iterator[tuple[str, str, str]]:
+    """(name, file, what the file calls it) for each name in these columns, from the files of one room or of all."""
+    for file, names in TABLE.items():
+        if file.startswith(room):
+            for entry in " ".join(getattr(names, column) for column in columns).split():
+                name, _, other = entry.partition("=")
+                yield name, file, other or name
+
+
+def functions(room: str = "") -> dict[str, Any]:
+    """What `badak` offers, by name; with `room` only what comes from there."""
+    made = {name: found(file, other) for name, file, other in listed("both", "functions", room=room)}
+    tensor = found("tensor.tensor", "Tensor")
+    return made | {name: getattr(tensor, name) for name, *_ in listed("in_place_both", room=room)}
+
+
+def methods() -> dict[str, Any]:
+    """The methods of Tensor, by name, but for those that are made of another."""
+    return {name: found(file, other) for name, file, other in listed("both", "methods")}
+
+
+def found(file: str, name: str) -> Any:
+    """What a file of badak, or the module `math`, calls `name`."""
+    return getattr(reach(file if file == "math" else f"badak.{file}"), name)

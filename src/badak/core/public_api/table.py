@@ -1,0 +1,231 @@
+"""Which names PyTorch has, where they stand in badak if elsewhere, and what to use where they do not."""
+
+import importlib
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.compat.torch.cuda.amp.
+PLACES = {
+    "badak._C": "badak.compat.torch.core",
+    "badak.SymBool": "badak.compat.torch.core.SymBool",
+    "badak.SymFloat": "badak.compat.torch.core.SymFloat",
+    "badak.SymInt": "badak.compat.torch.core.SymInt",
+    "badak._custom_ops": "badak.compat.torch.library",
+    "badak._dynamo": "badak.compat.torch.dynamo",
+    "badak._functorch": "badak.compat.torch.dynamo",
+    "badak._inductor": "badak.compat.torch.dynamo",
+    "badak._logging": "badak.compat.torch.dynamo",
+    "badak.accelerator": "badak.compat.torch.devices.accelerator",
+    "badak.amp": "badak.compat.torch.amp",
+    "badak.autograd.profiler": "badak.compat.torch.profiler",
+    "badak.backends": "badak.compat.torch.backends",
+    "badak.compiler": "badak.compat.torch.compiler",
+    "badak.cpu": "badak.compat.torch.devices.cpu",
+    "badak.cuda": "badak.compat.torch.cuda",
+    "badak.distributions.beta": "badak.distributions",
+    "badak.distributions.binomial": "badak.distributions",
+    "badak.distributions.cauchy": "badak.distributions",
+    "badak.distributions.chi2": "badak.distributions",
+    "badak.distributions.dirichlet": "badak.distributions",
+    "badak.distributions.exponential": "badak.distributions",
+    "badak.distributions.gamma": "badak.distributions",
+    "badak.distributions.geometric": "badak.distributions",
+    "badak.distributions.gumbel": "badak.distributions",
+    "badak.distributions.half_cauchy": "badak.distributions",
+    "badak.distributions.half_normal": "badak.distributions",
+    "badak.distributions.independent": "badak.distributions",
+    "badak.distributions.inverse_gamma": "badak.distributions",
+    "badak.distributions.laplace": "badak.distributions",
+    "badak.distributions.log_normal": "badak.distributions",
+    "badak.distributions.lowrank_multivariate_normal": "badak.distributions",
+    "badak.distributions.mixture_same_family": "badak.distributions",
+    "badak.distributions.multinomial": "badak.distributions",
+    "badak.distributions.multivariate_normal": "badak.distributions",
+    "badak.distributions.negative_binomial": "badak.distributions",
+    "badak.distributions.normal": "badak.distributions",
+    "badak.distributions.one_hot_categorical": "badak.distributions",
+    "badak.distributions.pareto": "badak.distributions",
+    "badak.distributions.poisson": "badak.distributions",
+    "badak.distributions.relaxed_bernoulli": "badak.distributions.mixed",
+    "badak.distributions.relaxed_categorical": "badak.distributions.mixed",
+    "badak.distributions.studentT": "badak.distributions",
+    "badak.distributions.transformed_distribution": "badak.distributions",
+    "badak.distributions.uniform": "badak.distributions",
+    "badak.distributions.weibull": "badak.distributions",
+    "badak.func": "badak.compat.torch.func",
+    "badak.functional": "badak.tensor",
+    "badak.futures": "badak.distributed.futures",
+    "badak.fx": "badak.compat.torch.fx",
+    "badak.hub": "badak.compat.torch.hub",
+    "badak.jit": "badak.compat.torch.jit",
+    "badak.library": "badak.compat.torch.library",
+    "badak.mps": "badak.compat.torch.devices.mps",
+    "badak.multiprocessing": "badak.compat.torch.multiprocessing",
+    "badak.nn.DataParallel": "badak.compat.torch.parallel.DataParallel",
+    "badak.nn.modules.activation": "badak.nn",
+    "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
+    "badak.nn.modules.channelshuffle": "badak.nn",
+    "badak.nn.modules.container": "badak.nn",
+    "badak.nn.modules.conv": "badak.nn.conv",
+    "badak.nn.modules.distance": "badak.nn",
+    "badak.nn.modules.dropout": "badak.nn",
+    "badak.nn.modules.flatten": "badak.nn",
+    "badak.nn.modules.fold": "badak.nn",
+    "badak.nn.modules.instancenorm": "badak.nn",
+    "badak.nn.modules.lazy": "badak.nn.lazy",
+    "badak.nn.modules.linear": "badak.nn.linear",
+    "badak.nn.modules.loss": "badak.nn.loss",
+    "badak.nn.modules.module": "badak.nn.module",
+    "badak.nn.modules.module.RemovableHandle": "badak.autograd.hooks.RemovableHandle",
+    "badak.nn.modules.module._IncompatibleKeys": "badak.nn.state._IncompatibleKeys",
+    "badak.nn.modules.normalization": "badak.nn",
+    "badak.nn.modules.pixelshuffle": "badak.nn",
+    "badak.nn.modules.pooling": "badak.nn",
+    "badak.nn.modules.rnn": "badak.nn.recurrent",
+    "badak.nn.modules.sparse": "badak.nn",
+    "badak.nn.modules.transformer": "badak.nn.transformer",
+    "badak.nn.modules.upsampling": "badak.nn",
+    "badak.nn.modules.utils": "badak.nn.utils.tuples",
+    "badak.nn.parallel": "badak.compat.torch.parallel",
+    "badak.onnx": "badak.compat.torch.onnx",
+    "badak.profiler": "badak.compat.torch.profiler",
+    "badak.storage": "badak.tensor.storage",
+    "badak.testing": "badak.compat.torch.testing",
+    "badak.testing._internal.common_utils": "badak.compat.torch.common_utils",
+    "badak.torch_version": "badak.core.public_api.version",
+    "badak.types": "badak.compat.torch.types",
+    "badak.utils._python_dispatch": "badak.compat.torch.core",
+    "badak.utils._pytree": "badak.compat.torch.pytree",
+    "badak.utils.data.dataloader": "badak.data",
+    "badak.utils.data.dataset": "badak.data",
+    "badak.utils.data.distributed": "badak.data",
+    "badak.utils.data.sampler": "badak.data",
+    "badak.utils.hooks": "badak.autograd.hooks",
+    "badak.utils.checkpoint": "badak.compat.torch.checkpoint",
+    "badak.utils.tensorboard": "badak.compat.torch.tensorboard",
+    "badak.version": "badak.compat.torch.version",
+    "badak.vmap": "badak.compat.torch.func.vmap",
+    "badak.xpu": "badak.compat.torch.devices.xpu",
+}
+_LAZY = {"batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d", "linear": "Linear"}
+_LAZY["conv"] = "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
+PLACES |= {f"badak.nn.modules.{a}.Lazy{b}": f"badak.nn.lazy.Lazy{b}" for a, names in _LAZY.items() for b in names.split()}
+
+INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
+    "optim.SparseAdam": "optim.Adam: the gradients of embeddings are dense here",
+    "linalg.ldl_factor": "linalg.lu_factor, or linalg.eigh of a symmetric matrix",
+    "linalg.ldl_factor_ex": "linalg.lu_factor_ex, or linalg.eigh of a symmetric matrix",
+    "linalg.ldl_solve": "linalg.solve",
+    "lobpcg": "linalg.eigh",
+    "masked": "a tensor with a mask beside it: masked_fill, where",
+    "nn.utils.prune": "parametrize.register_parametrization, with a module that multiplies by a mask",
+    "segment_reduce": "scatter_reduce, or index_reduce",
+    "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
+    "onnx": "save the weights as safetensors and export them with PyTorch",
+    "export": "save the weights as safetensors and export them with PyTorch",
+    "sparse": "dense tensors: badak has no sparse ones",
+    "nested": "padded tensors with a mask",
+    "quantization": "float32: badak does not quantise",
+    "ao": "float32: badak does not quantise",
+    "distributed.algorithms.ddp_comm_hooks": "default_hooks.bf16_compress_hook: half of the bytes, or a hook of one's own",
+    "distributed.algorithms.join": "DistributedDataParallel.join()",
+    "distributed.checkpoint": "save a state_dict on rank 0, load it on all; ZeroRedundancyOptimizer.consolidate_state_dict()",
+    "distributed.device_mesh": "new_group(ranks), and DistributedDataParallel: ranks share a batch, not a model",
+    "distributed.DeviceMesh": "new_group(ranks), and DistributedDataParallel: ranks share a batch, not a model",
+    "distributed.init_device_mesh": "new_group(ranks), and DistributedDataParallel: ranks share a batch, not a model",
+    "distributed.fsdp": "DistributedDataParallel with distributed.optim.ZeroRedundancyOptimizer: each rank has the whole model",
+    "distributed.pipelining": "DistributedDataParallel: each rank has the whole model",
+    "distributed.rpc": "distributed.send and recv, or the collectives on objects",
+    "distributed.optim": "distributed.optim.ZeroRedundancyOptimizer",
+    "distributed.tensor": "DistributedDataParallel: each rank has the whole model, and no tensor lies on several",
+    "utils.tensorboard": "pip install tensorboardX: it writes the same files, and is found under this name",
+    "utils.cpp_extension": "Python: badak loads no compiled extensions",
+    "classes": "the Python class: compiled operators cannot be called",
+    "Tensor.cuda": 'x.to("cpu")',
+    "cuda.CUDAGraph": "call the function: there is no GPU whose launches could be recorded",
+}
+ASK = "see docs/coming-from-pytorch.md, and ask for it in an issue that shows the line"
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    text = (Path(__file__).parent / "pytorch.txt").read_text(encoding="utf-8")
+    pairs = (line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    lists = {head: frozenset(names.split()) for head, names in pairs}
+    for inner in ("torch.backends", "torch.utils", "torch.nn"):
+        lists.setdefault(inner, frozenset())
+    return lists
+
+
+def is_module(dotted: str) -> bool:
+    """Whether torch.<dotted> is one of PyTorch's modules; what lies deeper than two levels, or in a private one, counts too."""
+    first, _, rest = dotted.partition(".")
+    second = rest.partition(".")[0]
+    known = _lists()["modules"]
+    return first in known and (not second or first.startswith("_") or second.startswith("_") or f"{first}.{second}" in known)
+
+
+def is_pytorch(dotted: str) -> bool:
+    """Whether PyTorch 2.13 has torch.<dotted>; in a module of it whose names are not listed, any name counts."""
+    space, _, name = dotted.rpartition(".")
+    if is_module(dotted):
+        return True
+    listed = _lists().get(f"torch.{space}".rstrip("."))
+    return is_module(space) and not name.startswith("__") if listed is None else name in listed
+
+
+def names_of(space: str) -> frozenset[str]:
+    """PyTorch's names in torch.<space>."""
+    return _lists().get(f"torch.{space}".rstrip("."), frozenset())
+
+
+def defining_modules(space: str) -> dict[str, str]:
+    """The module that defines a class of PyTorch's namespace, for those that say another one than the namespace itself."""
+    heads = [head for head in _lists() if head.startswith(f"{space} < ")]
+    return {name: head.partition(" < ")[2] for head in heads for name in _lists()[head]}
+
+
+def instead(dotted: str) -> str | None:
+    """What to use in place of torch.<dotted>, if there is something."""
+    while dotted:
+        if dotted in INSTEAD:
+            return INSTEAD[dotted]
+        dotted = dotted.rpartition(".")[0]
+    return None
+
+
+def place(name: str) -> str | None:
+    """Where badak keeps what PyTorch has at badak.<...>, if not there."""
+    return _moved(name, PLACES)
+
+
+def pytorch_place(name: str) -> str:
+    """The opposite: PyTorch's place of what stands at badak.<...>."""
+    return _moved(name, {theirs: ours for ours, theirs in PLACES.items()}) or name
+
+
+def _moved(name: str, places: dict[str, str]) -> str | None:
+    head = name
+    while head:
+        if head in places:
+            return places[head] + name[len(head) :]
+        head = head.rpartition(".")[0]
+    return None
+
+
+def reach(name: str) -> Any:
+    """The module of that name, or what badak keeps as an attribute of that name; None where there is neither."""
+    if name in sys.modules:
+        return sys.modules[name]
+    parent, _, last = name.rpartition(".")
+    kept = getattr(reach(parent), last, None) if parent else None
+    if kept is not None:
+        return kept
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        return None

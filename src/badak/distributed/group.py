@@ -1,0 +1,324 @@
+"""Groups of ranks: the whole world, and parts of it."""
+
+import os
+import zlib
+from collections import Counter, deque
+from itertools import count
+from types import SimpleNamespace
+from typing import Any
+
+from badak.core.errors import ArgumentError, KindError, StateError, warn_once
+from badak.data import sampler
+from badak.distributed.agree import MANY, agreement, meeting
+from badak.distributed.clock import HALF_AN_HOUR
+from badak.distributed.engine import engine, load_mpi
+from badak.distributed.places import Place, place, refuse_one_of_many
+from badak.distributed.shared import Shared, shared_memory
+from badak.distributed.work import Work, _seconds, forget, start
+
+WORLDS = 4  # that get shared memory
+BACKENDS = ("mpi", "gloo", "nccl")
+
+
+class ProcessGroup:
+    """Some ranks that talk: `ranks` are their numbers in the world, `rank()` is our own among them.
+
+    comm    carries data, talk the lines of `agree.py`, mail what send and recv exchange; None in a group of one
+    shared  memory that all its ranks can read: of the world, where it is on one machine, and was not made anew many times
+    key     what all its ranks know it by; the how-manieth group of these ranks it is says which of them is meant
+    begun   how many collectives this rank has called
+    """
+
+    def __init__(self, ranks: list[int], own: int, comms: tuple[Any, Any, Any], seconds: float, called: str, backend: str):
+        self.ranks, self._rank, self.seconds, self.called, self.backend = ranks, own, seconds, called, backend
+        self.comm, self.talk, self.mail = comms
+        self.sequence = self.begun = 0
+        _alike[tuple(ranks)] += 1
+        self.key = f"{zlib.crc32(repr(ranks).encode()):x}.{_alike[tuple(ranks)]}"
+        self.tags = 32767  # the least number that MPI promises
+        self.queue: deque[Work] = deque()
+        self.receiving: Any = None  # see mail.py
+        self.sending: list[Work] = []
+        self.byte = None if self.comm is None else engine().MPI.BYTE
+        self.in_place = None if self.comm is None else engine().MPI.IN_PLACE
+        self.shared: Shared | None = None
+        self.broken = ""
+
+    def rank(self) -> int:
+        """Our number in this group."""
+        return self._rank
+
+    def size(self) -> int:
+        """How many ranks it has."""
+        return len(self.ranks)
+
+    @property
+    def group_name(self) -> str:
+        """What it is called."""
+        return self.called
+
+    group_desc = group_name
+
+    def name(self) -> str:
+        """The word for who carries the data."""
+        return self.backend
+
+    def __repr__(self) -> str:
+        return f"ProcessGroup({self.called}: ranks {self.ranks})"
+
+
+NON_MEMBER = -100
+group: Any = SimpleNamespace(WORLD=None)
+GroupMember = SimpleNamespace(WORLD=None, NON_GROUP_MEMBER=NON_MEMBER)
+_made: list[ProcessGroup] = []
+_alike: Counter[tuple[int, ...]] = Counter()
+_worlds = count()
+sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), group.WORLD.rank())
+
+
+def is_available() -> bool:
+    """Whether this process is one of several ranks: `badak launch` or `mpirun` has started it."""
+    return place() is not None
+
+
+def is_nccl_available() -> bool:
+    """False: there is no GPU here. A program that asks for "nccl" regardless gets MPI."""
+    return False
+
+
+is_gloo_available = is_mpi_available = is_available
+is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether torchrun started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def is_initialized() -> bool:
+    """Whether init_process_group was called."""
+    return group.WORLD is not None
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout=None,
+    world_size: int = -1,
+    rank: int = -1,
+    store=None,
+    group_name: str = "",
+    pg_options=None,
+    device_id=None,
+) -> None:
+    """Form the group of all ranks that `badak launch` or `mpirun` has started; alone, a group of one.
+
+    backend: "mpi"; "gloo" and "nccl" are accepted, and MPI does their work. timeout: how long a collective waits for the others.
+    Raises ArgumentError where world_size or rank are not what the starter says, MissingError without MPI.
+    """
+    if is_initialized():
+        raise ArgumentError("trying to initialize the default process group twice!", "destroy_process_group() first")
+    asked = _asked(backend)
+    here = _place(int(world_size if world_size is not None else -1), int(rank if rank is not None else -1))
+    seconds = _seconds(timeout, "init_process_group", HALF_AN_HOUR)
+    if here.size == 1:
+        group.WORLD = GroupMember.WORLD = ProcessGroup([0], 0, (None, None, None), seconds, "the world", asked or "gloo")
+        return
+    if asked in ("gloo", "nccl") and here.rank == 0:
+        warn_once(("backend", asked), f"init_process_group: MPI does the work of backend {asked!r}", 'backend="mpi" says so')
+    load_mpi(seconds)
+    world = ProcessGroup(list(range(here.size)), here.rank, (None, None, None), seconds, "the world", asked or "mpi")
+    _meet(world, seconds)
+    group.WORLD = GroupMember.WORLD = world
+    _made.append(world)
+
+
+def _meet(world: ProcessGroup, seconds: float) -> None:
+    """Give the world its communicators; all ranks are needed for that."""
+    met = meeting(world.ranks, "init_process_group")
+
+    def steps():
+        if world.size() <= MANY:
+            yield from met.steps()
+        made = [engine().MPI.COMM_WORLD.Idup() for _ in range(3)]
+        yield [request for _, request in made]
+        world.comm, world.talk, world.mail = (comm for comm, _ in made)
+        if next(_worlds) < WORLDS:
+            world.shared = shared_memory(engine().MPI, world.comm)
+
+    world.byte, world.in_place = engine().MPI.BYTE, engine().MPI.IN_PLACE
+    start(world, Work(world, "init_process_group", steps(), met.absent), is_collective=False).wait(seconds)
+
+
+def _asked(backend) -> str | None:
+    """The backend's name, as "cpu:gloo,cuda:nccl" has it too."""
+    if backend is None:
+        return None
+    if not isinstance(backend, str):
+        raise KindError(f"init_process_group: backend should be a string; got {type(backend).__name__}", 'backend="mpi"')
+    names = [part.split(":")[-1].lower() for part in backend.split(",")]
+    unknown = [name for name in names if name not in BACKENDS]
+    if unknown:
+        raise ArgumentError(f"init_process_group: there is no backend {unknown[0]!r}", 'backend="mpi"')
+    return names[0] if len(names) == 1 else backend
+
+
+def _place(size: int, rank: int) -> Place:
+    """Where we are, if that agrees with what the program says."""
+    here = place() or Place(0, 1, 0, 1)
+    if here.size == 1 and size < 1:
+        refuse_one_of_many("init_process_group")
+    wanted = size if size > 0 else int(os.environ.get("WORLD_SIZE", here.size))
+    if wanted != here.size and here.size == 1:
+        raise ArgumentError(
+            f"init_process_group: a world of {wanted} ranks, but this process was started alone",
+            f"badak launch -n {wanted} SCRIPT, or mpirun -n {wanted} badak run SCRIPT",
+        )
+    if wanted != here.size:
+        raise ArgumentError(
+            f"init_process_group: a world of {wanted} ranks, but {here.size} were started", f"world_size={here.size}"
+        )
+    if rank >= 0 and rank != here.rank:
+        raise ArgumentError(f"init_process_group: rank={rank}, but this process was started as rank {here.rank}", "leave rank out")
+    return here
+
+
+def destroy_process_group(group_=None, **named) -> None:
+    """End a group; without one, all of them."""
+    chosen = named.get("group", group_)
+    gone = [chosen] if chosen is not None and chosen is not group.WORLD else list(_made)
+    for one in gone:
+        forget(one)
+        if one in _made:
+            _made.remove(one)
+    if chosen is None or chosen is group.WORLD:
+        group.WORLD = GroupMember.WORLD = None
+
+
+def chosen(asked=None) -> ProcessGroup:
+    """The group that a call means. Raises StateError before init_process_group, ArgumentError for one we are not in."""
+    world = group.WORLD
+    if world is None:
+        raise StateError(
+            "Default process group has not been initialized, please make sure to call init_process_group.",
+            "call it first, or ask is_initialized() before",
+        )
+    if asked is None:
+        return world
+    if asked == NON_MEMBER:
+        raise ArgumentError(f"rank {world.rank()} is not in this group", "call it only where get_rank(group) >= 0")
+    if not isinstance(asked, ProcessGroup):
+        raise KindError(f"group should be what new_group gave; got {type(asked).__name__}", "leave group out for all ranks")
+    if asked is not world and asked.comm is not None and asked not in _made:
+        raise StateError(f"the group of ranks {asked.ranks} was destroyed", "new_group(ranks)")
+    return asked
+
+
+def get_rank(group=None) -> int:
+    """Our number in the group; -1 where we are not in it."""
+    if isinstance(group, int) and group == NON_MEMBER:
+        return -1
+    return chosen(group).rank()
+
+
+def get_world_size(group=None) -> int:
+    """How many ranks the group has; -1 where we are not in it."""
+    if isinstance(group, int) and group == NON_MEMBER:
+        return -1
+    return chosen(group).size()
+
+
+def get_backend(group=None) -> str:
+    """The backend that the program asked for; MPI does the work."""
+    return chosen(group).backend
+
+
+def get_backend_config(group=None) -> str:
+    """The same, as PyTorch writes it."""
+    return f"cpu:{get_backend(group)}"
+
+
+def get_default_backend_for_device(device) -> str:
+    """The word that PyTorch has for a CPU."""
+    return "gloo"
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """Our number among the ranks of this machine."""
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    here = place()
+    if here is not None:
+        return here.local_rank
+    if fallback_rank is None:
+        raise StateError("LOCAL_RANK is not in the environment", "badak launch sets it; or give fallback_rank=0")
+    return int(fallback_rank)
+
+
+def get_process_group_ranks(group=None) -> list[int]:
+    """The numbers that its ranks have in the world."""
+    return list(chosen(group).ranks)
+
+
+def get_global_rank(group, group_rank: int) -> int:
+    """The number in the world of a rank of the group."""
+    ranks = chosen(group).ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ArgumentError(f"Group rank {group_rank} is not part of group {ranks}", f"0 to {len(ranks) - 1}")
+    return ranks[group_rank]
+
+
+def get_group_rank(group, global_rank: int) -> int:
+    """The number in the group of a rank of the world."""
+    ranks = chosen(group).ranks
+    if global_rank not in ranks:
+        raise ArgumentError(f"Global rank {global_rank} is not part of group {ranks}", f"one of {ranks}")
+    return ranks.index(global_rank)
+
+
+def new_group(
+    ranks=None,
+    timeout=None,
+    backend=None,
+    pg_options=None,
+    use_local_synchronization: bool = False,
+    group_desc=None,
+    **options,
+):
+    """A group of these ranks of the world. Every rank of the world calls it, also those that are not in it; they get
+    GroupMember.NON_GROUP_MEMBER.
+
+    use_local_synchronization=True: only its members call it.
+    """
+    world = chosen()
+    members = sorted(range(world.size()) if ranks is None else {int(r) for r in ranks})
+    if not members or members[0] < 0 or members[-1] >= world.size():
+        raise ArgumentError(f"new_group: ranks {members} are not all in a world of {world.size()}", f"0 to {world.size() - 1}")
+    if ranks is not None and len(members) != len(list(ranks)):
+        raise ArgumentError(f"new_group: a rank stands twice in {list(ranks)}", "name each rank once")
+    seconds = _seconds(timeout, "new_group", world.seconds)
+    named = _asked(backend) or world.backend
+    called = group_desc or f"the group of ranks {members}"
+    if world.comm is None:
+        return ProcessGroup(members, 0, (None, None, None), seconds, called, named)
+    if not use_local_synchronization:
+        _agree_on(world, f"new_group of ranks {members}")
+    if world.rank() not in members:
+        return NON_MEMBER
+    if use_local_synchronization and len(members) <= MANY:
+        met = meeting(members, "new_group")
+        work = Work(world, f"new_group of ranks {members}", met.steps(), met.absent)
+        start(world, work, is_collective=False).wait(seconds)
+    inside, tag = world.comm.Get_group().Incl(members), zlib.crc32(repr(members).encode()) % world.tags
+    comms = tuple(comm.Create_group(inside, tag) for comm in (world.comm, world.talk, world.mail))
+    made = ProcessGroup(members, members.index(world.rank()), comms, seconds, called, named)
+    _made.append(made)
+    return made
+
+
+def _agree_on(world: ProcessGroup, line: str) -> None:
+    agreed = agreement(world, line)
+    if agreed is not None:
+        start(world, Work(world, line, agreed.steps(), agreed.absent)).wait()
+    elif world.size() > 1:
+        start(world, Work(world, line, iter([[world.comm.Ibarrier()]]))).wait()

@@ -1,9 +1,0 @@
-"""Mixed precision: autocast, and the scaling of losses."""
-
-from badak.face.amp.autocast_mode import autocast as autocast
-from badak.face.amp.autocast_mode import custom_bwd as custom_bwd
-from badak.face.amp.autocast_mode import custom_fwd as custom_fwd
-from badak.face.amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
-from badak.face.amp.autocast_mode import is_autocast_available as is_autocast_available
-from badak.face.amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
-from badak.face.amp.grad_scaler import GradScaler as GradScaler

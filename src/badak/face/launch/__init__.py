@@ -1,4 +1,0 @@
-"""`badak launch`: several ranks of one program, watched. It does for badak what torchrun does for PyTorch."""
-
-from badak.face.launch.launcher import Order as Order
-from badak.face.launch.launcher import launch as launch

@@ -1,0 +1,37 @@
+"""What could stand where a [MASK] stands."""
+
+from collections.abc import Sequence
+
+from badak.core.errors import ArgumentError, KindError
+from badak.data.given import several, whole
+from badak.generation.asked import expect_model
+from badak.generation.filters import forbid
+from badak.generation.sampling import answering
+from badak.nn import Module
+from badak.tensor import Tensor
+
+
+def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Sequence[int] = ()) -> list[list[tuple[int, float]]]:
+    """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability).
+
+    The tokens `never` are not among them; the probabilities of all others add up to 1.
+    """
+    expect_model("fill_mask", model)
+    whole("fill_mask", "top", top)
+    whole("fill_mask", "mask_id", mask_id, least=0)
+    never = [whole("fill_mask", "a token of never", one, least=0) for one in several("fill_mask", never, "tokens", "never=[0]")]
+    if not isinstance(ids, Tensor) or ids.dim() != 1:
+        got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
+        raise KindError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")
+    places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
+    if not places:
+        raise ArgumentError(
+            "fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".'
+        )
+    with answering(model):
+        chances = forbid(model(ids[None])[0], never).softmax(dim=-1)  # (T, V)
+    rankings = []
+    for place in places:
+        values, indices = chances[place].topk(min(top, chances.shape[-1] - len(set(never))))
+        rankings.append(list(zip(indices.tolist(), values.tolist())))
+    return rankings

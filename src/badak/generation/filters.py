@@ -1,0 +1,124 @@
+"""What is done to the logits (B, V) of the next token before one is drawn: each filter returns new logits.
+
+A token that a filter removes gets -inf and so probability 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from badak.core.errors import ArgumentError, ShapeError
+from badak.io.config import check, option
+from badak.tensor import Tensor, full_like, tensor, where
+
+COLDEST = 1e-20  # of two logits of 32 bits the larger one wins for sure; a colder one would make both infinite
+
+
+@dataclass(frozen=True)
+class SampleConfig:
+    """How the next token is chosen; temperature 0 is greedy: always the most likely one."""
+
+    new_tokens: int = option(300, "tokens to write at most", unit="tokens", at_least=0)
+    temperature: float = option(0.8, "below 1 safer, above 1 wilder, 0 always the most likely", at_least=0)
+    top_k: int = option(40, "draw only from the k most likely; 0 is all", unit="tokens", at_least=0)
+    top_p: float = option(1.0, "draw only from the fewest that hold this probability", above=0, at_most=1)
+    min_p: float = option(0.0, "draw only from those with this share of the likeliest's probability", at_least=0, below=1)
+    repetition_penalty: float = option(1.0, "divide the odds of what was written already; 1 is off", at_least=1)
+    no_repeat: int = option(0, "write no run of so many tokens twice; 0 is off", unit="tokens", at_least=0)
+    beams: int = option(1, "texts that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000)
+    length_penalty: float = option(1.0, "beams: above 0 favours long texts, below 0 short ones", at_least=-10, at_most=10)
+    seed: int = option(0, "seed of the draws", at_least=0)
+
+    def __post_init__(self):
+        check(self)
+
+
+def forbid(logits: Tensor, never: Sequence[int]) -> Tensor:
+    """Without these tokens: what stands for a padding or a mask is no text. ArgumentError where none would be left."""
+    if not never:
+        return logits
+    if len(set(never)) >= logits.shape[-1]:
+        raise ArgumentError(f"generate: each of the {logits.shape[-1]} tokens is forbidden", "a vocabulary with words")
+    return logits.index_fill(-1, tensor(list(never)), float("-inf"))
+
+
+def scale_temperature(logits: Tensor, temperature: float) -> Tensor:
+    """logits / temperature: below 1 the likely become likelier, above 1 all become alike."""
+    return logits / max(temperature, COLDEST)
+
+
+def keep_top_k(logits: Tensor, k: int) -> Tensor:
+    """Only the k largest logits of each row, exactly k: of equal ones those that `topk` lists first."""
+    if k >= logits.shape[-1]:
+        return logits
+    values, indices = logits.topk(k, dim=-1)
+    return full_like(logits, float("-inf")).scatter(-1, indices, values)
+
+
+def keep_top_p(logits: Tensor, p: float) -> Tensor:
+    """Only the smallest set of likely tokens whose probabilities reach p ("nucleus"); the likeliest one always stays.
+
+    Source: Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020.
+    """
+    values, indices = logits.sort(dim=-1, descending=True)
+    mass = values.softmax(dim=-1)
+    before = mass.cumsum(dim=-1) - mass  # probability of everything likelier: the first has 0
+    values = values.masked_fill(before >= p, float("-inf"))
+    return full_like(logits, float("-inf")).scatter(-1, indices, values)
+
+
+def keep_min_p(logits: Tensor, p: float) -> Tensor:
+    """Only the tokens that have at least p times the probability of the likeliest one: few where the model is sure.
+
+    Source: Nguyen et al., "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", 2024.
+    """
+    chances = logits.softmax(dim=-1)
+    return logits.masked_fill(chances < p * chances.amax(dim=-1, keepdim=True), float("-inf"))
+
+
+def penalise_repetition(logits: Tensor, ids: Tensor, penalty: float) -> Tensor:
+    """Logits of the tokens in `ids` (B, T) moved down: a positive one divided by `penalty`, a negative one times it.
+
+    Source: Keskar et al., "CTRL", 2019.
+    """
+    seen = logits.gather(-1, ids)
+    return logits.scatter(-1, ids, where(seen > 0, seen / penalty, seen * penalty))
+
+
+def forbid_repeats(logits: Tensor, ids: Tensor, n: int) -> Tensor:
+    """Without the tokens that would end a run of n tokens which stands in `ids` (B, T) already.
+
+    Source: Paulus et al., "A Deep Reinforced Model for Abstractive Summarization", 2017, section 2.5.
+    """
+    if ids.shape[1] < n:
+        return logits
+    runs = ids.unfold(1, n, 1)  # (B, T - n + 1, n)
+    again = (runs[..., :-1] == ids[:, None, ids.shape[1] - n + 1 :]).all(dim=-1)  # the run begins like the text ends
+    banned = full_like(logits, 0).scatter_add(-1, runs[..., -1], again.to(logits.dtype)) > 0
+    return logits.masked_fill(banned, float("-inf"))
+
+
+FILTERS = {  # in their order: name: (whether `config` asks for it, the logits after it)
+    "repetition_penalty": (
+        lambda config: config.repetition_penalty > 1,
+        lambda logits, ids, config: penalise_repetition(logits, ids, config.repetition_penalty),
+    ),
+    "no_repeat": (lambda config: config.no_repeat > 0, lambda logits, ids, config: forbid_repeats(logits, ids, config.no_repeat)),
+    "temperature": (
+        lambda config: config.temperature > 0,
+        lambda logits, ids, config: scale_temperature(logits, config.temperature),
+    ),
+    "top_k": (lambda config: config.top_k > 0, lambda logits, ids, config: keep_top_k(logits, config.top_k)),
+    "top_p": (lambda config: config.top_p < 1, lambda logits, ids, config: keep_top_p(logits, config.top_p)),
+    "min_p": (lambda config: config.min_p > 0, lambda logits, ids, config: keep_min_p(logits, config.min_p)),
+}
+
+
+def filter_logits(logits: Tensor, ids: Tensor, config: SampleConfig) -> Tensor:
+    """All filters that `config` asks for, in their order: repetition, runs, temperature, top-k, top-p, min-p."""
+    if logits.dim() != 2 or ids.dim() != 2 or len(logits) != len(ids) or not logits.is_floating_point():
+        got = f"{logits.dtype} {tuple(logits.shape)} and {tuple(ids.shape)}"
+        raise ShapeError(f"filter_logits: expected logits (B, V) of floats and ids (B, T); got {got}", "logits[:, -1], ids")
+    for asked, filtered in FILTERS.values():
+        if asked(config):
+            logits = filtered(logits, ids, config)
+    return logits

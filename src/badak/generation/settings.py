@@ -1,0 +1,44 @@
+"""How a model writes unless told otherwise, as generation_config.json says it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from badak.core.errors import ArgumentError, FileError
+from badak.generation.filters import SampleConfig
+
+SAME = ("repetition_penalty", "length_penalty")  # words that both have
+OTHER = {"no_repeat": "no_repeat_ngram_size", "beams": "num_beams", "new_tokens": "max_new_tokens"}  # ours: theirs
+DRAWING = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0}  # of transformers, where it draws
+GREEDY = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+
+
+def sample_config(said: Mapping[str, Any], where: Any) -> SampleConfig:
+    """What generation_config.json says; where it does not say whether tokens are drawn, they are, as badak draws them."""
+    names = {**dict(zip(SAME, SAME)), **OTHER}
+    values = {ours: said[theirs] for ours, theirs in names.items() if said.get(theirs) is not None}
+    if said.get("do_sample") is True:
+        values |= {name: usual if said.get(name) is None else said[name] for name, usual in DRAWING.items()}
+    elif said.get("do_sample") is False:
+        values |= GREEDY
+    try:
+        return SampleConfig(**values)
+    except ArgumentError as error:
+        raise FileError(f"{where}: {error.cause}", "mend the file, or take it out") from None
+
+
+def generation_config(config: SampleConfig, ids: Mapping[str, Any], never: Sequence[int] = ()) -> dict[str, Any]:
+    """generation_config.json for a model that writes so; ids: of its marks, by their names there; never: tokens not to write."""
+    made: dict[str, Any] = {**ids, **{theirs: getattr(config, ours) for ours, theirs in OTHER.items()}}
+    made |= {name: getattr(config, name) for name in SAME}
+    made["do_sample"] = config.temperature > 0 and config.beams == 1
+    if made["do_sample"]:
+        made |= {name: getattr(config, name) for name in DRAWING}
+    return made | ({"suppress_tokens": sorted(never)} if never else {})
+
+
+def suppressed(said: Mapping[str, Any], size: int) -> tuple[int, ...]:
+    """The tokens of a vocabulary of `size` that are never written."""
+    alone, words = said.get("suppress_tokens"), said.get("bad_words_ids")
+    found = list(alone) if isinstance(alone, list) else []
+    found += [word[0] for word in words if isinstance(word, list) and len(word) == 1] if isinstance(words, list) else []
+    return tuple(one for one in found if type(one) is int and 0 <= one < size)

@@ -1,0 +1,150 @@
+"""From text to text: a prompt written on, a sentence with its holes filled."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from badak.core.errors import ArgumentError, BadakWarning
+from badak.core.public_api import guard_names as _guard_names
+from badak.data.given import several, text
+from badak.data.pieces import PieceVocabulary
+from badak.data.text import CharVocabulary, WordVocabulary
+from badak.data.tokenizer import Tokenizer
+from badak.generation.asked import Ends, ends_of
+from badak.generation.explain import loop_in
+from badak.generation.fill_mask import fill_mask
+from badak.generation.filters import SampleConfig
+from badak.generation.sampling import generate, stream
+from badak.nn import Module
+from badak.tensor import from_numpy
+
+TextVocabulary = CharVocabulary | PieceVocabulary | WordVocabulary | Tokenizer
+
+
+def write_on(
+    model: Module,
+    vocabulary: TextVocabulary,
+    prompt: str,
+    config: SampleConfig,
+    eos: Ends = None,
+    stop: Sequence[str] = (),
+    written: list[int] | None = None,
+) -> Iterator[str]:
+    """The prompt, then what the model writes after it, as it comes; ends before the token `eos`, or one of several, and before
+    the texts `stop`.
+
+    No other special token is written. An empty prompt is a new line, or the marks that a Tokenizer puts around a prompt.
+    Raises ArgumentError for a prompt of words or characters that the model has never seen. written: a list that is given the
+    new tokens.
+    """
+    ids = prompt_ids(vocabulary, prompt)
+    stop = stops(stop)
+    ends = ends_of(eos)
+    never = [token for token in vocabulary.special if token not in ends]
+    yield prompt
+    if config.beams > 1:
+        tokens = iter(generate(model, from_numpy(ids)[None], config, ends, never)[0, len(ids) :].tolist())
+    else:
+        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends, never))
+    yield from until(pieces_of(vocabulary, noted(tokens, ends, written), ids), stop)
+
+
+def prompt_ids(vocabulary: TextVocabulary, prompt: str, marks: bool | None = None) -> np.ndarray:
+    """The tokens of a prompt (T,), at least one. marks: whether a Tokenizer's own stand around it; as `prompt_marks` says."""
+    if isinstance(vocabulary, Tokenizer) and (vocabulary.prompt_marks if marks is None else marks):
+        known(vocabulary, text("prompt_ids", prompt))
+        ids = vocabulary.encode(prompt, marks=True)
+        if ids.size:
+            return ids
+    ids = known(vocabulary, text("prompt_ids", prompt) or "\n")
+    if ids.size == 0:
+        raise ArgumentError("generate: the prompt has no word", f'--prompt "{vocabulary.tokens[len(vocabulary) // 2]}"')
+    return ids
+
+
+def noted(tokens: Iterator[int], ends: Sequence[int], written: list[int] | None = None) -> Iterator[int]:
+    """The tokens before the first one of `ends`, each added to `written` as it comes."""
+    for token in tokens:
+        if token in ends:
+            return
+        if written is not None:
+            written.append(token)
+        yield token
+
+
+def pieces_of(vocabulary: TextVocabulary, tokens: Iterator[int], after: Sequence[int] | np.ndarray = ()) -> Iterator[str]:
+    """The text of tokens as they come, behind the text of others."""
+    if isinstance(vocabulary, Tokenizer):
+        return vocabulary.pieces(tokens, after=[int(token) for token in after])
+    gap = " " if isinstance(vocabulary, WordVocabulary) else ""
+    return (gap + vocabulary.decode([token]) for token in tokens)
+
+
+def until(pieces: Iterable[str], stop: Sequence[str]) -> Iterator[str]:
+    """The pieces up to the first of the texts `stop`, which may begin in one piece and end in another."""
+    stop, held = [one for one in stops(stop) if one], ""
+    for piece in pieces:
+        held += piece
+        place = min((at for one in stop if (at := held.find(one)) >= 0), default=-1)
+        if place >= 0:
+            if held[:place]:
+                yield held[:place]
+            return
+        open_ = max((n for one in stop for n in range(1, len(one)) if held.endswith(one[:n])), default=0)
+        ready, held = held[: len(held) - open_], held[len(held) - open_ :]
+        if ready:
+            yield ready
+    if held:
+        yield held
+
+
+def stops(stop: Any) -> list[str]:
+    """The texts that end an answer; a text alone is no list of them."""
+    return [text("stop", one) for one in several("generate", stop, "the texts that end an answer", "stop=['.']")]
+
+
+def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
+    """Say where a text ends in a loop, and which option would stop it."""
+    found = loop_in(written)
+    if found is not None:
+        length, times = found
+        run = "".join(pieces_of(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
+        warnings.warn(
+            f"the model repeats itself: {times} times {run!r} at the end\n"
+            "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
+            BadakWarning,
+            stacklevel=2,
+        )
+
+
+def fill_sentence(
+    model: Module, vocabulary: WordVocabulary | Tokenizer, sentence: str, top: int = 5
+) -> tuple[str, list[list[tuple[str, float]]]]:
+    """The sentence with the likeliest word in each [MASK], and for each of them the `top` words with their probabilities."""
+    if isinstance(vocabulary, Tokenizer):
+        known(vocabulary, sentence)
+        ids = vocabulary.encode(sentence, marks=True)
+    else:
+        ids = np.array([vocabulary.sos, *known(vocabulary, sentence), vocabulary.eos], np.int64)
+    rankings = fill_mask(model, from_numpy(ids), vocabulary.mask, top, vocabulary.special)  # type: ignore[arg-type]
+    ids[ids == vocabulary.mask] = [ranking[0][0] for ranking in rankings]
+    words = [[(vocabulary.tokens[token], chance) for token, chance in ranking] for ranking in rankings]
+    return vocabulary.decode(ids, skip_special=True), words
+
+
+def known(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
+    """The tokens of `prompt`; a word that the model has never seen is refused with the nearest known ones."""
+    ids = vocabulary.encode(prompt)
+    by_words = isinstance(vocabulary, WordVocabulary) or isinstance(vocabulary, Tokenizer) and vocabulary.by_words
+    unknown: Any = getattr(vocabulary, "unk", None) if by_words else None
+    if unknown is not None and (ids == unknown).any():
+        word = next(word for word in prompt.split() if unknown in vocabulary.encode(word))
+        near = [token for token in vocabulary.tokens if token.strip(",.;").lower() == word.strip(",.;").lower()]
+        hint = f"the model knows {' and '.join(near)}" if near else "use the words of the training text, as they stand there"
+        raise ArgumentError(f"the model has never seen the word {word!r}", hint)
+    return ids
+
+
+_guard_names(globals(), __name__)

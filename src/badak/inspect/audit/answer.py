@@ -1,0 +1,124 @@
+"""What a model answers, found in what it gives, however that is wrapped; and where positions stand in it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from badak.core.events import Observer
+from badak.inspect.audit.compare import Places, same
+from badak.inspect.audit.descend import Clean, match
+from badak.inspect.audit.graph import Graph, Ran
+from badak.inspect.audit.padding import triangular
+from badak.inspect.audit.watch import Watch, tensors_in
+from badak.ops.arithmetic import Add, Mul, Sub
+from badak.ops.attention import Attention
+from badak.ops.loss import MSE, NLL, CrossEntropy
+from badak.ops.select import MaskedFill, Where
+
+MOST_MORE = 8  # positions that a model puts before a text, or cuts off it
+
+
+def main_answer(watch: Watch, words: int) -> int | None:
+    """Which of the tensors that a model gave is its answer: the logits of `words` tokens, else the first of several numbers."""
+    floats = [i for i, y in enumerate(watch.outputs) if y.dtype.kind in "fc" and y.ndim and y.size > 1]
+    return next((i for i in floats if words and watch.outputs[i].shape[-1] == words), floats[0] if floats else None)
+
+
+def labels_in(graph: Graph) -> list[np.ndarray]:
+    """What losses within the model compared its answers with."""
+    found = []
+    for run in graph.runs:
+        if run.op in (CrossEntropy, NLL, MSE) and len(run.inputs) > 1 and run.inputs[1] is not None:
+            found.append(run.inputs[1])
+    return found
+
+
+class Losses(Observer):
+    """Watches a program for what its losses compare answers with."""
+
+    def __init__(self) -> None:
+        self.labels: list[np.ndarray] = []
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        if op in (CrossEntropy, NLL, MSE) and arrays[1] is not None:
+            self.labels.append(arrays[1].copy())
+
+
+def triangles_in(graph: Graph) -> list[int]:
+    """The sizes of triangular masks that met scores, whether or not they hid anything."""
+    found = []
+    for run in graph.runs:
+        if run.op in (Add, Sub, Mul, MaskedFill, Where) or issubclass(run.op, Attention):
+            for x, made in zip(run.inputs, run.sources):
+                alone = made is None or not made.reads
+                if x is not None and alone and x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x):
+                    found.append(x.shape[-1])
+    return found
+
+
+def sink_of(graph: Graph, answer: int | None) -> Ran | None:
+    """The operation that made the answer; of a loss alone, that one."""
+    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    if answer is not None and answer < len(made):
+        return made[answer]
+    return next((run for run in made if run is not None), None)
+
+
+def places_of(graph: Graph, length: int, texts: list[tuple[int, int]]) -> Places:
+    """The axes of positions: `length`, and those of what was cut off a text or put together with something.
+
+    texts: (how many tokens were looked up, where in the text they begin).
+    """
+    known = {length: 0}
+    for n, first in texts:
+        known.setdefault(n, first)
+    for run in graph.runs:
+        for x in run.inputs:
+            if x is not None and x.dtype.kind == "f" and x.ndim == run.output.ndim > 1:
+                _joined(x, run.output, known)
+    del known[length]
+    return Places(length, known)
+
+
+def _joined(x: np.ndarray, y: np.ndarray, known: dict[int, int]) -> None:
+    """Note the length of y's positions, where y is a part of x, or x one of y."""
+    axes = [axis for axis in range(x.ndim) if x.shape[axis] != y.shape[axis]]
+    if len(axes) != 1:
+        return
+    axis, n, now = axes[0], x.shape[axes[0]], y.shape[axes[0]]
+    if n not in known or now in known or abs(n - now) > MOST_MORE or now < 2:
+        return
+    long, short = (x, y) if n > now else (y, x)
+    at = (slice(None),) * axis
+    for first in range(long.shape[axis] - short.shape[axis] + 1):
+        part = long[(*at, slice(first, first + short.shape[axis]))]
+        if same(part, short) and np.any(short != short[(*at, slice(0, 1))]):
+            known[now] = known[n] + (first if n > now else -first)
+            return
+
+
+def verdict(reference: Watch, other: Watch, clean: Clean, moves: Callable[[Any, Any], bool] | None = None) -> bool | None:
+    """Whether what the model gives is clean; of one that gives a loss, or nothing that can be judged, what its last module gives.
+
+    None where nothing can be judged. moves: what of the outputs counts as moved at all; a constant shows nothing.
+    """
+    pairs = [(a, b) for a, b in zip(reference.outputs, other.outputs) if a.ndim and a.dtype.kind in "fc"]
+    words = [clean(a, b) for a, b in pairs]
+    if False in words:
+        return False
+    if any(word and (moves is None or moves(a, b)) for word, (a, b) in zip(words, pairs)):
+        return True
+    twins = match(reference.calls, other.calls)
+    for call in sorted(reference.calls, key=lambda each: -each.ended):
+        twin = twins.get(call.index)
+        if twin is None or call.parent is None or len(call.outputs) != len(twin.outputs):
+            continue
+        for a, b in zip(call.outputs, twin.outputs):
+            if a.ndim > 1 and a.dtype.kind in "fc" and (moves is None or moves(a, b)) and (word := clean(a, b)) is not None:
+                return word
+    return True if words and True in words and moves is None else None
+
+
+def moved(a: np.ndarray, b: np.ndarray) -> bool:
+    return not same(a, b)

@@ -1,0 +1,240 @@
+"""One forward as a graph: every operation, what made its inputs, which tensors of the batch its numbers come from.
+
+`mixers` are the attentions in it: queries, keys, values, and the operation that adds values up.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from badak.inspect.audit.watch import Watch
+from badak.nn import Module
+from badak.ops.attention import Attention
+from badak.ops.cast import Cast
+from badak.ops.einsum import Contract
+from badak.ops.embedding import Embedding
+from badak.ops.matmul import MatMul
+from badak.ops.op import Op
+from badak.ops.softmax import Softmax
+from badak.tensor import Tensor
+
+
+@dataclass(eq=False)
+class Ran:
+    """One operation that ran. `sources` are the operations that made its inputs, None for parameters and what was given."""
+
+    number: int
+    op: type[Op]
+    path: str
+    calls: tuple[int, ...]  # of modules, in which it ran, the outermost first
+    inputs: list[np.ndarray | None]
+    sources: list["Ran | None"]
+    slots: list[int]  # which output of its source each input is
+    attributes: dict[str, Any]
+    outputs: list[np.ndarray]
+    parameters: list[str | None]  # names of the inputs that are parameters, or parts of one
+    live: bool  # whether parameters had a part in it
+    reads: frozenset[str] = frozenset()  # the tensors of the batch that its numbers come from
+    dys: list[np.ndarray | None] | None = None  # what came from above
+    dxs: list[Any] = field(default_factory=list)
+    order: int = -1  # in the backward
+
+    @property
+    def output(self) -> np.ndarray:
+        return self.outputs[0]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it only says where numbers stand, or in which precision: pictures of a model leave it out."""
+        return self.op.view or self.op is Cast or self.op.__name__ in _MOVES
+
+    def inside(self) -> list["Ran"]:
+        """It and all that it depends on, in order."""
+        seen, pending = {self.number: self}, [self]
+        while pending:
+            for source in pending.pop().sources:
+                if source is not None and source.number not in seen:
+                    seen[source.number] = source
+                    pending.append(source)
+        return [seen[number] for number in sorted(seen)]
+
+
+_MOVES = {"Reshape", "Clone", "Replaced"}
+_NOBODY: tuple[Ran | None, int] = (None, 0)
+
+
+class Graph(Watch):
+    """`with Graph(model) as graph: y = model(...)`. `runs`: the operations, in order."""
+
+    acts = True  # what is compiled runs as it is written
+    copies = False  # whether arrays are kept as they were, also where they are written to later
+
+    def __init__(self, model: Module, edit: dict | None = None):
+        super().__init__(model, edit, facts=True)
+        self.runs: list[Ran] = []
+        self.given: dict[int, str] = {}  # id of an array of the batch -> its name
+        self._made: dict[int, tuple[Ran, int]] = {}  # id of an array -> what made its values, and as which output
+        self._reads: dict[int, frozenset[str]] = {}  # id of an array -> the tensors of the batch in it, also in parts of it
+        self._alive: list[Any] = []  # so that no id is given twice
+        self._names = {id(p._array): name for name, p in model.named_parameters()}
+
+    def maker(self, array: np.ndarray) -> Ran | None:
+        """The operation that made an array."""
+        return self._made.get(id(array), _NOBODY)[0]
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        super().ran(op, saved, inputs, arrays, attributes, outputs)
+        reads = frozenset().union(*(self._told(x) for x in arrays))
+        if op is Embedding:
+            self.lookups[-1] = self.lookups[-1]._replace(reads=reads)
+        made = [_NOBODY if x is None else self._made.get(id(x), _NOBODY) for x in arrays]
+        names = [None if x is None else self._names.get(id(x)) for x in arrays]
+        part = names[0] if (op.view or op is Cast) and names else None  # of a parameter
+        copy = self.copies
+        run = Ran(
+            len(self.runs),
+            op,
+            self._stack[-1].path if self._stack else "",
+            tuple(call.index for call in self._stack),
+            [x if x is None or name or not copy else x.copy() for x, name in zip(arrays, names)],
+            [source for source, _ in made],
+            [slot for _, slot in made],
+            attributes,
+            [y._array if part or not copy else y._array.copy() for y in outputs],
+            names,
+            any(names) or any(source is not None and source.live for source, _ in made),
+            reads,
+        )
+        self._alive.append((arrays, outputs, [y._node for y in outputs]))
+        for slot, y in enumerate(outputs):
+            self._reads[id(y._array)] = reads
+            if part:
+                self._names[id(y._array)] = part
+            else:
+                self._made[id(y._array)] = run, slot
+        if not part:
+            self.runs.append(run)
+            self.noticed(run, outputs)
+
+    def _told(self, array: np.ndarray | None) -> frozenset[str]:
+        """The tensors of the batch that an array's numbers come from."""
+        if id(array) in self.given:
+            return frozenset((self.given[id(array)],))
+        return self._reads.get(id(array), frozenset())
+
+    def noticed(self, run: Ran, outputs: list) -> None:
+        """An operation stands in `runs` now."""
+
+    def call(self, effect, args, kwargs):
+        """A write gives a tensor's memory other values: those of what is written there."""
+        result = super().call(effect, args, kwargs)
+        if effect.kind == "writes":
+            written, *given = (self._made.get(id(getattr(x, "_array", None))) for x in args)
+            if isinstance(args[0], Tensor):
+                told = (self._told(x._array) for x in args if isinstance(x, Tensor))
+                self._reads[id(args[0]._array)] = frozenset().union(*told)
+                self._alive.append(args[0]._array)
+            made = next((each for each in given if each is not None), None)
+            if made is not None:
+                self._made[id(args[0]._array)] = made
+            elif written is not None:
+                self._made.pop(id(args[0]._array))
+        return result
+
+    def consumers(self) -> dict[int, list[Ran]]:
+        """Number of a run -> those that read what it made."""
+        found: dict[int, list[Ran]] = {}
+        for run in self.runs:
+            for source in run.sources:
+                if source is not None:
+                    found.setdefault(source.number, []).append(run)
+        return found
+
+
+def through(run: Ran | None) -> Ran | None:
+    """The operation that computed what this one only moves."""
+    while run is not None and run.moves and run.sources and run.sources[0] is not None:
+        run = run.sources[0]
+    return run
+
+
+def readers(run: Ran, consumers: dict[int, list[Ran]]) -> Iterator[Ran]:
+    """The operations that compute with what a run made, moved or not."""
+    for each in consumers.get(run.number, []):
+        if each.moves:
+            yield from readers(each, consumers)
+        else:
+            yield each
+
+
+# ---------------------------------------------------------------- attentions
+
+PRODUCTS = (MatMul, Contract)
+
+
+class Mixer(NamedTuple):
+    """One attention, of a head or of all: the operation that adds values up, and what it was given."""
+
+    core: Ran
+    q: Ran
+    k: Ran
+    v: Ran
+    queries: np.ndarray  # as the product of the scores has them, (..., T, D)
+    keys: np.ndarray | None  # (..., S, D); None where that cannot be told
+    values: np.ndarray | None
+
+    @property
+    def path(self) -> str:
+        return self.core.path
+
+
+def mixers(graph: Graph) -> list[Mixer]:
+    """The attentions of a forward, in order."""
+    consumers, found = graph.consumers(), []
+    for run in graph.runs:
+        if issubclass(run.op, Attention):
+            q, k, v = run.sources[:3]
+            queries, keys, values = run.inputs[:3]
+            if q is not None and k is not None and v is not None and queries is not None:
+                found.append(Mixer(run, q, k, v, queries, keys, values))
+        elif run.op is Softmax and run.attributes.get("dim", -1) in (-1, run.output.ndim - 1) and run.output.ndim > 2:
+            core, below = product_after(run, consumers), scores_of(run)
+            if core is not None and below is not None:
+                found.append(by_hand(run, core, below))
+    return found
+
+
+def by_hand(softmax: Ran, core: Ran, below: Ran) -> Mixer:
+    """The attention that a product, a softmax and a product are."""
+    inside = {each.number for each in core.inside() if softmax in each.inside()} if core.op is Contract else set()
+    side = 1
+    if core.op is Contract and core.sources[1] is not None and core.sources[1].number in inside:
+        side = 0
+    plain, v = below.op is MatMul, core.sources[side]
+    keys = below.inputs[1].swapaxes(-1, -2) if plain and below.inputs[1] is not None else None
+    q, k = below.sources[:2]
+    assert q is not None and k is not None
+    return Mixer(core, q, k, v or softmax, below.inputs[0], keys, core.inputs[1] if core.op is MatMul else None)  # type: ignore[arg-type]
+
+
+def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> Ran | None:
+    """The product that adds values up under these weights: the next one, or behind a mask, a factor or a dropout."""
+    for reader in readers(run, consumers):
+        if reader.op in PRODUCTS:
+            return reader
+    for reader in readers(run, consumers):
+        if depth and reader.output.shape == run.output.shape and reader.op is not Softmax:
+            found = product_after(reader, consumers, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def scores_of(run: Ran) -> Ran | None:
+    """The product of queries and keys that a softmax's scores are made of."""
+    for below in reversed(run.inside()):
+        if below.op in PRODUCTS and below.output.size == run.output.size and None not in below.sources[:2]:
+            return below if not any(below.parameters[:2]) else None
+    return None

@@ -1,0 +1,206 @@
+"""What kind of model it is: found in what it does and what it is given, or said."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
+from badak.inspect.audit.padding import mask_leaves, triangular
+from badak.inspect.audit.watch import Lookup, Seen
+from badak.nn import Module
+
+KINDS = ("causal", "bidirectional", "encoder-decoder", "pictures")
+SHIFTED = 2  # tokens that a program cuts off a text, or puts before it, at most
+UNKNOWN = "unknown"
+
+
+class Kind(NamedTuple):
+    """kind, how it was found, the text that the model answers or reads, if that is no text, and the source that it reads beside."""
+
+    kind: str
+    why: str
+    text: str
+    source: str | None = None
+
+
+def texts_of(batch: Batch, lookups: list[Lookup] = ()) -> list[str]:  # type: ignore[assignment]
+    """The names of integer tensors that are looked up in tables; before that is known, those that look like texts."""
+    flat = [name for name, leaf in batch.leaves.items() if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0]
+    flat = [name for name in flat if not triangular(batch.leaves[name].array)]
+    if not lookups:
+        return [n for n in flat if not _is_label(n, flat)]
+    looked = {}
+    for name in flat:
+        sizes = [x.vocabulary for x in lookups if reads(x, name, batch)]
+        if sizes:
+            looked[name] = max(sizes)
+    most = max(looked.values(), default=0)
+    return [name for name, size in looked.items() if size == most or any(word in name for word in TARGET_NAMES)] or [
+        n for n in flat if not _is_label(n, flat)
+    ][:1]
+
+
+def reads(lookup: Lookup, name: str, batch: Batch) -> bool:
+    """Whether a table was asked for this tensor of the batch, or a part of it."""
+    if lookup.reads and name not in lookup.reads:
+        return False
+    return part_of(lookup.indices, batch.leaves[name].array, batch.batch_axis) is not None
+
+
+def part_of(indices: np.ndarray, ids: np.ndarray, batch_axis: int) -> int | None:
+    """Where in a text (B, T) the ids begin that were looked up: 0 for the whole, 1 for ids[:, 1:], -1 for a token before
+    ids[:, :-1]; None where they are not of this text."""
+    if indices.size == ids.size and any(np.array_equal(indices.reshape(x.shape), x) for x in (ids, ids.T)):
+        return 0
+    text = ids if batch_axis == 0 else ids.T
+    for x in (indices, indices.T):
+        if x.ndim != 2 or x.shape[0] != text.shape[0] or abs(x.shape[1] - text.shape[1]) > SHIFTED or x.shape[1] < 3:
+            continue
+        for first in range(-1, 2):
+            low, high = max(first, 0), min(first + x.shape[1], text.shape[1])
+            if high - low >= text.shape[1] - SHIFTED and _alike(x[:, low - first : high - first], text[:, low:high]):
+                return first
+    return None
+
+
+def _alike(indices: np.ndarray, text: np.ndarray) -> bool:
+    """Whether these ids are of the text; -100 and the like never are looked up as they are."""
+    return bool(((indices == text) | (text < 0)).all() and (text >= 0).any())
+
+
+def _is_label(name: str, all_of_them: list[str]) -> bool:
+    return len(all_of_them) > 1 and name != all_of_them[0] and name.lower() in LABEL_NAMES
+
+
+class Shown(NamedTuple):
+    """What one forward, and the loss behind it, have shown of a model."""
+
+    attentions: list[Seen] = []  # noqa: RUF012
+    lookups: list[Lookup] = []  # noqa: RUF012
+    sides: list[tuple[frozenset[str], frozenset[str]]] = []  # noqa: RUF012 -- of each attention, what its queries and keys read
+    labels: list[np.ndarray] = []  # noqa: RUF012 -- that losses compared answers with
+    answers: list[np.ndarray] = []  # noqa: RUF012 -- what the model gives, or its last module
+    triangles: list[int] = []  # noqa: RUF012 -- sizes of triangular masks that met scores
+
+
+def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind:
+    """The kind, as far as one forward shows it."""
+    texts = texts_of(batch, shown.lookups)
+    if not texts:
+        return _without_text(batch, shown, said)
+    if said in (None, "encoder-decoder"):
+        two = _crossed(texts, shown.sides) or (len(texts) > 1 and not shown.sides and _two_sides(model, texts) and texts[:2])
+        if two:
+            return Kind("encoder-decoder", "said" if said else f"it reads {two[0]} and answers {two[1]}", two[1], two[0])
+    if said:
+        return Kind(said, "said", texts[-1] if said == "encoder-decoder" else texts[0])
+    causal = _causal(model, batch, texts, shown)
+    if causal:
+        return Kind("causal", causal, texts[0])
+    both = _bidirectional(batch, texts, shown)
+    return Kind("bidirectional", both, texts[0]) if both else Kind(UNKNOWN, _NOTHING, texts[0])
+
+
+_NOTHING = "nothing hides what follows, and nothing shows whether it may be seen"
+
+
+def _crossed(texts: list[str], sides: list) -> list[str] | None:
+    """[source, target] where an attention asks one text by another."""
+    for queries, keys in sides:
+        source, other = keys & set(texts), (queries - keys) & set(texts)
+        if len(source) == 1 and other:
+            return [*source, min(other)]
+    return None
+
+
+def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
+    name = next((n for n, leaf in batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim > 1), None)
+    name = name or next(iter(batch.leaves))
+    x = batch.leaves[name].array
+    own = [seen for seen in shown.attentions if x.ndim == 3 and seen.keep.shape[-2:] == (x.shape[1], x.shape[1])]
+    hides = [seen for seen in own if _hides(seen.keep)]
+    if said or hides:
+        return Kind(said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name)
+    if x.ndim == 3 and x.shape[1] > 2:
+        beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
+        for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
+            if y.dtype.kind == "f" and one_further(y, x, 0):
+                return Kind("causal", f"{other} is {name}, one further", name)
+        if own and any(y.shape == x.shape and y is not x for y in shown.answers):
+            return Kind(UNKNOWN, _NOTHING, name)
+    return Kind("pictures", f"{name} is of numbers, {x.shape}", name)
+
+
+def _two_sides(model: Module, texts: list[str]) -> bool:
+    names = [path.lower() for path, _ in model.named_modules()]
+    sides = any("encoder" in n for n in names) and any("decoder" in n for n in names)
+    return sides or any(word in texts[1].lower() for word in TARGET_NAMES)
+
+
+def _hides(keep: np.ndarray) -> bool:
+    """Whether queries see what stands before them and mostly not what follows."""
+    T = keep.shape[-1]
+    flat = keep.reshape(-1, T, T)
+    upper = flat[:, np.triu(np.ones((T, T), bool), 1)].mean()
+    lower = flat[:, np.tril(np.ones((T, T), bool), -1)].mean()
+    return bool(upper < 0.4 * lower)
+
+
+def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
+    """Whether labels are a text, one further: as long as it, without its first, flat or not; those below 0 do not count."""
+    x = text if batch_axis == 0 else np.swapaxes(text, 0, 1)
+    rows, length = x.shape[:2]
+    rest = x.shape[2:]
+    for n in (length, length - 1):
+        if labels.size != rows * n * int(np.prod(rest)) or n < 2:
+            continue
+        y = labels.reshape(n, rows, *rest).swapaxes(0, 1) if batch_axis else labels.reshape(rows, n, *rest)
+        y, wanted, same = y[:, : length - 1], x[:, 1:], x[:, : length - 1]
+        counts = y >= 0 if y.dtype.kind in "iu" else np.ones(y.shape, bool)
+        if counts.any() and (y == wanted)[counts].all() and not (y == same)[counts].all():
+            return True
+    return False
+
+
+def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
+    """What shows that the model is causal; "" where nothing does."""
+    leaf = batch.leaves[texts[0]]
+    length = leaf.array.shape[1 - batch.batch_axis]
+    lengths = {length} | {x.indices.shape[-1 - batch.batch_axis] for x in shown.lookups if x.indices.ndim == 2
+                          and part_of(x.indices, leaf.array, batch.batch_axis) is not None}  # fmt: skip
+    if length < 2:
+        return ""
+    own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] and seen.keep.shape[-1] in lengths]
+    hides = [seen for seen in own if seen.keep.shape[-1] > 1 and _hides(seen.keep)]
+    if hides:
+        return f"{len(hides)} of {len(own)} self-attentions hide what follows"
+    for name, other in batch.leaves.items():
+        if name not in texts and other.integer and one_further(other.array, leaf.array, batch.batch_axis):
+            return f"{name} is {texts[0]}, one further"
+    if any(one_further(labels, leaf.array, batch.batch_axis) for labels in shown.labels):
+        return f"its loss compares an answer with the token of {texts[0]} one further"
+    for mask in mask_leaves(batch, texts, lengths):
+        if triangular(mask.array):
+            return f"{mask.name} is a triangle"
+    if lengths & set(shown.triangles):
+        return "a triangular mask meets the scores of its attentions, though it does not hide what follows"
+    if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
+        return "it holds a triangular mask"
+    return ""
+
+
+def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
+    """What shows that every place may see every other; "" where nothing does."""
+    leaf = batch.leaves[texts[0]]
+    if any(labels.size == leaf.array.size and labels.dtype.kind in "iu" for labels in shown.labels):
+        return "its loss compares an answer with a label of the same place"
+    sizes = [x.vocabulary for x in shown.lookups if part_of(x.indices, leaf.array, batch.batch_axis) is not None]
+    words = max(sizes, default=0)
+    if any(y.ndim and words and y.shape[-1] == words for y in shown.answers):
+        length, width = (
+            leaf.array.shape[1 - batch.batch_axis],
+            {x.table.shape[1] for x in shown.lookups if x.vocabulary == words},
+        )
+        parts = [x for x in shown.lookups if 1 < x.vocabulary <= 4 and x.table.shape[1] in width and length in x.indices.shape]
+        return "it reads which part of the text a token is of" if parts else ""
+    return "it answers no tokens, and nothing hides what follows" if shown.answers else ""

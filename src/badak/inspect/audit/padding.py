@@ -1,0 +1,126 @@
+"""Which places of a text are padding: said, or found in the masks that the model is given, in its tables, in its attributes."""
+
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+
+from badak.inspect.audit.batch import TARGET_NAMES, Batch, Leaf
+from badak.nn import Module
+from badak.nn.embedding import Embedding
+
+_PAD = re.compile(r"(^|_)pad(ding)?(_token)?(_?(id|idx|index))$")
+
+
+def pad_ids(model: Module) -> list[int]:
+    """The ids that fill texts up, as the model's tables and attributes name them."""
+    found = [m.padding_idx for m in model.modules() if isinstance(m, Embedding) and m.padding_idx is not None]
+    for module in model.modules():
+        for holder in (vars(module), _attributes(getattr(module, "config", None))):
+            found += [v for k, v in holder.items() if _PAD.search(k) and isinstance(v, int) and not isinstance(v, bool) and v >= 0]
+    return list(dict.fromkeys(found))
+
+
+def _attributes(config: Any) -> dict:
+    if isinstance(config, dict):
+        return config
+    return dict(getattr(config, "__dict__", {}))
+
+
+def mask_left_out(model: Module, batch: Batch) -> str:
+    """The argument by which the model would be told of padding, and which the batch does not give; "" where there is none."""
+    known = list(inspect.signature(model.forward).parameters)
+    given = {*known[: len(batch.args)], *batch.kwargs}
+    return next((name for name in known if "mask" in name and name not in given), "")
+
+
+def triangular(array: np.ndarray) -> bool:
+    """Whether the last two axes hold a lower or upper triangle of another value."""
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
+        return False
+    one = array.reshape(-1, *array.shape[-2:])[0]
+    upper, lower = one[np.triu_indices(len(one), 1)], one[np.tril_indices(len(one))]
+    return bool((upper == upper[0]).all() and (lower != upper[0]).mean() > 0.7)
+
+
+def mask_leaves(batch: Batch, texts: list[str], lengths: set[int]) -> list[Leaf]:
+    """The tensors that say who is seen: beside the texts, with two values at most and as long as one of them."""
+    found = []
+    for name, leaf in batch.leaves.items():
+        if name in texts or leaf.array.ndim < 2 or leaf.array.shape[-1] not in lengths:
+            continue
+        if leaf.array.dtype == bool or (leaf.array.size <= 1 << 24 and len(np.unique(leaf.array)) <= 2):
+            found.append(leaf)
+    return found
+
+
+def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
+    """(B, T), True where `mask` hides places of the text `leaf` from everybody at its end; None if that is not what it says."""
+    ids = leaf.array if batch_axis == 0 else leaf.array.T
+    m: Any = mask.array
+    if m.shape[-1] != ids.shape[1] or m.shape[0] != ids.shape[0] or triangular(m) and m.ndim == 2:
+        return None
+    m = m > -1e4 if m.dtype.kind == "f" and m.min() < -1e3 else m != 0
+    for hidden in (m, np.logical_not(m)):
+        flat = hidden.reshape(hidden.shape[0], -1, hidden.shape[-1]).all(axis=1)
+        tail = (np.diff(flat.astype(int), axis=1) >= 0).all() and not flat[:, 0].any()
+        if tail and flat.any() and len(np.unique(ids[flat])) == 1:
+            return flat
+    return None
+
+
+def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.ndarray | None:
+    """(B, T), True at places of the text `leaf` that an attention hides from every query: its ends, and all of one id."""
+    ids = leaf.array if batch_axis == 0 else leaf.array.T
+    for keep in keeps:
+        if keep.ndim < 3 or keep.shape[0] != ids.shape[0] or keep.shape[-1] != ids.shape[1]:
+            continue
+        hidden = np.asarray(~keep.reshape(keep.shape[0], -1, keep.shape[-1]).any(axis=1))
+        tail = (np.diff(hidden.astype(int), axis=1) >= 0).all() and not hidden[:, 0].any()
+        if tail and hidden.any() and len(np.unique(ids[hidden])) == 1 and not (ids[~hidden] == ids[hidden][0]).any():
+            return hidden
+    return None
+
+
+def find_padding(
+    model: Module, batch: Batch, texts: list[str], pad: int | None, keeps: list[np.ndarray]
+) -> tuple[dict[str, np.ndarray], str]:
+    """{text: (B, T), True where padding}, and how it was found; an empty dict where nothing says what padding is."""
+    lengths = {batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts}
+    masks = mask_leaves(batch, texts, lengths)
+    known = [pad] if pad is not None else pad_ids(model)
+    found, how = {}, ""
+    for name in texts:
+        leaf = batch.leaves[name]
+        ids = leaf.array if batch.batch_axis == 0 else leaf.array.T
+        by_mask = [p for mask in masks if (p := padding_of(leaf, mask, batch.batch_axis)) is not None]
+        if by_mask:
+            found[name], how = by_mask[0], "masks of the batch"
+        elif not known and (at_work := padding_at_work(leaf, keeps, batch.batch_axis)) is not None:
+            found[name], how = at_work, how or "places that attentions hide"
+        elif known:
+            mine = _for(model, name, known)
+            found[name], how = ids == mine, how or f"padding is {mine}"
+    return found, how
+
+
+def _for(model: Module, name: str, known: list[int]) -> int:
+    """Of several ids, the one whose attribute names this text."""
+    side = ("tgt", "trg", "dec") if any(word in name for word in TARGET_NAMES) else ("src", "enc")
+    for attribute, value in vars(model).items():
+        if _PAD.search(attribute) and any(word in attribute for word in side) and isinstance(value, int):
+            return value
+    return known[0]
+
+
+def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
+    """The same batch with padding at the end of every row, of another length each."""
+    changed = {}
+    for name in texts:
+        ids = batch.leaves[name].array.copy()
+        rows, length = ids.shape
+        for row in range(rows):
+            ids[row, length - 1 - row % max(1, length // 3) :] = pad[name]
+        changed[name] = ids
+    return batch.with_(changed)

@@ -1,0 +1,105 @@
+"""Batch leak: what a row gives may not depend on its neighbours, neither on their content nor on their order."""
+
+from functools import partial
+
+import numpy as np
+
+from badak.inspect.audit.compare import change, kept
+from badak.inspect.audit.descend import begins
+from badak.inspect.audit.ready import normalises_batches
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Neighbours, Subject, Unasked
+
+
+class BatchLeak:
+    """Keep one row in the middle, and fill all others with something else, drawn at random."""
+
+    name = "batch"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        for path, module in subject.model.named_modules():
+            if normalises_batches(module):
+                subject.notes.append(
+                    f"{path} ({type(module).__name__}) mixes the rows of a batch in train mode, by design; asked in eval mode"
+                )
+        if subject.rows < 2:
+            raise Unasked("the batch has one row")
+        neighbours = subject.neighbours = neighbours_changed(subject)
+        row, watch = neighbours.row, neighbours.watch
+        clean = partial(kept, row=row, rows=subject.rows)
+        if subject.clean(watch, clean):
+            return []
+        subject.leaks_rows = True
+        begin = begins(subject.reference.calls, watch.calls, clean)
+        gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
+        largest = max(gaps, default=0.0)
+        how = f"of the output changes by up to {largest:.2g} of its size" if largest else "changes within the model"
+        return [
+            Finding(
+                "batch",
+                begin.path,
+                f"with other texts in the other rows, row {row} {how}",
+                "look for a mean, a norm, a softmax or a reshape over the axis of the batch",
+                {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest},
+                begin.between,
+            )
+        ]
+
+
+def _gap(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> float:
+    axis = next((i for i, n in enumerate(a.shape) if n == rows), None)
+    if axis is None:
+        return change(a, b) if a.ndim else 0.0
+    return change(np.take(a, row, axis), np.take(b, row, axis))
+
+
+def neighbours_changed(subject: Subject) -> Neighbours:
+    """One row in the middle is kept; of the others one gets its text, one its own tokens in another order, the rest random ones."""
+    rows, row = subject.rows, subject.rows // 2
+    changed, moves = {}, {}
+    for name in subject.texts:
+        where = np.ones(subject.ids(name).shape, bool)
+        where[row] = False
+        changed[name] = subject.other_tokens(name, where)
+    if not subject.texts:
+        for name, leaf in subject.batch.leaves.items():
+            if leaf.array.dtype.kind == "f" and leaf.array.ndim > 1 and leaf.array.shape[0] == rows:
+                changed[name] = subject.other_values(name, np.arange(rows) != row)
+    twin = _twin(subject, changed, row)
+    turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None
+    if turned is not None:
+        for name in subject.texts:
+            ids = np.array(changed[name] if subject.batch.batch_axis == 0 else changed[name].T)
+            move = circle(ids.shape[1], subject.padding[name][turned] if name in subject.padding else None)
+            if move is not None:
+                ids[turned] = subject.ids(name)[turned][move]
+                changed[name], moves[name] = subject.placed(ids), move
+    return Neighbours(row, twin, turned if moves else None, moves, subject.facts(subject.batch.with_(changed)))
+
+
+def _twin(subject: Subject, changed: dict[str, np.ndarray], row: int) -> int | None:
+    """Give the first row all that the kept one has: its text, its masks; None where that cannot be done."""
+    if subject.rows < 3:
+        return None
+    for name, leaf in subject.batch.leaves.items():
+        x = changed.get(name, leaf.array)
+        text = leaf.integer and x.ndim == 2 and name in changed
+        axis = subject.batch.batch_axis if text else 0
+        square = x.ndim >= 2 and x.shape[0] == x.shape[1] and name not in changed
+        if x.ndim and x.shape[axis] == subject.rows and not square:
+            x = x.copy()
+            at: tuple = (slice(None),) * axis
+            x[(*at, 0)] = x[(*at, row)]
+            changed[name] = x
+    return 0
+
+
+def circle(length: int, padding: np.ndarray | None) -> np.ndarray | None:
+    """Where each token comes from when the second to the middle one move on by one; None where that moves none."""
+    end = length if padding is None else int((~padding).sum())
+    places = np.arange(1, end // 2 + 1)
+    if len(places) < 2 or end < 4:
+        return None
+    move = np.arange(length)
+    move[places] = np.roll(places, 1)
+    return move

@@ -1,0 +1,45 @@
+"""Rows that see nothing: queries from which the mask hides every key. They give zeros, NaN, or the mean of all."""
+
+import numpy as np
+
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked
+
+
+class BlindRows:
+    """Read off the attentions of the first forward. Queries that are padding may be blind: nobody asks for them."""
+
+    name = "blind"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        if not subject.reference.attentions:
+            raise Unasked("no attention was seen", moot=True)
+        found, places = [], {}
+        for seen in subject.reference.attentions:
+            blind = real_queries(subject, seen.blind)
+            if blind.any() and seen.path not in places:
+                places[seen.path] = blind
+        for path, blind in places.items():
+            queries = sorted(set(np.nonzero(blind)[-1].tolist()))
+            found.append(
+                Finding(
+                    "blind",
+                    path,
+                    f"{int(blind.sum())} of {blind.size} queries see no key, the first at position {queries[0]}",
+                    "let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)",
+                    {"blind queries": int(blind.sum()), "of": blind.size, "first position": queries[0]},
+                )
+            )
+        return found
+
+
+def real_queries(subject: Subject, blind: np.ndarray) -> np.ndarray:
+    """Those of (B, ..., T) that are no padding."""
+    for padding in subject.padding.values():
+        if blind.ndim >= 2 and (blind.shape[0], blind.shape[-1]) == padding.shape:
+            blind = blind & ~padding.reshape(padding.shape[0], *([1] * (blind.ndim - 2)), padding.shape[1])
+        elif blind.ndim >= 2 and blind.shape[-1] == padding.shape[1] and blind.shape[0] == 1:
+            blind = blind & ~padding.all(axis=0)
+        elif blind.ndim == 3 and blind.shape[0] % padding.shape[0] == 0 and blind.shape[-1] == padding.shape[1]:
+            blind = blind & ~np.repeat(padding, blind.shape[0] // padding.shape[0], axis=0)[:, None]
+    return blind

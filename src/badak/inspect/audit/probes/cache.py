@@ -1,0 +1,92 @@
+"""Cache: the text in two parts, the first remembered, gives what the text at once gives."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from badak.inspect.audit.compare import change, near
+from badak.inspect.audit.descend import begins
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+from badak.nn.cache import KeyValueCache
+from badak.tensor import Tensor
+
+
+class Cache:
+    """All tokens but the last, then the last one with what was remembered of them."""
+
+    name = "cache"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        layers = getattr(getattr(subject.model, "config", None), "layers", None)
+        own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
+        takes = past_name(subject.model)
+        if not own and not takes:
+            raise Unasked("the model takes no nn.KeyValueCache and no past_key_values", moot=True)
+        if subject.broken or subject.answer is None:
+            raise Unasked(NO_NUMBERS if subject.broken else "the model gives no answer beside its loss")
+        if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:
+            raise Unasked("the batch is more than one text of two tokens")
+        subject.afford(2)
+        name, length = subject.kind.text, subject.length()
+        ids = subject.ids(name)
+        flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
+        given: dict = {"cache": KeyValueCache(own, length)} if own else flag
+        for part in (ids[:, :-1], ids[:, -1:]):
+            batch = subject.batch.with_({name: subject.placed(part)})
+            batch.kwargs = {**batch.kwargs, **given}
+            last = subject.forward(batch)
+            if not own and (past := past_of(last.result, takes)) is None:
+                raise Unasked(f"the model takes {takes} and gives none{', though use_cache=True' if flag else ''}")
+            if not own:
+                given[takes] = past
+
+        def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
+            if a.shape == b.shape:
+                return near(a, b)
+            for axis, n in enumerate(a.shape):
+                if n == length and a.ndim == b.ndim and b.shape[axis] == 1:
+                    end = (slice(None),) * axis + (slice(-1, None),)
+                    if a[end].shape == b.shape:
+                        return near(a[end], b)
+            return None
+
+        whole, step = subject.reference.outputs[subject.answer], last.outputs[subject.answer]
+        if clean(whole, step) is not False:
+            return []
+        begin = begins(subject.reference.calls, last.calls, clean)
+        largest = change(whole[:, -1:], step)
+        return [
+            Finding(
+                "cache",
+                begin.path,
+                f"the last token with a cache of those before gives other outputs than the whole text, by up to {largest:.2g} "
+                "of their size",
+                "count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i",
+                {"tokens": length, "largest change": largest},
+                begin.between,
+            )
+        ]
+
+
+NAMES = re.compile(r"^(past(_key_values|_kv)?|(layer|kv)_past|(kv_|key_value_)?caches?|mems|states?)$")
+
+
+def past_name(model: Any) -> str:
+    """The argument by which a model takes what it remembered: optional, and named for it; "" where there is none."""
+    for name, p in inspect.signature(model.forward).parameters.items():
+        if NAMES.search(name) and p.default is None:
+            return name
+    return ""
+
+
+def past_of(result: Any, takes: str) -> Any:
+    """What was remembered of a forward: the part of that name, or the part beside the answer that is no single tensor."""
+    named = result.get(takes) if isinstance(result, Mapping) else getattr(result, takes, None)
+    if named is not None or not isinstance(result, (tuple, list)):
+        return named
+    parts = [part for part in result if part is not None and not isinstance(part, Tensor)]
+    return parts[-1] if parts else None

@@ -1,0 +1,40 @@
+"""Compiled: the model replayed as a list of kernel calls gives the bits of the model run as it is written."""
+
+from badak.core.errors import ArgumentError
+from badak.inspect.audit.compare import change
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+
+
+class CompiledAlike:
+    """The forwards of other probes that nobody watched were recorded; one more is replayed, with the first batch."""
+
+    name = "compiled"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        if subject.broken:
+            raise Unasked(NO_NUMBERS)
+        needed = max(0, 3 - subject.compiled_calls)
+        subject.afford(needed + 1)
+        for _ in range(needed):
+            outputs = subject.plain(subject.batch)
+            if any(change(a, b) != 0.0 for a, b in zip(subject.reference.outputs, outputs)):
+                raise ArgumentError(
+                    f"audit: two forwards of {type(subject.model).__name__} in eval mode differ",
+                    "draw random numbers in training only: F.dropout(x, p, self.training)",
+                )
+        if not subject.compiled.recordings:
+            raise Unasked(f"badak.compile runs it as it is: {subject.compiled.why or 'it was not recorded'}")
+        outputs = subject.plain(subject.batch)
+        gaps = [change(a, b) for a, b in zip(subject.reference.outputs, outputs)]
+        if not any(gaps):
+            return []
+        return [
+            Finding(
+                "compiled",
+                "",
+                f"replayed, the model gives other numbers than run: they differ by up to {max(gaps):.2g} of their size",
+                "BADAK_COMPILE_CHECK=1 names the call; let forward depend on its arguments, parameters and buffers only",
+                {"largest change": max(gaps)},
+            )
+        ]

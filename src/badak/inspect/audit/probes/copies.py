@@ -1,0 +1,70 @@
+"""Copies: layers that started with the same numbers learn the same for a while, and are worth one."""
+
+from collections import defaultdict
+
+import numpy as np
+
+from badak.inspect.audit.probes.ties import correlation
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject
+from badak.nn.embedding import Embedding
+
+COPIED = 0.95  # correlation
+LEAST = 16  # numbers that a matrix has to have
+
+
+class Copies:
+    """Matrices of one shape are compared; those that say nothing (zeros, ones) are left out."""
+
+    name = "copies"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        shapes = defaultdict(list)
+        tables = {id(m.weight) for m in subject.model.modules() if isinstance(m, Embedding)}
+        for name, p in subject.model.named_parameters():
+            if p.dim() >= 2 and p._array.size >= LEAST and p._array.std() > 0 and id(p) not in tables:
+                shapes[tuple(p.shape)].append((name, p._array))
+        pairs = defaultdict(list)  # (module, module): [(parameter, correlation)]
+        for group in shapes.values():
+            for name, other, alike in twins(group):
+                one, two, inside = parted(name, other)
+                pairs[one, two].append((inside, alike))
+        whole = {two for _, two in pairs}
+        outer = [pair for pair in pairs if not any(pair[1].startswith(two + ".") for two in whole)]
+        return [finding(one, two, pairs[one, two]) for one, two in outer]
+
+
+def twins(group: list) -> list[tuple[str, str, float]]:
+    """Each matrix with the first before it that it is a copy of."""
+    found: list[tuple[str, str, float]] = []
+    first: list[tuple[str, np.ndarray, np.ndarray]] = []
+    for name, array in group:
+        small = array.ravel()[:: max(1, array.size // 512)].astype(np.float64)
+        for other, sample, whole in first:
+            if correlation(small, sample) > COPIED and (alike := correlation(array, whole)) > COPIED:
+                found.append((other, name, alike))
+                break
+        else:
+            first.append((name, small, array))
+    return found
+
+
+def parted(name: str, other: str) -> tuple[str, str, str]:
+    """The two modules in which the names differ, and what they have in common after it."""
+    a, b = name.split("."), other.split(".")
+    end = 0
+    while end < min(len(a), len(b)) - 1 and a[-1 - end] == b[-1 - end]:
+        end += 1
+    return ".".join(a[: len(a) - end]), ".".join(b[: len(b) - end]), ".".join(a[len(a) - end :])
+
+
+def finding(one: str, two: str, alike: list) -> Finding:
+    least = min(value for _, value in alike)
+    how = "the same numbers" if least > 1 - 1e-12 else f"nearly the same numbers (correlation {least:.3f})"
+    return Finding(
+        "copies",
+        two,
+        f"{one} and {two} hold {how} in {len(alike)} matri{'ces' if len(alike) > 1 else 'x'}",
+        "draw each layer's weights for itself, after copy.deepcopy too: nn.init.xavier_uniform_(p) for its matrices",
+        {"matrices": len(alike), "correlation": least, "copy of": one},
+    )

@@ -1,0 +1,82 @@
+"""Future leak: in a causal model nothing before a position may change, not by a bit, when the token there does."""
+
+from functools import partial
+
+import numpy as np
+
+from badak.inspect.audit.compare import along, before
+from badak.inspect.audit.descend import Begin, begins, but_totals, judged
+from badak.inspect.audit.kind import UNKNOWN
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked
+
+
+class FutureLeak:
+    """Change the token at position t in every row at random; twice, at a place in the middle and at the last one."""
+
+    name = "future"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        if subject.kind.kind == UNKNOWN:
+            raise Unasked(f'{subject.kind.why}: kind="causal" asks, kind="bidirectional" says that it may')
+        if not subject.causal:
+            raise Unasked(f"the model is no causal one: {subject.kind.kind}", moot=True)
+        length = subject.length()
+        if length < 2:
+            raise Unasked("the text has one position")
+        places = subject.places[subject.kind.text]
+        name = subject.kind.text
+        middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
+        watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
+        clean = partial(before, t=middle, places=places, rows=subject.rows)
+        if not subject.clean(watch, clean):
+            return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
+        last = length - 1
+        batch = subject.batch.with_({name: changed(subject, name, last)})
+        outputs = subject.plain(batch)
+        clean = partial(before, t=last, places=places, rows=subject.rows)
+        if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
+            begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
+            return [finding(subject, last, outputs, begin)]
+        return []
+
+
+def changed(subject: Subject, name: str, t: int) -> np.ndarray:
+    """The text, or the rows of numbers, with something else at position t."""
+    leaf = subject.batch.leaves[name]
+    if leaf.integer:
+        where = np.zeros(subject.ids(name).shape, bool)
+        where[:, t] = True
+        return subject.other_tokens(name, where)
+    return subject.other_values(name, (slice(None), t))
+
+
+def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -> Finding:
+    """What was measured in the output that changed most."""
+    largest, size, early = 0.0, 0.0, set()
+    for a, b in zip(subject.reference.outputs, outputs):
+        if a.shape != b.shape or a.dtype.kind != "f":
+            continue
+        for shape, axis, start in list(along(a.shape, subject.places[subject.kind.text], subject.rows))[:1]:
+            x, y = (np.moveaxis(z.reshape(shape), axis, 0).reshape(shape[axis], -1).astype("f8") for z in (a, b))
+            gap = np.abs(np.nan_to_num(x) - np.nan_to_num(y)).max(axis=1)
+            gap = gap[: max(0, t - start)]
+            early |= set(np.flatnonzero(gap).tolist())
+            if gap.size and gap.max() >= largest:
+                largest, size = float(gap.max()), float(np.sqrt(np.mean(np.nan_to_num(x) ** 2)))
+    first = min(early, default=0)
+    where = f"{first}..{max(early)}" if len(early) > 1 else str(first)
+    told = f": at {where}, by up to {largest:.2g} (outputs are of size {size:.2g})" if early else ", seen within the model"
+    return Finding(
+        "future",
+        begin.path,
+        f"with another token at position {t}, the output before it changes{told}",
+        "hide what follows: is_causal=True, or a mask that is True on and below the diagonal only, tril(ones(T, T))",
+        {
+            "position changed": t,
+            "positions before it that change": len(early),
+            "largest change": largest,
+            "size of outputs": size,
+        },
+        begin.between,
+    )

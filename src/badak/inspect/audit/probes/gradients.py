@@ -1,0 +1,127 @@
+"""Parameters that get no gradient: they will stay as they are."""
+
+import numpy as np
+
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked, words
+from badak.inspect.audit.watch import BackWatch, tensors_in
+from badak.tensor import Tensor
+
+
+class NoGradient:
+    """One backward of the outputs' sum with random weights, or of `loss(outputs)`; every trainable parameter must be reached."""
+
+    name = "gradients"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
+        if not trainable:
+            raise Unasked("every parameter is frozen", moot=True)
+        try:
+            backward(subject)
+        except Failed as error:
+            return [Finding("gradients", "", f"the backward fails: {error}", "loss.backward() by itself says more")]
+        missing = {name: p for name, p in trainable.items() if p.grad is None}
+        note_zeros(subject, trainable)
+        called = {call.path: call.index for call in subject.training.calls}
+        reached = [name for name in missing if _owner(name) in called]
+        found = [
+            finding(path, below(missing, path), trainable, "takes no part in the forward", UNUSED)
+            for path in covering(subject, set(missing) - set(reached))
+        ]
+        if reached:  # what is called last is where the backward stopped first
+            stop = max(map(_owner, reached), key=called.__getitem__)
+            why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
+            found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
+        return found or tied_but_cut(subject, trainable)
+
+
+def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
+    """Tables that learn as output matrices alone: what they gave of the text got no gradient."""
+    found = []
+    for look in subject.reference.lookups:
+        name, table = subject.text_of(look.indices), trainable.get(f"{look.path}.weight")
+        if name is None or table is None or table.shape != look.table.shape:
+            continue
+        if not any(subject.text_of(indices) == name for indices, _ in subject.tables):
+            cause = f"no gradient reaches what {look.path} gave of {name}, though its weight gets some from elsewhere"
+            found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
+    return found
+
+
+CUT = "use its output as it is, without .detach(), .data, item() or no_grad()"
+UNUSED = "call it in forward, or delete it; what only the loss uses: audit(..., loss=lambda out: ...)"
+
+
+class Failed(Exception):
+    """The backward raised an error."""
+
+
+def finding(path: str, names: list[str], trainable: dict, why: str, fix: str) -> Finding:
+    """Parameters that will stay as they are, and the module to look at."""
+    numbers = sum(trainable[name].numel() for name in names)
+    return Finding(
+        "gradients",
+        path,
+        f"{path or 'the model'} {why}: {len(names)} of {len(trainable)} parameters get no gradient, e.g. {names[0]}",
+        fix,
+        {"parameters without gradient": len(names), "numbers in them": numbers, "parameters": len(trainable)},
+    )
+
+
+def _owner(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def below(names, path: str) -> list[str]:
+    """Those of `names` in the module at `path`."""
+    return sorted(n for n in names if path == "" or n.startswith(path + "."))
+
+
+def backward(subject: Subject) -> None:
+    """The one backward of the audit, from the forward in train mode; gradients then lie in .grad."""
+    watch = subject.training
+    if subject.backwards:
+        return
+    for p in subject.model.parameters():
+        p.grad = None
+    outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
+    if not outputs:
+        return  # nothing can be differentiated, so nothing gets a gradient
+    subject.backwards += 1
+    with BackWatch() as back:
+        try:
+            if subject.loss is not None:
+                subject.loss(watch.result).backward()
+            else:
+                parts = [(y * _weights(subject, y)).sum() for y in outputs]
+                sum(parts[1:], parts[0]).backward()
+        except Exception as error:
+            raise Failed(words(error)) from error
+    subject.tables = back.tables
+
+
+def _weights(subject: Subject, y: Tensor) -> Tensor:
+    return Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))
+
+
+def note_zeros(subject: Subject, trainable: dict) -> None:
+    """Gradients of zero are gradients; where a whole matrix has one, it is worth a look."""
+    zero = [name for name, p in trainable.items() if p.dim() > 1 and p.grad is not None and not np.any(p.grad._array)]
+    if zero:
+        subject.notes.append(f"{len(zero)} matrices have a gradient of zero throughout, e.g. {zero[0]}: are they of use?")
+
+
+def covering(subject: Subject, names: set[str]) -> list[str]:
+    """The largest modules all of whose trainable parameters are among `names`; a lone parameter by its own name's module."""
+    found: list[str] = []
+    for path, module in subject.model.named_modules():
+        if any(path.startswith(each + ".") or each == "" for each in found):
+            continue
+        own = [f"{path}.{n}" if path else n for n, p in module.named_parameters() if p.requires_grad]
+        if own and all(n in names for n in own):
+            found.append(path)
+    for name in names:
+        if not any(each == "" or name.startswith(each + ".") for each in found):
+            found.append(name.rpartition(".")[0])
+    return list(dict.fromkeys(found))

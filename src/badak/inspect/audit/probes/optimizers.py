@@ -1,0 +1,51 @@
+"""Optimizers: every trainable parameter is in one of them, in no two, and they hold nothing that the model does not."""
+
+from collections import Counter
+
+from badak.inspect.audit.probes.gradients import below, covering
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked
+
+
+class Optimizers:
+    """The parameters of the groups, compared with the model's."""
+
+    name = "optimizers"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        if not subject.optimizers:
+            raise Unasked("no optimizer was given: audit(..., optimizer=opt)", moot=True)
+        count = Counter(id(p) for opt in subject.optimizers for group in opt.param_groups for p in group["params"])
+        own = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
+        none = {name for name, p in own.items() if not count[id(p)]}
+        several = {name for name, p in own.items() if count[id(p)] > 1}
+        known = {id(p) for p in subject.model.parameters()}
+        strange = sum(1 for key in count if key not in known)
+        found = []
+        for path in covering(subject, none):
+            found.append(finding(path, below(none, path), "in no optimizer", FORGOTTEN, strange))
+        for path in covering(subject, several):
+            names = below(several, path)
+            times = max(count[id(own[n])] for n in names)
+            found.append(
+                finding(
+                    path,
+                    names,
+                    f"updated {times} times in a step",
+                    "each parameter in one group of one optimizer",
+                    strange,
+                )
+            )
+        if strange and not none:
+            subject.notes.append(f"the optimizers hold {strange} tensors that are no parameters of the model")
+        return found
+
+
+FORGOTTEN = "build the optimizer of model.parameters(), after the last change of the model"
+
+
+def finding(path: str, names: list[str], cause: str, fix: str, strange: int) -> Finding:
+    """One module's parameters, and how many tensors the optimizers hold that belong to no module."""
+    more = f"; the optimizers hold {strange} tensors that the model no longer has" if strange else ""
+    text = f"{path or 'the model'} is {cause}: {len(names)} parameter{'s' * (len(names) > 1)}, e.g. {names[0]}{more}"
+    return Finding("optimizers", path, text, fix, {"parameters": len(names), "strange": strange})

@@ -1,0 +1,259 @@
+"""Order: a model that does not know where a token stands gives the same for the tokens in another order."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from badak.inspect.audit.answer import verdict
+from badak.inspect.audit.batch import Batch
+from badak.inspect.audit.compare import along, batches, change
+from badak.inspect.audit.descend import begins, match
+from badak.inspect.audit.graph import Graph, Mixer, mixers
+from badak.inspect.audit.probes.batch import circle
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+from badak.inspect.audit.watch import Watch
+from badak.nn.conv import Conv2d
+
+ALIKE = 1e-4
+FIX = "add positions to the tokens: nn.Embedding(context, C)(arange(T)), nn.PositionalEncoding, or rotary attention"
+
+
+class Order:
+    """Swap tokens, and see whether the outputs are only swapped (or, of the whole text, the same).
+
+    Behind a causal mask a second layer knows from the first where a token stands; there the first attention is looked at.
+    """
+
+    name = "order"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        idle = idle_positions(subject)
+        if idle:
+            cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
+            return [Finding("order", idle, cause, FIX)]
+        if subject.broken:
+            raise Unasked(NO_NUMBERS)
+        if found := rows_apart(subject):
+            return [found]
+        if text := blind_to_order(subject):
+            return [lost(subject, text, "its first attention gives the same behind them")]
+        name = subject.kind.source or subject.kind.text
+        shape = subject.batch.leaves[name].array.shape
+        if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
+            raise Unasked("the text has fewer than four positions", moot=True)
+        if subject.batch.leaves[name].integer:
+            places = movable(subject, name)
+            if len(places) < 2:
+                raise Unasked("no two tokens could be swapped")
+            batch, move = swapped(subject, name, places)
+        elif subject.causal and len(shape) == 3:
+            batch, move = series(subject, name)
+            watch = subject.facts(batch)
+            if blind(subject, watch, name, move, None):
+                return [lost(subject, name, "its first attention gives the same behind them")]
+            return []
+        else:
+            batch, move = halves(subject, name)
+        if subject.answer is None:
+            pair = within(subject.reference, subject.forward(batch))
+        else:
+            pair = subject.reference.outputs[subject.answer], subject.plain(batch)[subject.answer]
+        if pair is None or not self.alike(subject, name, *pair, move):
+            return []
+        return [lost(subject, name, "the outputs are the same" + (", in that order" if change(*pair) > ALIKE else ""))]
+
+    def alike(self, subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray) -> bool:
+        """Whether the answer is the old one, moved as the tokens were (after the last move, in a causal model)."""
+        if a.ndim == 0 or a.dtype.kind != "f" or a.shape != b.shape:
+            return False
+        return any(x.size and change(x, y) < ALIKE for x, y in self.views(subject, name, a, b, move))
+
+    def views(self, subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray):
+        own = name == subject.kind.text and name in subject.texts
+        places = list(along(a.shape, subject.places[name], subject.rows)) if own else []
+        if not places or subject.rows == len(move):  # as many rows as places: which is which cannot be told
+            yield a, b
+        if not own and a.ndim > 2:  # of pictures: which token is which patch is not known
+            yield ordered(a), ordered(b)
+        for shape, axis, first in places:
+            x, y = a.reshape(shape), b.reshape(shape)
+            if subject.causal:
+                after = (slice(None),) * axis + (slice(max(0, last_moved(move) + 1 - first), None),)
+                yield x[after], y[after]
+            else:
+                at = np.arange(x.shape[axis])
+                known = at[(at + first >= 0) & (at + first < len(move))]
+                source = move[known + first] - first
+                fine = (source >= 0) & (source < len(at))
+                yield np.take(x, source[fine], axis), np.take(y, known[fine], axis)
+
+
+def lost(subject: Subject, name: str, what: str) -> Finding:
+    cause = f"with {name} in another order {what}: the model does not know where a token stands"
+    return Finding("order", where_positions_are_lost(subject), cause, FIX)
+
+
+def last_moved(move: np.ndarray) -> int:
+    return int(np.flatnonzero(move != np.arange(len(move)))[-1])
+
+
+def ordered(x: np.ndarray) -> np.ndarray:
+    """(B, N, C) with the N vectors of each row in the order of their sums."""
+    by = x.reshape(x.shape[0], x.shape[1], -1).sum(axis=2).argsort(axis=1)
+    return np.take_along_axis(x, by.reshape(*by.shape, *[1] * (x.ndim - 2)), axis=1)
+
+
+def within(reference: Watch, other: Watch) -> tuple[np.ndarray, np.ndarray] | None:
+    """What the last module gives, before and now."""
+    twins = match(reference.calls, other.calls)
+    for call in sorted(reference.calls, key=lambda each: -each.ended):
+        twin = twins.get(call.index)
+        if twin is not None and call.parent is not None and call.outputs and call.outputs[0].ndim > 1:
+            return call.outputs[0], twin.outputs[0]
+    return None
+
+
+def rows_apart(subject: Subject) -> Finding | None:
+    """Two rows with the same text that give different outputs: something counts along the batch."""
+    near_by = subject.neighbours
+    if near_by is None or near_by.twin is None or subject.leaks_rows:
+        return None
+    one, two = near_by.row, near_by.twin
+    alike = partial(rows_alike, one=one, two=two, rows=subject.rows)
+    if verdict(near_by.watch, near_by.watch, lambda a, b: alike(b)) is not False:
+        return None
+    begin = begins(near_by.watch.calls, near_by.watch.calls, lambda a, b: alike(b))
+    cause = f"rows {two} and {one} hold the same text and give different outputs: positions are counted along the batch"
+    fix = "count along the axis of the text: (B, T, C) + table[:T], or (T, B, C) + table[:T, None]; look at batch_first"
+    return Finding("order", begin.path, cause, fix, between=begin.between)
+
+
+def rows_alike(x: np.ndarray, one: int, two: int, rows: int) -> bool | None:
+    """Whether two rows of one tensor are the same, to rounding, along an axis that can be the batch."""
+    looked = False
+    for shape, axis in batches(x.shape, rows):
+        looked = True
+        a, b = (np.take(x.reshape(shape), row, axis) for row in (one, two))
+        if change(a, b) < ALIKE:
+            return True
+    return False if looked else None
+
+
+def blind_to_order(subject: Subject) -> str:
+    """The causal text whose first attention does not know the order of what it reads; "" where there is none."""
+    near_by = subject.neighbours
+    name = subject.kind.text
+    if near_by is None or near_by.turned is None or name not in near_by.moves or subject.leaks_rows or not subject.causal:
+        return ""
+    return name if blind(subject, near_by.watch, name, near_by.moves[name], near_by.turned) else ""
+
+
+def blind(subject: Subject, watch: Graph, name: str, move: np.ndarray, row: int | None) -> bool:
+    """Whether the first self-attention of a text gives the same behind the tokens that were moved."""
+    first, other = (next((m for m in mixers(each) if own(m, name)), None) for each in (subject.reference, watch))
+    if first is None or other is None or first.core.output.shape != other.core.output.shape:
+        return False
+    a, b = first.core.output, other.core.output
+    rows = subject.rows
+    if a.ndim < 3 or a.shape[0] % rows or a.shape[-2] not in subject.places[name].all:
+        return False
+    begin = last_moved(move) + 1 - subject.places[name].all[a.shape[-2]]
+    a, b = (x.reshape(rows, -1, *x.shape[-2:])[slice(None) if row is None else row][..., begin:, :] for x in (a, b))
+    return bool(a.size) and change(a, b) < ALIKE
+
+
+def own(mixer: Mixer, name: str) -> bool:
+    return name in mixer.q.reads and name in mixer.k.reads and mixer.queries.shape[-2] > 1
+
+
+def series(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
+    """Rows of numbers with those of the first half moved on by one."""
+    x = subject.batch.leaves[name].array
+    move = circle(x.shape[1], None)
+    if move is None:
+        raise Unasked("the series has fewer than four steps", moot=True)
+    return subject.batch.with_({name: np.take(x, move, 1)}), move
+
+
+def movable(subject: Subject, name: str) -> np.ndarray:
+    """Places whose tokens can be swapped: none of padding, the same in all that stands beside the text."""
+    ids = subject.ids(name)
+    fine = np.ones(ids.shape[1], bool)
+    if name in subject.padding:
+        fine &= ~subject.padding[name].any(axis=0)
+    fine[0] = False
+    if subject.causal and name == subject.kind.text:
+        fine[-1] = False
+    beside = [leaf.array for n, leaf in subject.batch.leaves.items() if n not in subject.texts and leaf.array.shape == ids.shape]
+    if beside:
+        signs = np.stack([x.T for x in beside], axis=1).reshape(ids.shape[1], -1)
+        same = [(signs == sign).all(axis=1) & fine for sign in signs]
+        if not subject.causal:
+            fine = max(same, key=np.sum)
+    fine &= (ids != np.roll(ids, 1, axis=1)).any(axis=0) | (ids[:1] != ids).any(axis=0) | True
+    return np.flatnonzero(fine)
+
+
+def swapped(subject: Subject, name: str, places: np.ndarray) -> tuple[Batch, np.ndarray]:
+    """The batch with its tokens moved in a circle, and where each came from."""
+    ids = subject.ids(name)
+    if subject.causal and name == subject.kind.text:
+        places = places[: max(2, len(places) // 2)]
+    move = np.arange(ids.shape[1])
+    move[places] = np.roll(places, 1)
+    if not (ids[:, move] != ids).any():
+        raise Unasked("all tokens are the same")
+    return subject.batch.with_({name: subject.placed(ids[:, move])}), move
+
+
+def patch_of(model: Any) -> int:
+    """How high the patches are that a model cuts pictures into by a convolution, whose steps are as long as it is; else 1."""
+    first = next((m for m in model.modules() if isinstance(m, Conv2d)), None)
+    return int(first.stride[0]) if first is not None and tuple(first.stride) == tuple(first.kernel_size) else 1
+
+
+def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
+    """Pictures with their lower half above the upper one: the rows, and the patches, that are tokens stay whole."""
+    x = subject.batch.leaves[name].array
+    axis = 1 if x.ndim == 3 else 2 if x.ndim == 4 else None
+    high = patch_of(subject.model) if axis == 2 else 1
+    if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
+        raise Unasked("the picture has no two halves", moot=True)
+    move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
+    return subject.batch.with_({name: np.take(x, move, axis)}), move
+
+
+def idle_positions(subject: Subject) -> str:
+    """A module that is named for positions and gives what it was given, or the same at each of them; "" where there is none."""
+    for call in subject.reference.calls:
+        name = call.path.lower().rpartition(".")[2] + " " + type(call.module).__name__.lower()
+        if (
+            not ("pos" in name.replace("post", "") or "wpe" in name)
+            or "drop" in name
+            or "identity" in name
+            or len(call.outputs) != 1
+        ):
+            continue
+        y = call.outputs[0]
+        if y.dtype.kind != "f" or y.ndim < 2:
+            continue
+        unchanged = bool(call.inputs) and call.inputs[0].shape == y.shape and np.array_equal(call.inputs[0], y)
+        axis = 0 if y.ndim == 2 else 1 - subject.batch.batch_axis
+        flat = y.shape[axis] > 1 and not np.any(y - np.take(y, [0], axis))
+        if unchanged or flat:
+            return call.path
+    return ""
+
+
+def where_positions_are_lost(subject: Subject) -> str:
+    """The module for positions, if there is one, else the one that holds the tokens' table."""
+    for call in subject.reference.calls:
+        if "pos" in call.path.lower().rpartition(".")[2].replace("post", ""):
+            return call.path
+    text = [x.path for x in subject.reference.lookups if subject.text_of(x.indices)]
+    path, called = text[0].rpartition(".")[0] if text else "", {call.path for call in subject.reference.calls}
+    while path not in called and path:
+        path = path.rpartition(".")[0]
+    return path

@@ -1,0 +1,153 @@
+"""Padding leak: what stands in the places of padding, and how many of them there are, changes nothing elsewhere."""
+
+from functools import partial
+
+import numpy as np
+
+from badak.inspect.audit.batch import Batch
+from badak.inspect.audit.compare import change, real, shortened
+from badak.inspect.audit.descend import begins
+from badak.inspect.audit.padding import mask_left_out
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked
+from badak.nn.embedding import Embedding
+from badak.tensor import Tensor
+
+FIX = "hide padding from every query: key_padding_mask, src_key_padding_mask, or attn_mask & (ids != pad)[:, None, None, :]"
+
+
+class PaddingLeak:
+    """Once other vectors in the places of padding, once less padding."""
+
+    name = "padding"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
+        if not masks:
+            raise Unasked("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True)
+        if subject.invented:
+            subject.notes.append("the batch had no padding: the ends of its rows were taken for it")
+        found = self.other_values(subject, masks)
+        if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
+            raise Unasked(f"the model is told of padding by {name}, which the batch does not give", moot=True)
+        if found or subject.leaks_rows:
+            return found
+        return self.other_amount(subject, masks)
+
+    def other_values(self, subject: Subject, masks: dict) -> list[Finding]:
+        edit = edits(subject, masks)
+        if not edit:
+            raise Unasked("no nn.Embedding reads the text")
+        watch = subject.forward(subject.batch, edit=edit)
+        clean = partial(real, paddings=all_masks(subject, masks))
+        own = {n: masks[n] for n in (subject.kind.text,) if n in masks} or masks
+        if subject.clean(watch, partial(real, paddings=all_masks(subject, own)), moves=False):
+            return []
+        begin = begins(subject.reference.calls, watch.calls, clean)
+        both = subject.reference.outputs, watch.outputs
+        return [finding(subject, begin, "with other vectors in the places of padding", *both, masks)]
+
+    def other_amount(self, subject: Subject, masks: dict) -> list[Finding]:
+        cut = fewer(subject, masks)
+        if cut is None:
+            return []
+        batch, rows, lengths, left = cut
+        watch = subject.forward(batch)
+        first = subject.batch.batch_axis == 0
+
+        def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
+            old = shortened(a, b.shape, rows, subject.rows, lengths, first)
+            return None if old is None else real(old, b, left, tolerance=1e-3)
+
+        try:
+            if subject.clean(watch, clean, moves=False):
+                return []
+        except Unasked:
+            return []
+        begin = begins(subject.reference.calls, watch.calls, clean)
+        old, new = [], []
+        for a, b in zip(subject.reference.outputs, watch.outputs):
+            if (part := shortened(a, b.shape, rows, subject.rows, lengths, first)) is not None:
+                old.append(part)
+                new.append(b)
+        less = max(before - now for before, now in lengths.items())
+        return [finding(subject, begin, f"with {less} places of padding less", old, new, dict(zip(masks, left)))]
+
+
+def all_masks(subject: Subject, masks: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Where padding stands, for each length that its text has on its way."""
+    return [each for name, mask in masks.items() for each in subject.places[name].masks(mask)]
+
+
+def edits(subject: Subject, masks: dict) -> dict:
+    """What puts random vectors where a table of tokens was asked for padding."""
+
+    def other(result, call):
+        for name, padding in masks.items():
+            where = padding if subject.batch.batch_axis == 0 else padding.T
+            ids = subject.batch.leaves[name].array
+            if call.inputs and call.inputs[0].shape == ids.shape and np.array_equal(call.inputs[0], ids):
+                array = result._array.copy()
+                noise = subject.rng.standard_normal((int(where.sum()), array.shape[-1])) * (array.std() or 1.0)
+                array[where] = noise.astype(array.dtype)
+                return Tensor._of(array)
+        return result
+
+    modules = dict(subject.model.named_modules())
+    paths = {x.path for x in subject.reference.lookups if subject.text_of(x.indices) in masks}
+    return {path: other for path in paths if isinstance(modules[path], Embedding)}
+
+
+def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, int], list[np.ndarray]] | None:
+    """The rows that end in padding, cut; None where that cannot be done: (batch, rows, {length: length now}, padding now)."""
+    tails = {name: np.array([_tail(row) for row in mask]) for name, mask in masks.items()}
+    together = np.min(list(tails.values()), axis=0)
+    rows = np.flatnonzero(together > 0)
+    if not len(rows):
+        return None
+    axis, lengths, cut = subject.batch.batch_axis, {}, {}
+    for name, tail in tails.items():
+        less = int(tail[rows].min()) if len({subject.length(n) for n in tails}) == len(tails) else int(together[rows].min())
+        lengths[subject.length(name)] = subject.length(name) - less
+    for name, leaf in subject.batch.leaves.items():
+        x = leaf.array
+        for i, n in enumerate(leaf.array.shape):
+            at: tuple = (slice(None),) * i
+            is_text = leaf.integer and x.ndim == 2
+            if n == subject.rows and (i == axis if is_text else i == 0):
+                x = x[(*at, rows)]
+            elif n in lengths and (not is_text or i == 1 - axis or x.shape[0] == x.shape[1]):
+                x = x[(*at, slice(0, lengths[n]))]
+        cut[name] = np.ascontiguousarray(x)
+    left = [mask[rows][:, : lengths[subject.length(name)]] for name, mask in masks.items()]
+    for name, mask in masks.items():  # what has another length is cut at its end, too
+        places, less = subject.places[name], subject.length(name) - lengths[subject.length(name)]
+        for n in places.others:
+            if n > less and n not in lengths:
+                lengths[n] = n - less
+                left.append(places.moved(mask, n)[rows][:, : n - less])
+    return subject.batch.with_(cut), rows, lengths, left
+
+
+def _tail(row: np.ndarray) -> int:
+    return len(row) - 1 - int(np.flatnonzero(~row)[-1]) if (~row).any() else 0
+
+
+def finding(subject: Subject, begin, what: str, old: list, new: list, masks: dict) -> Finding:
+    """The largest change in the outputs, at real places where they have such."""
+    padding = masks.get(subject.kind.text)
+    largest = 0.0
+    for a, b in zip(old, new):
+        if a.ndim and a.dtype.kind == "f":
+            if padding is not None and a.shape[:2] == padding.shape:
+                a, b = a[~padding], b[~padding]
+            largest = max(largest, change(a, b))
+    places = sum(int(mask.sum()) for mask in masks.values())
+    return Finding(
+        "padding",
+        begin.path,
+        f"{what}, the output at real places changes by up to {largest:.2g} of its size",
+        FIX,
+        {"places of padding": places, "largest change": largest, "padding": subject.padding_how},
+        begin.between,
+    )

@@ -1,0 +1,171 @@
+"""Rotary positions: are queries and keys turned, in pairs, by angles that grow with the position, all of them, and alike?"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from badak.inspect.audit.graph import Mixer, Ran, mixers, through
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked
+from badak.ops.linear import AddMM, Linear
+
+CLOSE = 1e-3  # of what a number is made of its pair, against its size
+STILL = 2e-7  # a number that is not turned: float32's rounding
+LEAST = 4  # different vectors at a position, to tell which two numbers make a pair
+NAMES = re.compile(r"rot|rope|partial", re.IGNORECASE)
+FIX = "x cos + rotate_half(x) sin with cos = cat(cos, cos), or neighbours with repeat_interleave(2): one layout for both"
+
+
+class Turn(NamedTuple):
+    """What became of each number of a head: y = a x + b x[partner]; fits where that is all. At one position."""
+
+    partner: np.ndarray  # (D,)
+    a: np.ndarray
+    b: np.ndarray
+    fits: np.ndarray
+    still: np.ndarray
+
+
+class Rotary:
+    """Find what the queries were at position 0, where nothing is turned, and fit the others to it."""
+
+    name = "rotary"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        found, seen, looked = [], set(), False
+        for mixer in mixers(subject.reference):
+            if mixer.keys is None or mixer.queries.ndim != 4 or mixer.path in seen:
+                continue
+            q, k = turned(mixer, mixer.q, mixer.queries), turned(mixer, mixer.k, mixer.keys)
+            looked = looked or q is not None or k is not None
+            if (q is None) != (k is None) and projected(mixer.q if q is None else mixer.k):
+                seen.add(mixer.path)
+                found.append(one_side(mixer.path, "keys" if k is None else "queries"))
+            elif q is not None and k is not None and (what := wrong(subject, mixer.path, q, k)):
+                seen.add(mixer.path)
+                found.append(Finding("rotary", mixer.path, what[0], FIX, what[1]))
+        if not looked:
+            raise Unasked("queries and keys are not turned by their positions", moot=True)
+        return found
+
+
+def projected(made: Ran) -> bool:
+    """Whether queries, or keys, are what a map gives, only laid out anew."""
+    last = through(made)
+    return last is not None and last.op in (Linear, AddMM)
+
+
+def one_side(path: str, which: str) -> Finding:
+    cause = f"{which} are not turned by their positions, and {'queries' if which == 'keys' else 'keys'} are"
+    return Finding("rotary", path, cause, "turn both: q, k = rotary(q), rotary(k)")
+
+
+def wrong(subject: Subject, path: str, q: tuple[Turn, Turn], k: tuple[Turn, Turn]) -> tuple[str, dict] | None:
+    """(what is wrong, numbers) of the turns of queries and keys at two positions; None where nothing is."""
+    for which, (first, last) in (("queries", q), ("keys", k)):
+        moving = ~last.still
+        for turn in (first, last):
+            if not rotation(turn, moving):
+                bad = int((moving & ~pairwise(turn)).sum())
+                return (
+                    f"{which} are changed by their positions, but not turned: {bad} of {len(moving)} numbers are in no pair",
+                    {},
+                )
+    still, size = int(q[1].still.sum()), len(q[1].still)
+    if still * 2 >= size and not says(subject, path, size - still, size):
+        return (
+            f"only {size - still} of {size} numbers of each head are turned by the position, and nothing says that it is meant so",
+            {"turned": size - still, "of": size},
+        )
+    clear = ~q[1].still & (np.abs(q[1].b) > 0.01)
+    if not np.allclose(q[1].b[clear], k[1].b[clear], atol=0.01) or (q[1].partner != k[1].partner)[clear].any():
+        return "queries and keys are turned by other angles, or in other pairs", {}
+    return None
+
+
+def pairwise(turn: Turn) -> np.ndarray:
+    """(D,) whether a number turns with its partner, and that one with it."""
+    back = turn.partner[turn.partner] == np.arange(len(turn.partner))
+    alike = np.abs(turn.a - turn.a[turn.partner]) < CLOSE
+    return turn.fits & back & alike & (np.abs(turn.b + turn.b[turn.partner]) < CLOSE)
+
+
+def rotation(turn: Turn, moving: np.ndarray) -> bool:
+    """Whether all numbers that move turn in pairs; an angle of nearly nothing has no partner that could be told."""
+    faint = np.abs(turn.b) < CLOSE
+    return bool((pairwise(turn) | faint & (np.abs(turn.a - 1) < CLOSE) | ~moving).all())
+
+
+def says(subject: Subject, path: str, turned: int, size: int) -> bool:
+    """Whether an attribute named for rotary positions holds how much of a head is turned."""
+    model = subject.model
+    for holder in (
+        model,
+        model.get_submodule(path),
+        *model.get_submodule(path).children(),
+        getattr(model, "config", None),
+    ):
+        for name, value in {**getattr(holder, "__dict__", {}), **(holder if isinstance(holder, dict) else {})}.items():
+            if NAMES.search(name) and isinstance(value, (int, float)) and not isinstance(value, bool):
+                if value == turned or 0 < value < 1 and round(value * size) == turned:
+                    return True
+    return False
+
+
+def turned(mixer: Mixer, made: Ran, now: np.ndarray) -> tuple[Turn, Turn] | None:
+    """How the queries, or keys, were turned at the second and at the last position; None where they were not."""
+    if now.shape[2] < 3 or now.dtype.kind != "f":
+        return None
+    end = now.astype(np.float64)
+    for y in (each for run in made.inside() for each in run.outputs):  # the first that is it at position 0: half of it is so, too
+        if y.ndim != 4 or y.dtype.kind != "f" or (len(y), y.shape[-1]) != (len(end), end.shape[-1]):
+            continue
+        for x in (y, y.swapaxes(1, 2)):
+            if x.shape[0] != end.shape[0] or x.shape[2:] != end.shape[2:] or end.shape[1] % x.shape[1]:
+                continue
+            old = x.astype(np.float64)
+            for each in widened(old, end.shape[1] // old.shape[1]):
+                if (fit := compared(each, end)) is not None:
+                    return fit
+    return None
+
+
+def widened(x: np.ndarray, times: int) -> list[np.ndarray]:
+    """Heads of keys as they may be laid out for those of queries."""
+    return [x] if times == 1 else [np.repeat(x, times, axis=1), np.tile(x, (1, times, 1, 1))]
+
+
+def compared(x: np.ndarray, y: np.ndarray) -> tuple[Turn, Turn] | None:
+    """The turns from x to y, if they are alike at position 0 (but for a factor) and not behind it."""
+    start = x[:, :, 0].ravel()
+    if not (start @ start):
+        return None
+    factor = float(start @ y[:, :, 0].ravel() / (start @ start))
+    size = float(np.abs(x).max()) * abs(factor)
+    if not factor or np.abs(y[:, :, 0] - factor * x[:, :, 0]).max() > 1e-6 * size or np.abs(y - factor * x).max() <= 1e-5 * size:
+        return None
+    if x.shape[-1] < 2 or any(len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)):
+        return None
+    first, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, x.shape[2] - 1))
+    return first, last
+
+
+def turn_at(x: np.ndarray, y: np.ndarray) -> Turn:
+    """Least squares of each number on itself and one other; the other is the one that leaves least."""
+    x, y = x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1])
+    i = np.arange(x.shape[1])
+    size = np.abs(x).max()
+    own, other = np.diag(x.T @ x)[:, None], np.diag(x.T @ x)[None]
+    both, here, there = x.T @ x, np.diag(x.T @ y)[:, None], (x.T @ y).T  # of i on j
+    det = own * other - both**2
+    det[det <= 1e-9 * own * other] = np.inf
+    a, b = (here * other - there * both) / det, (there * own - here * both) / det
+    rest = np.diag(y.T @ y)[:, None] - a * here - b * there
+    rest[i, i] = np.inf
+    rest[np.isinf(det)] = np.inf
+    partner = rest.argmin(axis=1)
+    a, b = a[i, partner], b[i, partner]
+    left = np.abs(a * x + b * x[:, partner] - y).max(axis=0)
+    still = np.abs(y - x).max(axis=0) <= STILL * size
+    return Turn(partner, np.where(still, 1.0, a), np.where(still, 0.0, b), left <= CLOSE * size, still)

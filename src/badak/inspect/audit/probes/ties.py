@@ -1,0 +1,50 @@
+"""Tied weights that came apart: the table of tokens and the output matrix were one, and are two now."""
+
+import numpy as np
+
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject
+from badak.nn.embedding import Embedding
+from badak.nn.linear import Linear
+
+ONCE_ONE = 0.5  # correlation of two matrices that were drawn apart: 0 to within 1 / sqrt(numbers)
+
+
+class Ties:
+    """Each table is compared with each linear map of its shape: not one tensor, yet nearly the same numbers."""
+
+    name = "ties"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        modules = list(subject.model.named_modules())
+        tables = [(path, m.weight) for path, m in modules if isinstance(m, Embedding)]
+        maps = [(path, m.weight) for path, m in modules if isinstance(m, Linear)]
+        wanted = bool(getattr(getattr(subject.model, "config", None), "tie_word_embeddings", False))
+        found, most = [], max((len(table) for _, table in tables), default=0)
+        for path, table in tables:
+            for other, weight in maps:
+                if table is weight or table.shape != weight.shape or table._array.size < 16:
+                    continue
+                alike = correlation(table._array, weight._array)
+                if alike > ONCE_ONE:
+                    found.append(tie(path, other, alike))
+                elif wanted and other == maps[-1][0] and len(table) == most:
+                    found.append(tie(path, other, alike))
+        return found
+
+
+def tie(path: str, other: str, alike: float) -> Finding:
+    return Finding(
+        "ties",
+        other,
+        f"{other}.weight and {path}.weight are two tensors with a correlation of {alike:.3f}: each step takes them further apart",
+        f"{other}.weight = {path}.weight, after loading and before the optimizer is built",
+        {"correlation": alike, "table": path},
+    )
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Of all numbers of two matrices."""
+    x, y = (z.astype(np.float64).ravel() - z.mean() for z in (a, b))
+    size = np.sqrt((x @ x) * (y @ y))
+    return float(x @ y / size) if size else 0.0

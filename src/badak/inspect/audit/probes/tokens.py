@@ -1,0 +1,77 @@
+"""Tokens that cannot be told apart: rows of the table that are equal, or a text with other tokens that gives the same."""
+
+import numpy as np
+
+from badak.inspect.audit.descend import dies
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject, Unasked
+
+
+class Tokens:
+    """Equal rows are counted in the tables; the forwards with other tokens are looked through for rows that did not change."""
+
+    name = "tokens"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        if not subject.texts:
+            raise Unasked("the model reads no text", moot=True)
+        found = []
+        for path, (table, rows) in tables(subject).items():
+            alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
+            if alike > 1:
+                found.append(
+                    Finding(
+                        "tokens",
+                        path,
+                        f"{alike} of {rows} tokens have the same vector as another one",
+                        "draw the table at random: nn.init.normal_(table.weight, std=0.02)",
+                        {"tokens alike": alike, "tokens": rows},
+                    )
+                )
+        return found or self.unmoved(subject)
+
+    def unmoved(self, subject: Subject) -> list[Finding]:
+        """Rows all of whose tokens became others, and whose output did not move."""
+        if subject.neighbours is None or subject.broken:
+            return []
+        row, watch = subject.neighbours.row, subject.neighbours.watch
+        same = []
+        for a, b in zip(subject.reference.outputs, watch.outputs):
+            axis = next((i for i, n in enumerate(a.shape) if n == subject.rows), None)
+            if axis is not None and a.shape == b.shape:
+                x, y = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+                same.append(
+                    [
+                        i
+                        for i in range(subject.rows)
+                        if i not in (row, subject.neighbours.turned) and np.array_equal(x[i], y[i], equal_nan=True)
+                    ]
+                )
+        stuck = set.intersection(*map(set, same)) if same else set()
+        if not stuck:
+            return []
+        return [
+            Finding(
+                "tokens",
+                dies(subject.reference.calls, watch.calls),
+                f"with all tokens replaced, {len(stuck)} of {subject.rows - 1} other rows give the same output as before",
+                "look for what keeps the text from the output: a clamp, a constant, an index",
+                {"rows that did not change": len(stuck), "rows": subject.rows - 1},
+            )
+        ]
+
+
+def tables(subject: Subject) -> dict[str, tuple[np.ndarray, int]]:
+    """{module: (table, rows)} of the tables that a text was looked up in."""
+    found = {}
+    for look in subject.reference.lookups:
+        name = subject.text_of(look.indices)
+        if name is not None and look.vocabulary == subject.vocabulary(name):
+            found[look.path] = look.table, look.vocabulary
+    return found
+
+
+def equal_rows(table: np.ndarray) -> int:
+    """How many rows have an equal before them; two rows of zeros (padding, and one never used) are none."""
+    kinds, counts = np.unique(table, axis=0, return_counts=True)
+    return int(counts[counts > 1].sum()) if len(kinds) < len(table) else 0

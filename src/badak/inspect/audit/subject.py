@@ -1,0 +1,377 @@
+"""The model under audit: forwards of it, counted, the first of which is what all others are compared with."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from badak.autograd import enable_grad, no_grad
+from badak.compiler import Compiled
+from badak.core.errors import ArgumentError, BadakError
+from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
+from badak.inspect.audit.batch import Batch, like
+from badak.inspect.audit.compare import Places, change
+from badak.inspect.audit.descend import Clean, begins
+from badak.inspect.audit.graph import Graph, Ran, mixers
+from badak.inspect.audit.keep import random_states, speaking
+from badak.inspect.audit.kind import Kind, Shown, kind_of, part_of, texts_of
+from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
+from badak.inspect.audit.ready import normalises_batches, wake, without_dropout
+from badak.inspect.audit.watch import Watch, arrays_of
+from badak.nn import Module
+from badak.optim import Optimizer
+
+
+class Unasked(Exception):
+    """A probe does not apply; says why. moot: there is nothing to ask; else the question is open."""
+
+    def __init__(self, why: str, moot: bool = False):
+        super().__init__(why)
+        self.moot = moot
+
+
+class Neighbours(NamedTuple):
+    """A forward in which rows changed: `row` was kept, `twin` got the text of it, `turned` its own tokens in another order."""
+
+    row: int
+    twin: int | None
+    turned: int | None
+    moves: dict[str, np.ndarray]  # of `turned`: where each token of a text came from
+    watch: Graph
+
+
+NO_NUMBERS = "its outputs are NaN"
+
+
+class Subject:
+    """A model, the batch that it is asked with, and what its first forward showed."""
+
+    def __init__(
+        self, model: Module, batch: Batch, said: str | None, pad: int | None, most: int, loss: Callable | None,
+        labels: list[np.ndarray] | None = None,
+    ):  # fmt: skip
+        self.model, self.batch, self.most, self.loss = model, batch, most, loss
+        self.rng = np.random.default_rng(0)
+        self.forwards = self.backwards = 0
+        self.notes: list[str] = []
+        self.optimizers: list[Optimizer] = []
+        self.neighbours: Neighbours | None = None  # the forward in which other rows changed
+        self.tables: list[tuple[np.ndarray, np.ndarray]] = []  # what the backward brought to the tables
+        self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
+        self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
+        self.compiled = Compiled(model, told=False)
+        self.compiled_calls = 0
+        model.eval()
+        self.woken = wake(model, self.rng)
+        if self.woken:
+            self.notes.append(
+                f"parameters of zeros alone ({len(self.woken)}, e.g. {self.woken[0]}): small random numbers stood in for them, "
+                "so that what is behind them was asked, too"
+            )
+        self.invented = self._fill_up(pad)
+        self.reference = self._first()
+        self.batch.batch_axis = self._batch_axis()
+        self._find(said, pad, labels or [])
+        if self.rows == 1 and self._more_rows():
+            self._find(said, pad, labels or [])
+
+    def _find(self, said: str | None, pad: int | None, labels: list[np.ndarray]) -> None:
+        """What the first forward shows: the kind, the texts, where positions stand, padding."""
+        watch = self.reference
+        sides = [(each.q.reads, each.k.reads) for each in mixers(watch)]
+        answers = [y for y in watch.outputs if y.dtype.kind in "fc" and y.ndim]
+        if not answers:
+            last = max(
+                (c for c in watch.calls if c.parent is not None and c.outputs),
+                key=lambda each: each.ended,
+                default=None,
+            )
+            answers = last.outputs if last is not None else []
+        self.shown = Shown(watch.attentions, watch.lookups, sides, [*labels_in(watch), *labels], answers, triangles_in(watch))
+        self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
+        names = (self.kind.source, self.kind.text)
+        self.texts = [name for name in names if name is not None and self.batch.leaves[name].integer]
+        self.padding: dict[str, np.ndarray] = {}
+        self.padding_how = ""
+        if self.texts:
+            keeps = [seen.keep for seen in watch.attentions]
+            self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, keeps)
+        self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
+
+    def _places(self, name: str) -> Places:
+        array = self.batch.leaves[name].array
+        if array.ndim < 2:
+            return Places(0)
+        axis, rows = self.batch.batch_axis, array.shape[self.batch.batch_axis]
+        found = [(x.indices, part_of(x.indices, array, axis)) for x in self.reference.lookups] if name in self.texts else []
+        cut = [(x.size // rows, first) for x, first in found if first is not None]
+        return places_of(self.reference, self.length(name), cut)
+
+    def places_of_all(self) -> set[int]:
+        """Every length that an axis of positions has."""
+        known = {n for places in self.places.values() for n in places.all}
+        return known if self.texts else known | {seen.keep.shape[-1] for seen in self.reference.attentions}
+
+    def clean(self, other: Watch, clean: Clean, moves: bool = True) -> bool:
+        """Whether what the model gives is clean; raises Unasked where that cannot be judged."""
+        if self.broken:
+            raise Unasked(NO_NUMBERS)
+        word = verdict(self.reference, other, clean, moved if moves else None)
+        if word is None:
+            raise Unasked("nothing that the model gives, nor its last modules, could be compared: no axis of it is known")
+        return word
+
+    def sink(self) -> Ran | None:
+        """The operation that made the model's answer."""
+        return sink_of(self.reference, self.answer)
+
+    @property
+    def answer(self) -> int | None:
+        """Which of the outputs is the answer."""
+        return main_answer(self.reference, self.vocabulary(self.kind.text) if self.kind.text in self.texts else 0)
+
+    def without_padding(self, y: np.ndarray) -> np.ndarray:
+        """What an output has at places that are no padding."""
+        for name, mask in self.padding.items():
+            for each in self.places[name].masks(mask):
+                if y.shape[:2] == each.shape:
+                    return y[~each]
+        return y
+
+    # Forwards
+
+    def forward(self, batch: Batch, edit: dict | None = None, facts: bool = False, grad: bool = False) -> Watch:
+        """One forward, watched."""
+        with (
+            enable_grad() if grad else no_grad(),
+            Graph(self.model, edit) if facts else Watch(self.model, edit) as watch,
+        ):
+            given = batch.copy()
+            if isinstance(watch, Graph):
+                watch.given = {id(x): name for name, x in given.arrays()}
+            watch.result = self._call(self.model, given)
+        watch.outputs = arrays_of(watch.result)
+        return watch
+
+    def plain(self, batch: Batch) -> list[np.ndarray]:
+        """The outputs of one forward that nobody watches, so that it can be recorded and replayed."""
+        with no_grad():
+            outputs = arrays_of(self._call(self.compiled, batch.copy()))
+        self.compiled_calls += 1
+        return outputs
+
+    def facts(self, batch: Batch) -> Graph:
+        """One forward as a graph."""
+        watch = self.forward(batch, facts=True)
+        assert isinstance(watch, Graph)
+        return watch
+
+    def _call(self, model: Callable, batch: Batch) -> Any:
+        self.afford(1)
+        self.forwards += 1
+        try:
+            return model(*batch.args, **batch.kwargs)
+        except Exception as error:
+            if self.forwards == 1:
+                raise
+            raise Unasked(f"the model fails on the changed batch: {words(error)}") from error
+
+    def afford(self, count: int) -> None:
+        """Raise Unasked where that many forwards are more than the audit may make."""
+        if self.forwards + count > self.most:
+            raise Unasked(f"{self.forwards} forwards are made; forwards={self.forwards + count} would allow for it")
+
+    def _first(self) -> Graph:
+        before = random_states()
+        try:
+            with speaking() as said:
+                watch = self.facts(self.batch)
+        except Unasked:
+            raise
+        except Exception as error:
+            raise self._refusal(error) from error
+        self.notes += [f"the model warns: {text}" for text in said]
+        if not any(np.issubdtype(x.dtype, np.floating) for x in watch.outputs):
+            raise ArgumentError(
+                f"audit: {type(self.model).__name__} gives no tensor of floats",
+                "audit the part of it that gives logits or hidden states",
+            )
+        if random_states() == before:
+            return watch
+        try:
+            again = self.forward(self.batch)
+        except Unasked as why:
+            cause = f"audit: {type(self.model).__name__} takes this batch only once: {why}"
+            raise ArgumentError(cause, "let forward leave the model as it is") from None
+        self.expect_same(watch, again)
+        return watch
+
+    def _refusal(self, error: Exception) -> ArgumentError:
+        """The model's own error, and in which module it came up; or that the batch is not what it takes."""
+        name, where = type(self.model).__name__, getattr(error, "badak_module", "")
+        place = f", in {where}" if where else ""
+        return ArgumentError(
+            f"audit: {name} does not take this batch{place}: {words(error)}",
+            "the error is the model's own: the batch is what it is called with, as in audit(model, (x,)), audit(model, {'ids': x})",
+        )
+
+    def _more_rows(self) -> bool:
+        """Three rows drawn at random beside the only one, where the model takes them: with one nothing is told of neighbours."""
+        before = self.batch, self.reference
+        try:
+            self.batch = self._widened()
+            self.reference = self.facts(self.batch)
+        except Unasked:
+            self.batch, self.reference = before
+            return False
+        self.notes.append("the batch had one row: three more were drawn at random")
+        return True
+
+    def _widened(self) -> Batch:
+        axis, changed = self.batch.batch_axis, {}
+        for name, leaf in self.batch.leaves.items():
+            x, where = leaf.array, axis if leaf.integer and leaf.array.ndim == 2 else 0
+            if x.ndim < 2 or x.shape[where] != 1:
+                continue
+            rows = np.concatenate([x] * 4, axis=where)
+            if name in self.texts or leaf.array.dtype.kind == "f" and name == self.kind.text:
+                rest = (slice(None),) * where + (slice(1, None),)
+                drawn = [self._other_row(name) for _ in range(3)]
+                rows[rest] = np.concatenate(drawn, axis=where)
+            changed[name] = rows
+        return self.batch.with_(changed)
+
+    def _other_row(self, name: str) -> np.ndarray:
+        leaf = self.batch.leaves[name]
+        if leaf.integer:
+            return self.other_tokens(name, np.ones(self.ids(name).shape, bool))
+        return self.other_values(name, (slice(None),))
+
+    def expect_same(self, reference: Watch, again: Watch) -> None:
+        """Raise where two forwards of the same batch differ: nothing could be told of such a model."""
+        if all(change(a, b) == 0.0 for a, b in zip(reference.outputs, again.outputs)):
+            return
+        where = begins(reference.calls, again.calls, lambda a, b: change(a, b) == 0.0)
+        raise ArgumentError(
+            f"audit: two forwards of {type(self.model).__name__} in eval mode differ, from {where.path or 'the model itself'}",
+            "draw random numbers in training only: F.dropout(x, p, self.training)",
+        )
+
+    @cached_property
+    def training(self) -> Watch:
+        """The forward in train mode without dropout, with a graph; what it drew at random is in `training_random`."""
+        modes = [(module, module.training) for module in self.model.modules()]
+        undo = without_dropout(self.model)
+        before = random_states()
+        try:
+            self.model.train()
+            for module in self.model.modules():
+                if normalises_batches(module):
+                    module.training = False
+            watch = self.forward(self.batch, grad=True)
+            self.training_random = random_states() != before
+            return watch
+        finally:
+            for module, mode in modes:
+                module.training = mode
+            for attributes, name, value in undo:
+                attributes[name] = value
+
+    # What the batch is
+
+    @property
+    def rows(self) -> int:
+        """Rows of the batch."""
+        return self.primary.shape[self.batch.batch_axis]
+
+    @property
+    def primary(self) -> np.ndarray:
+        """What the model answers: the text, or the pictures."""
+        return self.batch.leaves[self.kind.text].array
+
+    def length(self, name: str | None = None) -> int:
+        """Positions of a text; of the one that the model answers."""
+        return self.batch.leaves[name or self.kind.text].array.shape[1 - self.batch.batch_axis]
+
+    @property
+    def causal(self) -> bool:
+        return self.kind.kind in ("causal", "encoder-decoder")
+
+    def ids(self, name: str) -> np.ndarray:
+        """A text as (B, T)."""
+        array = self.batch.leaves[name].array
+        return array if self.batch.batch_axis == 0 else array.T
+
+    def placed(self, ids: np.ndarray) -> np.ndarray:
+        """(B, T) in the order of axes that the model has."""
+        return np.ascontiguousarray(ids if self.batch.batch_axis == 0 else ids.T)
+
+    def vocabulary(self, name: str) -> int:
+        """Tokens that the text can have."""
+        sizes = [x.vocabulary for x in self.reference.lookups if self.text_of(x.indices) == name]
+        return max(sizes, default=int(self.ids(name).max()) + 1)
+
+    def text_of(self, indices: np.ndarray) -> str | None:
+        """Which text was looked up, if one was, or a part of one."""
+        axis = self.batch.batch_axis
+        return next((name for name in self.texts if part_of(indices, self.batch.leaves[name].array, axis) is not None), None)
+
+    def other_tokens(self, name: str, where: np.ndarray) -> np.ndarray:
+        """The text with other tokens, drawn at random, where (B, T) is true; padding stays, and none is made."""
+        ids, size = self.ids(name).copy(), self.vocabulary(name)
+        padding = self.padding.get(name)
+        if padding is not None:
+            where = where & ~padding
+        never = set(pad_ids(self.model)) | (set(ids[padding].tolist()) if padding is not None else set())
+        allowed = np.array([i for i in range(size) if i not in never])
+        if len(allowed) < 2:
+            raise Unasked(f"{name} has {size} tokens, which leaves nothing to change")
+        new = self.rng.choice(allowed, ids.shape)
+        clash = new == ids
+        new[clash] = np.where(new[clash] == allowed[0], allowed[1], allowed[0])
+        ids[where] = new[where]
+        return self.placed(ids).astype(self.batch.leaves[name].array.dtype)
+
+    def other_values(self, name: str, where: tuple) -> np.ndarray:
+        """A tensor of floats with other values, drawn at random, at an index."""
+        leaf = self.batch.leaves[name]
+        new = leaf.array.copy()
+        new[where] = like(leaf, self.rng.standard_normal)[where]
+        return new
+
+    def _batch_axis(self) -> int:
+        """1 where layers with batch_first=False, and none with True, are given what has the axes of the text.
+
+        Where both are, the text is (B, T), and the others count along the wrong axis: the probes find what comes of it.
+        """
+        texts = texts_of(self.batch)
+        if not texts:
+            return 0
+        shape = self.batch.leaves[texts[0]].array.shape
+        said = set()
+        for call in self.reference.calls:
+            if call.inputs and call.inputs[0].ndim == 3 and call.inputs[0].shape[:2] == shape and shape[0] != shape[1]:
+                said.add(getattr(call.module, "batch_first", None))
+        return int(False in said and True not in said)
+
+    def _fill_up(self, pad: int | None) -> bool:
+        """Make padding where the model knows what that is and the batch has none; whether it was made."""
+        texts = texts_of(self.batch)
+        known = [pad] if pad is not None else pad_ids(self.model)
+        if not texts or not known or any(getattr(m, "batch_first", True) is False for m in self.model.modules()):
+            return False
+        shapes = {self.batch.leaves[name].array.shape for name in texts}
+        if mask_leaves(self.batch, texts, {shape[1] for shape in shapes}) or min(shape[1] for shape in shapes) < 4:
+            return False
+        if any((self.batch.leaves[name].array == known[0]).any() for name in texts[:1]):
+            return False
+        some = texts[:1] if len(texts) == 1 or self.batch.leaves[texts[1]].array.max() <= 3 else texts[:2]
+        self.batch = filled_up(self.batch, some, dict.fromkeys(some, known[0]))
+        return True
+
+
+def words(error: Exception) -> str:
+    """The first line of an error, at most 300 characters."""
+    text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
+    return (text.splitlines() or [type(error).__name__])[0][:300]

@@ -1,0 +1,67 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.compat.torch.amp.grad_scaler import GradScaler
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+def parts(visit: "Visit") -> int:
+    """How many backwards of one line each step has; 1 where that is not the same for all."""
+    rounds = visit.rounds
+    counts = {len(step.backs) for step in rounds[:-1] or rounds}
+    lines = {back.place for step in visit.steps for back in step.backs}
+    return counts.pop() if len(counts) == 1 and len(lines) == 1 and len(rounds) >= 3 else 1
+
+
+class AccumulationScaled(Diagnosis):
+    """Gradients of several parts of a batch are added, and the losses of the parts are not divided by their number, or twice."""
+
+    code = "BADAK-224"
+    title = "accumulated gradients are scaled wrongly"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        k = parts(visit)
+        if k < 2:
+            return
+        sums: list[float] = []
+        for step in visit.rounds[:-1]:
+            scales = [[scale for _, scale, mean in back.scales if mean] for back in step.backs]
+            if any(each != scales[0] for each in scales) or not scales[0]:
+                return
+            sums.append(k * max(scales[0], key=abs))  # of several terms the one of the largest weight
+        scale = next((scaler.get_scale() for scaler in visit.alive if isinstance(scaler, GradScaler)), 1.0)
+        sums = [each / scale for each in sums]
+        total = sums[0] if sums else 0.0
+        if all(abs(each - k) < 0.01 * k for each in sums) or all(abs(each - 1 / k) < 0.01 / k for each in sums):
+            yield self.found(
+                visit.steps[0].backs[0].place,
+                f"{k} backward() for each step, its mean loss times {total / k:.3g}: the gradient is {total:.3g} times "
+                "that of the whole batch",
+                f"(loss / {k}).backward()",
+                parts=k, total=total,
+            )  # fmt: skip
+
+
+class AccumulationLost(Diagnosis):
+    """Gradients are cleared between the parts of a batch: only the last one counts."""
+
+    code = "BADAK-225"
+    title = "accumulated gradients are thrown away"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        k = parts(visit)
+        steps = visit.rounds[1:-1]
+        if k < 2 or not steps:
+            return
+        lost = [sum(1 for back in step.backs if back.thrown_away >= step.gradients > 0) for step in steps]
+        if all(each == k - 1 for each in lost):
+            yield self.found(
+                visit.steps[0].backs[0].place,
+                f"{k} backward() for each step, and what {k - 1} of them made was cleared before a step had used it",
+                f"zero_grad() once for each step, not once for each of its {k} parts",
+                parts=k, lost=k - 1,
+            )  # fmt: skip

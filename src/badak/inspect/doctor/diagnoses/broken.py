@@ -1,0 +1,48 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.watch import name_of
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class FirstNaN(Diagnosis):
+    """A loss or a gradient is no number any more: the operation that made the first NaN or Inf out of finite numbers."""
+
+    code = "BADAK-220"
+    title = "NaN or Inf"
+    explains = ("BADAK-214", "BADAK-215", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-219")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        watch = visit.watch
+        if visit.error is not None and watch.broken and watch.broken[3] == watch.open.number and not watch.broken_step:
+            operation, place, kind, number = watch.broken
+            yield self.found(
+                place,
+                f"step {number}: {operation} made the first {kind} out of finite numbers; then the program failed: "
+                f"{name_of(visit.error)[:120]}",
+                "look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow",
+                step=number,
+            )
+            return
+        if not watch.broken_step:
+            return
+        if watch.broken is None:
+            yield self.found(
+                visit.steps[min(watch.broken_step, len(visit.steps)) - 1].place if visit.steps else "",
+                f"step {watch.broken_step}: the loss or a gradient is not finite, though every operation was given finite numbers",
+                "badak.autograd.set_detect_anomaly(True) stops where it happens",
+                step=watch.broken_step,
+            )
+            return
+        operation, place, kind, number = watch.broken
+        yield self.found(
+            place,
+            f"step {number}: {operation} made the first {kind} out of finite numbers; the loss or a gradient of step "
+            f"{watch.broken_step} is not finite",
+            "look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow",
+            step=number,
+        )

@@ -1,0 +1,53 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Clip
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class ClippedAway(Diagnosis):
+    """A norm that clipping lets through so small that hardly anything is left of any gradient."""
+
+    code = "BADAK-234"
+    title = "clipping leaves nothing of the gradients"
+    explains = ("BADAK-214",)
+    most, share = 1e-2, 1e-3  # what is let through, and of what was there
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        by: dict[str, list[Clip]] = {}
+        for step in visit.steps:
+            for clip in step.clips:
+                by.setdefault(clip.place, []).append(clip)
+        for place, every in by.items():
+            if len(every) >= 3 and all(clip.limit <= self.most and 0 < clip.limit < self.share * clip.before for clip in every):
+                least, limit = min(clip.before for clip in every), every[0].limit
+                yield self.found(
+                    place,
+                    f"all {len(every)} times {limit:.3g} was let through of {least:.3g} and more: less than "
+                    f"{max(clip.limit / clip.before for clip in every):.0e} of the gradients is left",
+                    "max_norm=1.0, or what the norm usually is: clip_grad_norm_ returns it",
+                    limit=limit, before=least, times=len(every),
+                )  # fmt: skip
+                return
+
+
+class ClippedEarly(Diagnosis):
+    """Clipping comes before backward(): there is nothing to clip, and what backward() makes goes into the step as it is."""
+
+    code = "BADAK-235"
+    title = "gradients are clipped before there are any"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        every = [clip for step in visit.rounds for clip in step.clips]
+        early = [clip for clip in every if clip.early]
+        if len(early) >= 3 and len(early) == len(every):
+            yield self.found(
+                early[0].place,
+                f"all {len(early)} times there was no gradient yet when clipping was called",
+                "loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
+                times=len(early),
+            )

@@ -1,0 +1,94 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Loss, Step
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+SHARE = 0.05  # of the labels
+
+
+class PaddingCounted(Diagnosis):
+    """What fills texts up is asked for as if it were text: the model learns to write padding, and its loss flatters."""
+
+    code = "BADAK-231"
+    title = "padding is counted as labels"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
+            pairs = [(step, loss) for step in visit.rounds for loss in _stacked(step, place)]
+            every = [found for step, loss in pairs if (found := _counted(step, loss)) is not None]
+            if len(every) < 3 or len(every) < len(pairs) or len({pad for pad, _, _ in every}) > 1:
+                continue
+            pad, count, total = every[0][0], sum(n for _, n, _ in every), sum(n for _, _, n in every)
+            yield self.found(
+                place,
+                f"{count:,} of {total:,} labels ({count / total:.0%}) are {pad}, the id that fills the texts up, and the loss "
+                "counts them",
+                f"ignore_index={pad} in the loss; or -100 in the place of these labels",
+                pad=pad, labels=count, share=count / total,
+            )  # fmt: skip
+
+
+def _stacked(step: Step, place: str) -> list[Loss]:
+    """The losses of a line; as one, where it makes one for each token of the texts."""
+    found = [loss for loss in step.trained if loss.place == place and loss.value is not None]
+    targets = [loss.target for loss in found if loss.target is not None]
+    if len(found) > 2 and len(targets) == len(found) and len({len(target) for target in targets}) == 1:
+        return [replace(found[0], target=np.stack(targets, axis=1))]
+    return found
+
+
+def _counted(step: Step, loss: Loss) -> tuple[int, int, int] | None:
+    """(id of padding, labels that are it, all labels), where the labels are of texts and padding counts among them."""
+    target = loss.target
+    if target is None:
+        return None
+    if target.ndim == 2:
+        pad = filler(target, None)
+        if pad is None or pad == loss.ignored or not any(lookup.rows == loss.classes for lookup in step.lookups):
+            return None
+        count = int((target == pad).sum())
+        return (pad, count, target.size) if count > max(len(target), SHARE * target.size) else None
+    for lookup in step.lookups:
+        ids = lookup.ids
+        if ids.ndim == 2 and target.size == ids.size and lookup.rows != loss.classes:
+            tag = _tag_of_padding(ids, target, getattr(lookup.module, "padding_idx", None))
+            if tag is not None and tag != loss.ignored:
+                return tag, int((ids == filler(ids, getattr(lookup.module, "padding_idx", None))).sum()), target.size
+        if ids.ndim != 2 or lookup.rows != loss.classes or not 0.5 * ids.size <= target.size <= ids.size:
+            continue
+        pad = filler(ids, getattr(lookup.module, "padding_idx", None))
+        if pad is None or pad == loss.ignored:
+            continue
+        count = int((target == pad).sum())
+        if count > max(len(ids), SHARE * target.size):  # one at the end of each text says that it ends
+            return pad, count, target.size
+    return None
+
+
+def _tag_of_padding(ids: np.ndarray, target: np.ndarray, known: int | None) -> int | None:
+    """The label that all padding has, where it is a twentieth of all and more."""
+    pad = filler(ids, known)
+    tags = np.unique(target.reshape(ids.shape)[ids == pad]) if pad is not None else np.zeros(0)
+    return int(tags[0]) if len(tags) == 1 and (ids == pad).sum() > max(len(ids), SHARE * ids.size) else None
+
+
+def filler(ids: np.ndarray, known: int | None) -> int | None:
+    """The id that ends texts of other lengths, and stands nowhere else in them; None where there is none."""
+    for text in (ids, ids.T):
+        last = text[:, -1]
+        for pad in np.unique(last):
+            here = text == pad
+            first = np.where(here.any(axis=1), here.argmax(axis=1), text.shape[1])
+            ends = np.arange(text.shape[1]) >= first[:, None]
+            padded = int((here.sum(axis=1) >= 2).sum())
+            if (here == ends).all() and padded >= 2 and (len(np.unique(first)) >= 3 or pad == known) and first.min() > 0:
+                return int(pad)
+    return None

@@ -1,0 +1,52 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.tensor.history import tensor_of
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class GraphCut(Diagnosis):
+    """Something between a part of the model and the loss leaves the graph, and that part never gets a gradient."""
+
+    code = "BADAK-209"
+    title = "the graph is cut"
+    explains = ("BADAK-217",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        wanted = visit.without_gradient()
+        said: set[str] = set()
+        for step in [*visit.steps[:3], visit.watch.open]:
+            for cut in step.cuts:
+                lost = {key: p for key, p in _behind(cut.node).items() if key in wanted}
+                if lost and cut.place not in said:
+                    said.add(cut.place)
+                    for key in lost:
+                        del wanted[key]
+                    yield self.found(
+                        cut.place,
+                        f"{cut.how} cuts the graph: {len(lost)} parameters before it got no gradient in {len(visit.steps)} steps "
+                        f"({visit.names.few(lost.values())})",
+                        f"leave out {cut.how}; or freeze what is not to learn: module.requires_grad_(False)",
+                        parameters=len(lost), steps=len(visit.steps),
+                    )  # fmt: skip
+
+
+def _behind(node: Any) -> dict[int, Any]:
+    """The leaves that a node depends on, by their id."""
+    seen, pending, leaves = {id(node)}, [node], {}
+    while pending:
+        node = pending.pop()
+        if not hasattr(node, "op"):
+            tensor = tensor_of(node)
+            if tensor is not None:
+                leaves[id(tensor)] = tensor
+            continue
+        for edge in node.edges:
+            if edge is not None and id(edge[0]) not in seen:
+                seen.add(id(edge[0]))
+                pending.append(edge[0])
+    return leaves

@@ -1,0 +1,134 @@
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.data import DataLoader
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Call, Lookup, Step
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+LEAST = 5  # steps
+
+
+class SameIds(Diagnosis):
+    """The texts are one token over and over, or all rows are one text: what prepares them lost the rest."""
+
+    code = "BADAK-221"
+    title = "the ids are always the same"
+    explains = ("BADAK-222",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        texts = [text for step in visit.steps if (text := _text(step)) is not None]
+        if len(texts) < max(LEAST, len(visit.steps) // 2):
+            return
+        place = next((call.place for step in visit.steps for call in step.calls), "")
+        tokens = np.unique(np.concatenate([np.unique(text.ids) for text in texts]))
+        count = sum(text.ids.size for text in texts)
+        if len(tokens) == 1 and count >= 64:
+            yield self.found(
+                place,
+                f"all {count:,} ids of {len(texts)} batches are {tokens[0]}, of {texts[0].rows} that the table has",
+                "look at the tokenizer and at what fills texts up",
+                ids=count,
+            )
+        elif all(t.ids.ndim == 2 and len(t.ids) >= 4 and t.ids.shape[1] >= 4 and (t.ids == t.ids[:1]).all() for t in texts):
+            yield self.found(
+                place,
+                f"in all {len(texts)} batches the {len(texts[0].ids)} rows are one and the same text",
+                "look at the index in Dataset.__getitem__, and at what makes the batch",
+                batches=len(texts),
+            )
+
+
+def _text(step: Step) -> Lookup | None:
+    """What was looked up in the largest table, positions apart."""
+    found = [x for x in step.lookups if x.ids.size > 1 and not _counts(x.ids)]
+    return max(found, key=lambda x: x.rows, default=None)
+
+
+def _counts(ids: np.ndarray) -> bool:
+    last = ids.reshape(-1, ids.shape[-1])
+    return bool((np.diff(last, axis=1) == 1).all()) if ids.shape[-1] > 1 else False
+
+
+class SameBatch(Diagnosis):
+    """Each step gets the same numbers, made anew: next(iter(loader)) begins again, or a seed is set in the loop."""
+
+    code = "BADAK-222"
+    title = "every batch is the same"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for steps in visit.by_optimizer():
+            calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]
+            found = self._judged(visit, [call for call in calls if call is not None], len(steps))
+            if found is not None:
+                yield found
+                return
+
+    def _judged(self, visit: "Visit", given: "list[Call]", steps: int) -> Finding | None:
+        if len(given) < max(LEAST, steps):
+            return None
+        values = Counter(tuple(x[1:] for x in call.content) for call in given)
+        most, count = values.most_common(1)[0]
+        same = [call for call in given if tuple(x[1:] for x in call.content) == most]
+        places = {tuple(x[0] for x in call.content) for call in same}
+        if count < max(LEAST, 0.8 * len(given)) or len(places) < 2 or not _had_more(visit, same):
+            return None
+        return self.found(
+            given[0].place,
+            f"in {count} of {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made anew each time",
+            "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once",
+            steps=len(given),
+        )
+
+
+def _had_more(visit: "Visit", same: "list[Call]") -> bool:
+    """Whether there was other data to give: all rows at once, made anew in each step, are no fault."""
+    if any(thing for thing in visit.alive if isinstance(thing, DataLoader) and _batches(thing) <= 1):
+        return False
+    rows = max((x[1][0] for x in same[0].content if x[1]), default=0)
+    return (
+        any(step.seeded for step in visit.steps[1:])
+        or any(isinstance(thing, DataLoader) for thing in visit.alive)
+        or any(call.whole >= 2 * rows > 0 for call in same)
+    )
+
+
+def _batches(loader: DataLoader) -> float:
+    try:
+        return len(loader)
+    except TypeError:
+        return float("inf")
+
+
+class NotNormalised(Diagnosis):
+    """Numbers as they are measured, 0 to 255 say, go into a first layer whose weights expect a spread of about 1."""
+
+    code = "BADAK-223"
+    title = "data that is not normalised"
+    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        by: dict[tuple, list] = {}
+        for step in [*visit.steps, visit.watch.open]:
+            for fed in step.fed:
+                by.setdefault((id(fed.module), fed.place), []).append(fed)
+        for several in by.values():
+            wild = [fed for fed in several if max(-fed.low, fed.high) > 30 and (fed.std > 10 or abs(fed.mean) > 10)]
+            least = 1 if visit.error is not None else 2
+            if len(wild) < least or 2 * len(wild) < len(several) or min(fed.low for fed in wild) <= -1e4:
+                continue
+            fed = wild[0]
+            yield self.found(
+                fed.place,
+                f"what goes into {visit.names.of(fed.module) or 'the first layer'} has values {fed.low:.3g} to {fed.high:.3g}, "
+                f"mean {fed.mean:.3g}, standard deviation {fed.std:.3g}",
+                "x / 255 for pictures, (x - mean) / std of the training data for the rest",
+                low=fed.low, high=fed.high, mean=fed.mean, std=fed.std,
+            )  # fmt: skip
+            return

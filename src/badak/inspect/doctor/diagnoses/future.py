@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.labels import is_causal, laid_out, next_token
+from badak.inspect.doctor.facts import Loss, Step
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class FutureSeen(Diagnosis):
+    """A model is asked for the next token, and its attention shows it that token."""
+
+    code = "BADAK-247"
+    title = "the model sees the token that it is asked for"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        steps = [step for step in visit.rounds[:3] if step.attended and step.trained]
+        for place in sorted({loss.place for step in steps for loss in step.trained}):
+            pairs = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
+            if len(pairs) < 2 or any(is_causal(step) is not False for step, _ in pairs):
+                continue
+            if all(_asks_on(step, loss) for step, loss in pairs):
+                yield self.found(
+                    place,
+                    f"in {len(pairs)} of {len(pairs)} batches every label is the next token, and none of "
+                    f"{len(steps[0].attended)} attentions hides what comes after a query",
+                    "a causal mask: is_causal=True, or generate_square_subsequent_mask(T) as mask",
+                    attentions=len(steps[0].attended),
+                )
+                return
+
+
+def _asks_on(step: Step, loss: Loss) -> bool:
+    """Whether the labels are the next tokens of a text that some attention looks at from itself."""
+    return any(
+        next_token(text, target, loss.ignored) and any(size == (text.shape[1],) * 2 for size in (a.size for a in step.attended))
+        for lookup in step.lookups
+        if loss.target is not None and lookup.ids.ndim == 2 and lookup.ids.size
+        for text, target, _ in laid_out(lookup.ids, loss.target)
+    )

@@ -1,0 +1,134 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class NeverLearns(Diagnosis):
+    """A part that is used and in the optimizer, and whose gradient is 0, or whose loss is never differentiated."""
+
+    code = "BADAK-217"
+    title = "a part that never learns"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        still = visit.with_zero_gradient()
+        if still:
+            yield self.found(
+                visit.steps[0].place,
+                f"the gradients of {len(still)} parameters are exactly 0 whenever they were measured ({visit.names.few(still)})",
+                "look at what stands between it and the loss: a factor of 0, a mask that hides all, a unit that is dead",
+                parameters=len(still),
+            )
+        losses: dict[tuple, list] = {}
+        for step in visit.rounds:
+            for loss in [*step.trained, *step.scalars]:
+                losses.setdefault((loss.place, loss.kind), []).append(loss)
+        apart = [*self._constant(visit, losses), *self._last_alone(visit)]
+        yield from apart
+        lost = list(visit.without_gradient().values())
+        known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
+        idle = [key for key, scales in known.items() if len(scales) >= 3 and not any(scales)]
+        if lost and idle and len(idle) < len(losses) and not apart:
+            yield self.found(
+                idle[0][0],
+                f"the loss is computed and never differentiated: {len(lost)} parameters got no gradient in {len(visit.steps)} "
+                f"steps ({visit.names.few(lost)})",
+                "add it to the loss that backward() is called of",
+                parameters=len(lost),
+            )
+
+    def _constant(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
+        """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
+        by: dict[str, list[float]] = {}
+        for step in visit.rounds:
+            for place, number in step.constants:
+                by.setdefault(place, []).append(number)
+        for (at, _), several in losses.items():
+            values = np.array([np.nan if loss.value is None else loss.value for loss in several])
+            if len(values) < 4 or any(loss.scale for loss in several) or not np.isfinite(values).all() or not all(values):
+                continue
+            if np.ptp(values) < 1e-3 * abs(values).max():
+                continue
+            for place, numbers in by.items():
+                if len(numbers) != len(values):
+                    continue
+                share = np.array(numbers) / values
+                if abs(share[0]) > 1e-6 and np.ptp(share) < 1e-3 * abs(share[0]):
+                    yield self.found(
+                        place,
+                        f"{share[0]:.3g} times the loss of {at} is added as a number without a graph, {len(values)} times: nothing "
+                        "learns from it",
+                        "add the loss itself, not its .item() or .detach()",
+                        share=float(share[0]),
+                    )
+                    return
+
+    def _last_alone(self, visit: "Visit") -> Iterator[Finding]:
+        """Of several losses that a line makes in each step only the last one is differentiated."""
+        places: dict[str, list[list]] = {}
+        for step in visit.rounds:
+            for place in {loss.place for loss in step.trained}:
+                places.setdefault(place, []).append([bool(loss.scale) for loss in step.trained if loss.place == place])
+        for place, several in places.items():
+            if len(several) >= 3 and all(len(each) > 2 and each[-1] and not any(each[:-1]) for each in several):
+                yield self.found(
+                    place,
+                    f"this line makes {len(several[0])} losses in a step, and only the last of them is differentiated",
+                    "loss += ..., not loss = ...: add them all up, and call backward() of the sum",
+                    losses=len(several[0]),
+                )
+                return
+
+
+class Vanishing(Diagnosis):
+    """From layer to layer less comes back, until the first ones get nothing that float32 could tell from 0."""
+
+    code = "BADAK-218"
+    title = "vanishing gradients"
+    least = 1e-7  # of the largest
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        sizes = visit.relative_gradients()
+        if len(sizes) < 4:
+            return
+        high, low = max(sizes, key=lambda key: sizes[key]), min(sizes, key=lambda key: sizes[key])
+        if 0 < sizes[low] < self.least * sizes[high]:
+            names = visit.names.parameters
+            yield self.found(
+                visit.steps[0].place,
+                f"the gradient of {names.get(low, '?')} is {sizes[low]:.1e} of its weights, that of {names.get(high, '?')} "
+                f"{sizes[high]:.1e}",
+                "residual connections, a norm in each layer, ReLU or GELU in the place of sigmoid and tanh, other initial weights",
+                least=sizes[low], most=sizes[high],
+            )  # fmt: skip
+
+
+class Exploding(Diagnosis):
+    """From layer to layer more comes back, until one update destroys what there was."""
+
+    code = "BADAK-219"
+    title = "exploding gradients"
+    explains = ("BADAK-210", "BADAK-213", "BADAK-220")
+    most = 1e5  # times the weights
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        sizes = visit.relative_gradients(first=True)
+        means = all(loss.mean for step in visit.steps for loss in step.trained)
+        if not sizes or not means:
+            return
+        high, low = max(sizes, key=lambda key: sizes[key]), min(sizes, key=lambda key: sizes[key])
+        if sizes[high] > self.most:
+            names = visit.names.parameters
+            yield self.found(
+                visit.steps[0].place,
+                f"the gradient of {names.get(high, '?')} is {sizes[high]:.1e} times its weights, that of {names.get(low, '?')} "
+                f"{sizes[low]:.1e}",
+                "smaller initial weights or a norm in each layer; clip_grad_norm_(model.parameters(), 1.0) keeps the step small",
+                least=sizes[low], most=sizes[high],
+            )  # fmt: skip

@@ -1,0 +1,46 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+LEAST = 6  # steps
+
+
+class GraphGrows(Diagnosis):
+    """A state, or a sum of losses, is carried from step to step with its graph: each step holds all steps before it."""
+
+    code = "BADAK-232"
+    title = "the graph grows from step to step"
+    explains = ("BADAK-201",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        rounds = visit.rounds
+        walked = [step.backs[0].nodes for step in rounds if len(step.backs) == 1]
+        more = {b - a for a, b in zip(walked, walked[1:])}
+        if len(walked) >= LEAST and len(walked) == len(rounds) and len(more) == 1 and min(more) > 0:
+            yield self.found(
+                visit.steps[0].backs[0].place,
+                f"backward() went through {walked[0]:,} operations in the first step and {walked[-1]:,} in step {len(walked)}, "
+                f"{min(more):,} more each time: it goes back into all steps before",
+                "state = state.detach() before the next step uses it; a list or tuple: [s.detach() for s in state]",
+                first=walked[0], last=walked[-1],
+            )  # fmt: skip
+            return
+        carried: dict[str, set[int]] = {}
+        for step in visit.steps:
+            for place in step.carried:
+                carried.setdefault(place, set()).add(step.number)
+        for place, numbers in carried.items():
+            if len(numbers) >= max(3, len(rounds) // 4):
+                yield self.found(
+                    place,
+                    f"in {len(numbers)} of {len(visit.steps)} steps a number is added to one that has the graph of the steps "
+                    "before: none of their memory is given back",
+                    "total += loss.item()",
+                    steps=len(numbers),
+                )
+                return

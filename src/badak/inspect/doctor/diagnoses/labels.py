@@ -1,0 +1,108 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Loss, Step
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+LEAST, KINDS = 24, 4  # labels that must agree, and tokens that must be among them
+
+
+def offsets(step: Step, loss: Loss) -> set[int]:
+    """The k for which every label is the token k places further on, in one of the texts that were looked up."""
+    found: set[int] = set()
+    if loss.target is None:
+        return found
+    for lookup in step.lookups:
+        ids = lookup.ids
+        if ids.ndim != 2 or ids.shape[0] == 0:
+            continue
+        for text, target, _ in laid_out(ids, loss.target):
+            found |= {k for k in (-1, 0, 1, 2) if _agree(text, target, k, loss.ignored)}
+    return found
+
+
+def laid_out(ids: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
+    """(text, labels, whether it was turned), both (B, T), batch first and sequence first."""
+    for text, turned in ((ids, False), (ids.T, True)):
+        rows = text.shape[0]
+        long = target.size // rows
+        if rows and target.size == rows * long and text.shape[1] - 2 <= long <= text.shape[1] and long > 2:
+            yield text, target.reshape(long, rows).T if turned else target.reshape(rows, long), turned
+
+
+def _agree(text: np.ndarray, target: np.ndarray, k: int, ignored: int | None) -> bool:
+    first, last = max(0, -k), min(target.shape[1], text.shape[1] - k)
+    y, x = target[:, first:last], text[:, first + k : last + k]
+    known = y != ignored
+    labels = y[known]
+    return bool(labels.size >= max(LEAST, 0.5 * y.size) and (labels == x[known]).all() and len(np.unique(labels)) >= KINDS)
+
+
+def next_token(text: np.ndarray, target: np.ndarray, ignored: int | None) -> bool:
+    """Whether every label is the next token."""
+    return _agree(text, target, 1, ignored) and not _agree(text, target, 0, ignored)
+
+
+def is_causal(step: Step) -> bool | None:
+    """Whether an attention hides what follows; None where there is no attention."""
+    squares = [
+        a.keep for a in step.attended if a.keep is not None and a.keep.ndim >= 2 and a.keep.shape[-1] == a.keep.shape[-2] > 2
+    ]
+    if not step.attended:
+        return None
+    return any(not np.triu(keep.reshape(-1, *keep.shape[-2:])[0], 1).any() for keep in squares)
+
+
+class LabelsNotShifted(Diagnosis):
+    """A language model is asked for the token that it was given: it copies, and its loss says nothing."""
+
+    code = "BADAK-204"
+    title = "labels are not shifted"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        steps = [step for step in visit.steps if step.attended or not any(s.attended for s in visit.steps)][:6]
+        losses = {loss.place for step in steps for loss in step.trained}
+        for place in sorted(losses):
+            pairs = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
+            every = [offsets(step, loss) for step, loss in pairs]
+            if len(every) < 3 or any(1 in found or 0 not in found for found in every) or is_causal(pairs[0][0]) is False:
+                continue
+            yield self.found(
+                place,
+                f"in {len(every)} of {len(every)} batches every label is the token that the model is given at the same place: "
+                "it need only copy",
+                "ids[:, :-1] goes into the model, ids[:, 1:] are the labels",
+                batches=len(every),
+            )
+
+
+class LabelsShiftedTwice(Diagnosis):
+    """The labels are two tokens ahead, or one behind: both the data and the model shift, or in opposite directions."""
+
+    code = "BADAK-205"
+    title = "labels are shifted wrongly"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        losses = {loss.place for step in visit.steps for loss in step.trained}
+        every = {
+            place: [offsets(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
+            for place in sorted(losses)
+        }
+        if any(1 in found for several in every.values() for found in several):
+            return
+        for place, several in every.items():
+            for k, words in ((2, "two tokens ahead"), (-1, "one token behind")):
+                if len(several) >= 3 and all(k in found and 0 not in found for found in several):
+                    yield self.found(
+                        place,
+                        f"in {len(several)} of {len(several)} batches the label at each place is the token {words}: "
+                        "the next one is never asked for",
+                        "shift once: either in the data or in the model",
+                        offset=k,
+                    )

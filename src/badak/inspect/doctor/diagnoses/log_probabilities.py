@@ -1,0 +1,36 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class LogProbabilities(Diagnosis):
+    """Logits and log-probabilities are taken for each other."""
+
+    code = "BADAK-203"
+    title = "log-probabilities and logits taken for each other"
+    explains = ("BADAK-210",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        said = set()
+        for step in visit.steps:
+            for loss in step.trained:
+                if loss.place in said:
+                    continue
+                if loss.kind in ("cross_entropy", "bce_with_logits") and loss.made_by == "log_softmax":
+                    cause = (
+                        f"{loss.kind} is given log-probabilities, made by log_softmax at {loss.made_at or 'a line of badak'} "
+                        f"(largest {loss.high:.2g}), and takes them for logits"
+                    )
+                    fix = "give it the logits, or use nll_loss for log-probabilities"
+                elif loss.kind in ("nll", "kl_div") and loss.made_by != "log_softmax" and loss.high > 1e-3 and loss.classes > 1:
+                    cause = f"{loss.kind}_loss takes log-probabilities, at most 0 each, and is given values up to {loss.high:.3g}"
+                    fix = "give it log_softmax of the logits, or use cross_entropy for logits"
+                else:
+                    continue
+                said.add(loss.place)
+                yield self.found(loss.place, cause, fix, high=loss.high)

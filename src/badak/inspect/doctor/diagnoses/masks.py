@@ -1,0 +1,79 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Attended, Step
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class MaskInverted(Diagnosis):
+    """Each query sees what comes after it and nothing else, or padding and nothing else: True and False are the wrong way round."""
+
+    code = "BADAK-227"
+    title = "a mask of the wrong polarity"
+    explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220", "BADAK-233", "BADAK-247")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for words, judge in (("only keys that come after it", _future), ("only padding", _padding)):
+            steps = [[seen for seen in step.attended if judge(step, seen)] for step in visit.rounds if step.attended]
+            if steps and all(steps[: min(3, visit.watch.broken_step or 3)]):  # with NaN nobody sees anything
+                seen = steps[0][0]
+                yield self.found(
+                    seen.place,
+                    f"each query sees {words} ({len(steps[0])} of {len(visit.steps[0].attended)} attentions"
+                    f"{f', first in {name}' if (name := visit.names.of(seen.module)) else ''})",
+                    "~mask: True = hide in nn.MultiheadAttention, True = attend in scaled_dot_product_attention, 1 = attend in "
+                    "transformers",
+                    attentions=len(steps[0]),
+                )
+
+
+class MaskAdded(Diagnosis):
+    """A mask of zeros and ones as floats is added to the scores, and hides nothing."""
+
+    code = "BADAK-228"
+    title = "a mask of zeros and ones is added"
+    explains = ("BADAK-247",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        steps = [[seen for seen in step.attended if seen.added] for step in visit.steps if step.attended]
+        if len(steps) >= 2 and all(steps[:3]):
+            yield self.found(
+                steps[0][0].place,
+                f"the mask is float and holds only 0 and 1, so it is added to {len(steps[0])} scores and hides nothing",
+                "a mask of bools: mask == 0 hides the zeros in nn.MultiheadAttention, mask != 0 in scaled_dot_product_attention",
+                attentions=len(steps[0]),
+            )
+
+
+def _future(step: Step, seen: Attended) -> bool:
+    keep = seen.keep
+    if keep is None or keep.ndim < 2 or not keep.shape[-1] == keep.shape[-2] > 2:
+        return False
+    flat = keep.reshape(-1, *keep.shape[-2:])
+    one = flat[0]
+    return bool(np.triu(one, 1).any() and not np.tril(one, -1).any() and not np.tril(flat, -1).any())
+
+
+def _padding(step: Step, seen: Attended) -> bool:
+    """Whether what is seen is one id, the same in all rows, that ends some of them, and what is hidden are others."""
+    keep = seen.keep
+    if keep is None or keep.ndim < 3:
+        return False
+    for lookup in step.lookups:
+        ids = lookup.ids
+        if ids.ndim != 2 or ids.shape[1] != keep.shape[-1] or keep.shape[0] % len(ids) or keep.shape[0] == 1:
+            continue
+        rows = keep.reshape(len(ids), -1, keep.shape[-1])
+        shown: np.ndarray = np.asarray(rows.any(axis=1))
+        if shown.all() or not shown.any():
+            continue
+        some = shown[shown.any(axis=1)]
+        if len(np.unique(ids[shown])) == 1 and len(np.unique(ids[~shown])) > 3 and (some[:, -1].all() or some[:, 0].all()):
+            return bool(ids[shown][0] not in ids[~shown])
+    return False

@@ -1,0 +1,93 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+    from badak.nn import Module
+
+
+class EvalForgotten(Diagnosis):
+    """The model is tested in train mode: dropout spoils its answers, batch norm learns from the test."""
+
+    code = "BADAK-206"
+    title = "tested in train mode"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        buckets = [*visit.rounds, visit.watch.open]
+        at: dict[str, dict[int, list]] = {}
+        for step in buckets:
+            for call in step.calls:
+                if not call.grad and call.training and visit.is_random(call) and self.judges(visit, call.module):
+                    at.setdefault(call.place, {}).setdefault(step.number, []).append(call)
+        # in every step: a target that the training itself computes
+        some = [each for each in at.values() if 2 * len(each) <= len(visit.rounds)]
+        calls = [call for each in some for several in each.values() for call in several]
+        if not calls:
+            return
+        kinds = visit.random_layers(calls[0].module)
+        yield self.found(
+            calls[0].place,
+            f"{type(calls[0].module).__name__} was called {len(calls)} times without gradients in train mode, where its {kinds} "
+            "are at work",
+            "model.eval() before testing, model.train() after it",
+            calls=len(calls),
+        )
+
+    def judges(self, visit: "Visit", module: "Module") -> bool:
+        """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""
+        return visit.learns(module) and not (id(module) in visit.watch.makers and len(visit.tested) < 2)
+
+    def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
+        """The finding where the first test came after the steps that were watched."""
+        return self.found(
+            place,
+            f"in its first test, after step {len(visit.steps)}, {type(module).__name__} was called without gradients in train "
+            f"mode, where its {visit.random_layers(module)} are at work",
+            "model.eval() before testing, model.train() after it",
+            calls=1,
+        )
+
+
+class TrainForgotten(Diagnosis):
+    """After a test the training goes on in eval mode: without dropout, with the statistics of batch norm held."""
+
+    code = "BADAK-207"
+    title = "trained in eval mode"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for module in visit.watch.called.values():
+            first = next((c for step in visit.steps for c in step.calls if c.module is module), None)
+            modes = [
+                (step.number, call.training, call.place)
+                for step in visit.steps
+                for call in step.calls
+                if call.module is module and call.grad and visit.is_random(call)
+            ]
+            late = next((i for i, (_, training, _) in enumerate(modes) if not training), None)
+            if late == 0 and (first is None or first.grad or first.training):  # tested before the first step?
+                continue
+            if late is None or len(modes) - late < 2 or any(training for _, training, _ in modes[late:]):
+                continue
+            early = visit.watch.turned_early.get(module)
+            turned = [early] if early else []
+            turned += [place for each, place, number in visit.watch.turned if each is module and number <= modes[late][0]]
+            yield self.found(
+                modes[late][2],
+                f"from step {modes[late][0]} on {type(module).__name__} is trained in eval mode, in which its "
+                f"{visit.random_layers(module)} do nothing; the last switch was at {turned[-1] if turned else 'a line of badak'}",
+                "model.train() after each test",
+                step=modes[late][0],
+            )
+
+    def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
+        """The finding where the first test came after the steps that were watched."""
+        return self.found(
+            place,
+            f"after its first test, later than step {len(visit.steps)}, {type(module).__name__} is trained in eval mode, in which "
+            f"its {visit.random_layers(module)} do nothing",
+            "model.train() after each test",
+            step=len(visit.steps) + 1,
+        )

@@ -1,0 +1,29 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class NotRecorded(Diagnosis):
+    """The model is called under no_grad() in training: there is no graph for backward() to go through."""
+
+    code = "BADAK-226"
+    title = "the model is called under no_grad()"
+    explains = ("BADAK-208", "BADAK-209", "BADAK-217")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        calls = [call for step in [*visit.steps, visit.watch.open] for call in step.calls]
+        if visit.watch.reached or not calls or any(call.grad for call in calls):
+            return
+        asked = visit.error is not None and "require grad" in str(visit.error)
+        if asked or len(visit.steps) >= 2:
+            yield self.found(
+                calls[0].place,
+                f"all {len(calls)} calls of {type(calls[0].module).__name__} were made under no_grad(): nothing got a gradient",
+                "call the model outside of no_grad() in training",
+                calls=len(calls),
+            )

@@ -1,0 +1,55 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.facts import Step
+    from badak.inspect.doctor.visit import Visit
+
+
+class StepBeforeBackward(Diagnosis):
+    """optimizer.step() finds no gradient: it comes before backward(), or what backward() made is cleared in between."""
+
+    code = "BADAK-208"
+    title = "step() without gradients"
+    explains = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225", "BADAK-237")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        steps, held = visit.steps, [p for x in visit.watch.optimizers.values() for p in x._parameters()]
+        calls = [call for step in steps for call in step.calls if call.grad and visit.holds(call.module, held)]
+        nothing = not any(step.gradients for step in steps) and not any(id(p) in visit.watch.reached for p in held)
+        if nothing and len(steps) >= 5 and len(calls) >= 5:
+            yield self.found(
+                steps[0].place,
+                f"in {len(steps)} steps no parameter of the optimizer had a gradient, though {type(calls[0].module).__name__} "
+                f"was called {len(calls)} times: what backward() is called of does not hang on it",
+                "call backward() of the loss itself, not of torch.tensor(loss.item()) or of numbers from NumPy",
+                steps=len(steps),
+            )
+            return
+        for steps in visit.by_optimizer():
+            yield from self._of_one(visit, steps)
+
+    def _of_one(self, visit: "Visit", steps: "list[Step]") -> Iterator[Finding]:
+        empty = [step for step in steps if not step.gradients]
+        held = steps[0].optimizer._parameters()
+        if not empty or not any(id(p) in visit.watch.reached for p in held):  # none ever had one: it holds others
+            return
+        backs = sum(len(step.backs) for step in visit.steps)
+        if len(empty) == len(steps) and len(steps) > 1 and backs:
+            yield self.found(
+                empty[0].place,
+                f"in {len(empty)} of {len(steps)} steps no parameter had a gradient, though backward() ran {backs} times: "
+                "the weights never change",
+                "zero_grad(), then backward(), then step()",
+                steps=len(empty), backwards=backs,
+            )  # fmt: skip
+        elif empty == steps[:1] and len(steps) > 2 and not steps[0].backs:
+            yield self.found(
+                empty[0].place,
+                f"the first step() came before the first backward(): all {len(steps)} steps use the gradient of the batch before",
+                "loss.backward() before optimizer.step()",
+                steps=len(steps),
+            )

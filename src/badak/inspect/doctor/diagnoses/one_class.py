@@ -1,0 +1,54 @@
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import failed_at
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class OneClass(Diagnosis):
+    """The rows come sorted by class: each step pulls everything to one class, the next one to another."""
+
+    code = "BADAK-249"
+    title = "each batch holds one class"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        by: dict[str, list[np.ndarray]] = {}
+        for step in visit.rounds:
+            for loss in step.trained:
+                if loss.target is not None:
+                    by.setdefault(loss.place, []).append(np.unique(loss.target[loss.target != loss.ignored]))
+                    if len(loss.target) < 8:
+                        by[loss.place].append(np.arange(2))
+        for place, several in by.items():
+            one = [each for each in several if len(each) == 1]
+            classes = {int(each[0]) for each in one}
+            if len(several) >= 5 and 2 * len(one) >= len(several) and len(classes) > 1 and len(visit.rounds) == len(several):
+                yield self.found(
+                    place,
+                    f"in {len(one)} of {len(several)} batches all labels are of one class, {len(classes)} classes in turn",
+                    "DataLoader(data, batch_size, shuffle=True)",
+                    batches=len(one),
+                )
+
+
+class OneHotIntegers(Diagnosis):
+    """One-hot rows of integers in the place of class ids."""
+
+    code = "BADAK-250"
+    title = "one-hot integers as labels"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        found = re.search(r"cross_entropy: target (\(.*\)) holds one-hot rows", str(visit.error or ""))
+        if found:
+            yield self.found(
+                failed_at(visit.error),
+                f"cross_entropy takes integers as class ids, one for each row, and is given {found[1]} of them",
+                "leave out one_hot(), or target.argmax(1); one_hot(...).float() are probabilities",
+            )

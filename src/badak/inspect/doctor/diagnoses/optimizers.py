@@ -1,0 +1,85 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.optim import SGD, AdamW
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class DecayTooHigh(Diagnosis):
+    """Weight decay pulls at the weights harder than the loss: they go to 0 whatever the data says."""
+
+    code = "BADAK-244"
+    title = "weight decay outweighs the loss"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for steps in visit.by_optimizer():
+            step = next((each for each in steps if each.sizes), None)
+            if step is None:
+                continue
+            for group in step.optimizer.param_groups:
+                decay, rate = float(group.get("weight_decay") or 0.0), max(max(each.rates, default=0.0) for each in steps)
+                if decay < 0.1:
+                    continue
+                if isinstance(step.optimizer, AdamW) or group.get("decoupled_weight_decay"):
+                    wrong, words = decay >= 1 and rate * decay >= 5e-3, f"each step takes {rate * decay:.1%} of every weight away"
+                else:
+                    pulls = [decay * s.weight / s.gradient for p in group["params"] if (s := step.sizes.get(id(p))) and s.gradient]
+                    pull = float(np.median(pulls)) if pulls else 0.0
+                    wrong, words = pull > 5, f"it pulls {pull:.3g} times as hard as the gradient of the loss"
+                if wrong:
+                    yield self.found(steps[0].place, f"weight_decay={decay:g}: {words}", "weight_decay=0.01", decay=decay)
+                    return
+
+
+class MadeAnew(Diagnosis):
+    """A new optimizer for each step: what it remembers of the steps before, Adam's moments or a momentum, is lost."""
+
+    code = "BADAK-245"
+    title = "a new optimizer for each step"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        several = visit.by_optimizer()
+        first = several[0][0] if several else None
+        if len(several) < 5 or first is None or any(len(steps) > 1 for steps in several):
+            return
+        held = [{id(p) for p in steps[0].optimizer._parameters()} for steps in several]
+        remembers = not isinstance(first.optimizer, SGD) or any(group.get("momentum") for group in first.optimizer.param_groups)
+        if remembers and all(each == held[0] for each in held):
+            yield self.found(
+                first.place,
+                f"{len(several)} steps were made by {len(several)} optimizers, all of the same {len(held[0])} parameters",
+                "make the optimizer once, before the loop",
+                optimizers=len(several),
+            )
+
+
+class NeverStepped(Diagnosis):
+    """Gradients are made for weights whose optimizer never makes a step."""
+
+    code = "BADAK-246"
+    title = "an optimizer never makes a step"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        moved = {id(p) for x in visit.watch.optimizers.values() for p in x._parameters()}
+        backs = [back for step in [*visit.steps, visit.watch.open] for back in step.backs]
+        if (len(backs) < 10 and visit.steps) or len(backs) < 3 or visit.error is not None:
+            return
+        idle: list[Any] = [x for x in visit.built if id(x) not in visit.watch.optimizers]
+        for optimizer in idle:
+            held = list(optimizer._parameters())
+            waiting = [p for p in held if id(p) in visit.watch.reached and id(p) not in moved and p._grad is not None]
+            if held and len(waiting) == len(held):
+                yield self.found(
+                    backs[0].place,
+                    f"backward() ran {len(backs)} times and made gradients for {len(held)} parameters "
+                    f"({visit.names.few(held)}), whose {type(optimizer).__name__} made no step",
+                    "optimizer.step() after each backward(), of each optimizer",
+                    backwards=len(backs),
+                )  # fmt: skip
+                return

@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class ProbabilitiesForLogits(Diagnosis):
+    """A loss that takes the softmax (or sigmoid) itself is given what has gone through one."""
+
+    code = "BADAK-202"
+    title = "probabilities in the place of logits"
+    explains = ("BADAK-210",)
+    made = {
+        "cross_entropy": ("softmax", "sigmoid"), "cross_entropy_soft": ("softmax", "sigmoid"),
+        "bce_with_logits": ("sigmoid", "softmax"),
+    }  # fmt: skip
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        said = set()
+        for step in visit.steps:
+            for loss in step.trained:
+                makers: tuple[str, ...] = self.made.get(loss.kind, ())
+                if loss.made_by not in makers or loss.place in said:
+                    continue
+                maker = loss.made_by
+                said.add(loss.place)
+                yield self.found(
+                    loss.place,
+                    f"{loss.kind} is given what {maker} made at {loss.made_at or 'a line of badak'}, values from {loss.low:.2g} to "
+                    f"{loss.high:.2g}, and takes the {makers[0]} itself: the loss cannot come near 0",
+                    f"leave out the {maker}: give the loss the logits",
+                    low=loss.low, high=loss.high,
+                )  # fmt: skip

@@ -1,0 +1,63 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class RateVanishes(Diagnosis):
+    """The schedule takes the learning rate to 0 while the training goes on: it was given epochs and counts steps, say."""
+
+    code = "BADAK-236"
+    title = "the learning rate falls to 0"
+    explains = ("BADAK-214",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for steps in visit.by_optimizer():
+            rates = [max(step.rates, default=0.0) for step in steps]
+            peak = max(rates)
+            still = [step for step, rate in zip(steps, rates) if rate <= 1e-4 * peak and step.number > 1]
+            low = [i for i, rate in enumerate(rates) if rate < 0.01 * peak and i > rates.index(peak)]
+            turned, fallen = _beyond(visit), len(still) >= 3 or len(low) >= 5
+            if not (fallen or turned) or len(rates) < 5 or peak > rates[0] * 1e3 > 0:
+                continue
+            at = (still or [steps[i] for i in low] or steps)[0]
+            place = next((place for step in visit.steps for place, _ in step.scheduled), at.place)
+            said = f"{rates[-1]:.3g} in step {len(rates)}" if fallen else f"and rises again: {turned}"
+            yield self.found(
+                place,
+                f"the learning rate goes from {peak:.3g} to {min(rates):.1g} within {len(rates)} steps, {said}",
+                "scheduler.step() once for each epoch; or a schedule that is given epochs * len(loader) steps",
+                first=rates[0], highest=peak, least=min(rates),
+            )  # fmt: skip
+            return
+
+
+def _beyond(visit: "Visit") -> str:
+    """What a cosine says that has gone on past its end."""
+    for schedule in visit.watch.schedules.values():
+        end, now = getattr(schedule, "T_max", None), getattr(schedule, "last_epoch", 0)
+        if type(schedule).__name__ == "CosineAnnealingLR" and isinstance(end, (int, float)) and now > end + 1:
+            return f"T_max={end}, and scheduler.step() was called {now} times in {len(visit.steps)} steps"
+    return ""
+
+
+class ScheduleFirst(Diagnosis):
+    """scheduler.step() stands before optimizer.step(): the first value of the schedule is skipped."""
+
+    code = "BADAK-237"
+    title = "the schedule moves on before the optimizer's step"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        every = [(step, place, between) for step in visit.rounds for place, between in step.scheduled]
+        early = [place for _, place, between in every if between]
+        if len(early) >= 3 and len(early) >= 0.8 * len(every):
+            yield self.found(
+                early[0],
+                f"{len(early)} times scheduler.step() came between backward() and optimizer.step()",
+                "optimizer.step(), then scheduler.step()",
+                times=len(early),
+            )

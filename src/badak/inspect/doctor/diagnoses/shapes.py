@@ -1,0 +1,107 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.labels import laid_out, next_token
+from badak.inspect.doctor.facts import Step
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+def batch_axis(step: Step, shape: tuple[int, ...]) -> int | None:
+    """Which of the first two axes is the batch, by the labels of a step: 0, 1, None where they do not tell."""
+    found = set()
+    texts = [lookup.ids for lookup in step.lookups if lookup.ids.shape == shape[:2]]
+    for loss in step.trained if shape[0] != shape[1] else ():
+        if loss.rows in shape[:2] and loss.rows > 1:
+            found.add(shape.index(loss.rows))
+        for ids in texts:
+            laid = laid_out(ids, loss.target) if loss.target is not None else ()
+            found |= {int(turned) for text, target, turned in laid if next_token(text, target, loss.ignored)}
+    return found.pop() if len(found) == 1 else None
+
+
+class ViewForTranspose(Diagnosis):
+    """view() changes the shape and moves nothing: what looks like heads, or like channels, is mixed of several tokens."""
+
+    code = "BADAK-240"
+    title = "a view where axes were to be swapped"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        said = set()
+        steps = [step for step in visit.rounds if step.shaped]
+        for shaped in (each for step in steps for each in step.shaped if each.kind == "view" and len(steps) >= 2):
+            if shaped.place not in said:
+                said.add(shaped.place)
+                yield self.found(
+                    shaped.place,
+                    f"{shaped.a} is viewed as {shaped.b}: no number moves, so that a row of the one is "
+                    "made of several rows of the other",
+                    "x.view(B, T, H, D).transpose(1, 2) for heads, transpose(1, 2) before they are joined; x.transpose(1, 2)",
+                )
+
+
+class Stretched(Diagnosis):
+    """Predictions (B, 1) and labels (B,) are stretched to (B, B): each prediction is asked for the labels of all rows."""
+
+    code = "BADAK-241"
+    title = "predictions and labels are stretched to (B, B)"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        by: dict[str, list] = {}
+        for step in visit.rounds:
+            for shaped in step.shaped:
+                if shaped.kind == "stretched":
+                    by.setdefault(shaped.place, []).append(shaped)
+        for place, several in by.items():
+            a, b = several[0].a, several[0].b
+            n = max(*a, *b)
+            if len(several) >= 2:
+                yield self.found(
+                    place,
+                    f"{a} and {b} meet in the loss and become ({n}, {n}): each of {n} predictions is compared with all {n} labels, "
+                    "and the mean of the labels is learnt",
+                    "prediction.squeeze(-1), or target.unsqueeze(-1)",
+                    rows=n,
+                )
+
+
+class BatchPositions(Diagnosis):
+    """Positions go along the rows of the batch: all tokens of a text get the same one."""
+
+    code = "BADAK-242"
+    title = "positions along the batch"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "varies"]
+        wrong = [each for step, each in seen if batch_axis(step, each.a) == each.axis]
+        if len(wrong) >= 2:
+            a, b = wrong[0].a, wrong[0].b
+            yield self.found(
+                wrong[0].place,
+                f"a table {b} is added to {a}, whose axis {wrong[0].axis} is the batch: each text gets one row of it, whatever the "
+                "place of a token",
+                "pe[:, :T] for (B, T, D), pe[:T, None] for (T, B, D)",
+                axis=wrong[0].axis,
+            )  # fmt: skip
+
+
+class BatchFirst(Diagnosis):
+    """A layer that reads (T, B, D) is given (B, T, D): it goes from text to text as if they were tokens."""
+
+    code = "BADAK-243"
+    title = "batch_first is forgotten"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "first"]
+        wrong = [each for step, each in seen if min(each.a[:2]) > 1 and batch_axis(step, each.a) == 0]
+        if len(wrong) >= 2 and len(wrong) == len(seen):
+            T, B = wrong[0].a[:2]
+            yield self.found(
+                wrong[0].place,
+                f"a layer without batch_first is given {wrong[0].a} and reads {T} tokens of {B} texts; by the labels it is "
+                f"{T} texts of {B} tokens",
+                "batch_first=True in the layer",
+            )

@@ -1,0 +1,49 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class SameModule(Diagnosis):
+    """[layer] * n is n times one layer: a stack whose layers are all the same one."""
+
+    code = "BADAK-251"
+    title = "one layer stands several times in a stack"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for top in visit.names.tops:
+            for module in top.modules():
+                inside = [m for m in module._modules.values() if m is not None]
+                kind = type(module).__name__
+                twice = [m for m in inside if sum(1 for each in inside if each is m) > 1 and any(True for _ in m.parameters())]
+                if kind in ("ModuleList", "Sequential") and twice and visit.learns(twice[0]):
+                    yield self.found(
+                        "",
+                        f"{visit.names.of(module)} is a {kind} of {len(inside)}, and {len(twice)} of them are one and the same "
+                        f"{type(twice[0]).__name__} with {sum(p.numel() for p in twice[0].parameters()):,} parameters",
+                        "[Layer() for _ in range(n)], not [Layer()] * n; copy.deepcopy(layer) for each",
+                        times=len(twice),
+                    )
+                    return
+
+
+class BatchOfOne(Diagnosis):
+    """Batch norm takes the mean of the batch away: with one row it is the row that is taken away."""
+
+    code = "BADAK-252"
+    title = "batch norm over one row"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        calls = [call for step in visit.rounds for call in step.calls if call.grad and call.training and call.content]
+        norms = [call for call in calls if any("BatchNorm" in type(m).__name__ for m in call.module.modules())]
+        if len(norms) >= 5 and all(call.content[0][1][:1] == (1,) and len(call.content[0][1]) > 1 for call in norms):
+            yield self.found(
+                norms[0].place,
+                f"all {len(norms)} batches that {type(norms[0].module).__name__} was given have one row, and it has batch norm",
+                "a larger batch; or GroupNorm, LayerNorm, which look at one row alone",
+                calls=len(norms),
+            )

@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+from math import log
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class BadStart(Diagnosis):
+    """A model that has learnt nothing should know that: its loss is ln V. Far above it guesses with confidence."""
+
+    code = "BADAK-210"
+    title = "the loss starts far above ln V"
+    margin = 1.5  # nats above ln V, and times ln V
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        if not visit.steps:
+            return
+        said = set()
+        for loss in visit.steps[0].trained:
+            if loss.nats is None or loss.classes < 2 or loss.made_by in ("softmax", "sigmoid") or loss.place in said:
+                continue
+            if loss.kind == "nll" and loss.made_by != "log_softmax":
+                continue
+            even = log(loss.classes)
+            if loss.nats > max(self.margin + even, self.margin * even) and loss.spread > 2:
+                said.add(loss.place)
+                yield self.found(
+                    loss.place,
+                    f"the first loss is {loss.nats:.3g} nats; knowing nothing costs ln {loss.classes} = {even:.3g}. The logits of "
+                    f"a row spread by {loss.spread:.3g} before anything was learnt",
+                    "smaller weights in the last layer, e.g. nn.init.normal_(head.weight, std=0.02), or a norm before it",
+                    nats=loss.nats, even=even, spread=loss.spread,
+                )  # fmt: skip

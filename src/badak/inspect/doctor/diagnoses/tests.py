@@ -1,0 +1,50 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+LEAST = 8  # rows
+
+
+class TestedOnTrain(Diagnosis):
+    """What is called a test is asked about rows that the model was trained on: it says how well it remembers."""
+
+    code = "BADAK-238"
+    title = "tested on what it was trained on"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        every = [tested for step in [*visit.steps, visit.watch.open] for tested in step.tested]
+        rows, known = sum(t.rows for t in every), sum(t.known for t in every)
+        said = [t for t in every if t.words and 2 * t.known >= t.rows]
+        if not said or rows < LEAST or any(2 * t.known < t.rows for t in every) or visit.watch.rows.few:
+            return
+        yield self.found(
+            said[0].place,
+            f"{known:,} of {rows:,} rows that the model was tested on are among those that it was trained on in the first "
+            f"{len(visit.steps)} steps ({said[0].words[:60]})",
+            "rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part",
+            rows=rows, known=known,
+        )  # fmt: skip
+
+
+class DropoutInTests(Diagnosis):
+    """F.dropout drops whether the model is tested or not, unless it is told."""
+
+    code = "BADAK-239"
+    title = "dropout is at work in eval mode"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        buckets = [*visit.steps, visit.watch.open]
+        places = [place for step in buckets for place in step.dropped]
+        if places and not any(tested.again for step in buckets for tested in step.tested):  # asked twice: the doubt is meant
+            yield self.found(
+                places[0],
+                f"dropout dropped {len(places)} times while the model was in eval mode and nothing was recorded",
+                "F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)",
+                times=len(places),
+            )

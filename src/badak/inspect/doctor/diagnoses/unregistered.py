@@ -1,0 +1,70 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from badak.inspect.doctor.checkup import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import assigned_at
+from badak.nn import Module
+from badak.tensor import Tensor
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+class LayersNotRegistered(Diagnosis):
+    """Layers in a plain list, also in one within a list or a dict: the model does not know them, no optimizer gets them."""
+
+    code = "BADAK-211"
+    title = "layers that the model does not know"
+    explains = ("BADAK-209", "BADAK-217")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self._tensors(visit)
+        trained, reached = visit.trained, visit.watch.reached
+        by: dict[tuple[int, str], list[Module]] = {}
+        owners: dict[int, Module] = {}
+        for module, caller in visit.watch.inside.values():
+            if id(module) in visit.names.modules:
+                continue
+            own = [p for p in module.parameters() if p.requires_grad]
+            if own and not any(id(p) in trained for p in own) and all(id(p) in reached for p in own):
+                by.setdefault((id(caller), _attribute(caller, module)), []).append(module)
+                owners[id(caller)] = caller
+        for (key, name), modules in by.items():
+            owner = owners[key]
+            if id(owner) not in visit.names.modules:  # is lost itself: said of what lost it
+                continue
+            count = sum(p.numel() for module in modules for p in module.parameters())
+            yield self.found(
+                assigned_at(owner, name),
+                f"{type(owner).__name__}.{name or '?'} holds {len(modules)} {type(modules[0]).__name__} in a "
+                f"{type(vars(owner).get(name)).__name__}: their {count:,} weights get gradients, and no optimizer has them",
+                f"self.{name or 'layers'} = nn.ModuleList([...])",
+                layers=len(modules), weights=count,
+            )  # fmt: skip
+
+    def _tensors(self, visit: "Visit") -> Iterator[Finding]:
+        """Tensors that want a gradient and are no parameters."""
+        for module in (each for top in visit.names.tops for each in top.modules()):
+            for name, value in vars(module).items():
+                if isinstance(value, Tensor) and id(value) in visit.watch.reached and id(value) not in visit.trained:
+                    yield self.found(
+                        assigned_at(module, name),
+                        f"{type(module).__name__}.{name} is a tensor {tuple(value.shape)} that gets gradients, and no parameter: "
+                        "no optimizer has it",
+                        f"self.{name} = nn.Parameter(...)",
+                        weights=value.numel(),
+                    )
+
+
+def _attribute(owner: Module, module: Module) -> str:
+    """The attribute in which a module is, in lists and dicts of any depth; "" where it is in none."""
+
+    def holds(value: Any, depth: int = 4) -> bool:
+        if value is module:
+            return True
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+        return depth > 0 and any(holds(each, depth - 1) for each in items)
+
+    plain = {name: value for name, value in vars(owner).items() if name not in ("_modules", "_parameters", "_buffers")}
+    return next((name for name, value in plain.items() if isinstance(value, (list, tuple, dict)) and holds(value)), "")

@@ -1,0 +1,29 @@
+"""`badak.doctor`: the door to the room. What is behind it is imported when it is first asked."""
+
+from typing import TYPE_CHECKING, Any, TextIO
+
+from badak.core.public_api.table import reach
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.visit import Visit
+
+
+def doctor(steps: int = 20, *, file: TextIO | None = None, quiet: bool = False) -> "Visit":
+    """Watch the first steps of a training, then say what is wrong with it, with file and line, number and fix.
+
+        with badak.doctor() as checkup:
+            train()
+        assert checkup.ok, checkup
+
+    steps        calls of optimizer.step() that are watched; after them the program runs as if nobody had looked
+    file         where the report is written as soon as they are over; sys.stderr where it is None
+    quiet        do not write it
+
+    Gives a context. `as checkup` is the report: findings, ok, text by print, page by to_html(); it is complete when the steps are
+    over, or at the end of the block. No number that the program computes is changed. `badak doctor train.py` does the same for a
+    program. What compiles itself runs as it is while it is watched. docs/doctor.md lists the diagnoses.
+
+    Raises ArgumentError for steps below 1. PyTorch has no such function.
+    """
+    found: Any = reach("badak.inspect.doctor.visit")
+    return found.Visit(steps, file, quiet)

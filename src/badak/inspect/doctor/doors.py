@@ -1,0 +1,87 @@
+"""What is noted where a function is called that changes state: clipping, a schedule that moves on, a seed."""
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from badak.inspect.doctor.facts import Clip
+from badak.inspect.doctor.names import line
+from badak.optim import Optimizer
+from badak.optim.lr_scheduler import LRScheduler
+from badak.tensor import Tensor
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+
+def clipped(watch: "Watch", function: Any, parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+    """clip_grad_norm_, clip_grad_value_: how large the gradients were, and what is let through."""
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    gradients = [p._grad._array for p in parameters if isinstance(p, Tensor) and p._grad is not None]
+    early = bool(parameters) and not any(g.any() for g in gradients) and not watch.open.backs
+    by_value = function.__name__ == "clip_grad_value_"
+    before = max((float(abs(g).max()) for g in gradients if g.size), default=0.0) if by_value else 0.0
+    result = function(parameters, limit, *args, **kwargs)
+    if not by_value and isinstance(result, Tensor):
+        before = float(result._array)
+    if len(watch.open.clips) < 16:
+        watch.open.clips.append(Clip(line(4), before, float(limit), early))
+    return result
+
+
+def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict) -> Any:
+    names = ("parameters", "clip_value" if effect.function.__name__ == "clip_grad_value_" else "max_norm")
+    given = {**dict(zip(names, args)), **kwargs}
+    if len(args) > 2 or not all(name in given for name in names):
+        return effect.function(*args, **kwargs)
+    return clipped(watch, effect.function, given.pop(names[0]), given.pop(names[1]), **given)
+
+
+def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict) -> Any:
+    if args and isinstance(args[0], LRScheduler):
+        watch.open.scheduled.append((line(3), bool(watch.open.backs)))
+        watch.schedules[id(args[0])] = args[0]
+    return effect.function(*args, **kwargs)
+
+
+def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict) -> Any:
+    watch.open.seeded = True
+    return effect.function(*args, **kwargs)
+
+
+SEEDS = (random, "seed"), (np.random, "seed"), (np.random, "default_rng")
+
+
+def seeds_told(watch: "Watch") -> Callable[[], None]:
+    """Note seeds given to Python and NumPy, too. Gives the function that ends it."""
+    plain: list[tuple[Any, str, Any]] = [(holder, name, getattr(holder, name)) for holder, name in SEEDS]
+
+    def told(function: Callable) -> Callable:
+        def seeding(*args: Any, **kwargs: Any) -> Any:
+            watch.open.seeded |= bool(args or kwargs)
+            return function(*args, **kwargs)
+
+        return seeding
+
+    for holder, name, function in plain:
+        setattr(holder, name, told(function))
+    making = Optimizer.__init__
+
+    def made(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
+        making(optimizer, *args, **kwargs)
+        if len(watch.built) < 64:
+            watch.built.append(optimizer)
+
+    plain.append((Optimizer, "__init__", making))
+    Optimizer.__init__ = made  # type: ignore[method-assign,assignment]
+
+    def ended() -> None:
+        for holder, name, function in plain:
+            setattr(holder, name, function)
+
+    return ended
+
+
+DOORS = {"clip_grad_norm_": clip, "clip_grad_value_": clip, "step": scheduled, "reseed": seeded}

@@ -1,0 +1,148 @@
+"""What is measured of shapes: views that mix axes, columns that meet rows, tables along an axis, weights and their values."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from badak.core.modes import modes
+from badak.inspect.doctor.facts import Fed, Shaped, Turned
+from badak.inspect.doctor.names import line
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+MOST = 16  # of a kind in one step
+WEIGHED = "dropout clone cast reshape".split()
+
+
+def behind(x: Any, names: Any) -> Any:
+    """The node that made a tensor, through views and operations of these names."""
+    node = x._node
+    while node is not None and (node.op.view or node.name in names):
+        edge = node.edges[0]
+        node = edge[0] if edge is not None and hasattr(edge[0], "op") else None
+    return node
+
+
+def _note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
+    if len(watch.open.shaped) < MOST:
+        watch.open.shaped.append(Shaped(kind, line(5), tuple(a), tuple(b), axis))
+
+
+def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """A view that gives the size of one axis to another: rows of different things are mixed."""
+    if watch.looks_closely and outputs[0]._node is not None and _mixes(arrays[0].shape, outputs[0]._array.shape):
+        _note(watch, "view", arrays[0].shape, outputs[0]._array.shape)
+
+
+def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    if len(a) == 3 and len(b) == 4:  # (B, T, H d) as (B, H, T, d)
+        return a[0] == b[0] and a[1] == b[2] != b[1] and b[1] * b[3] == a[2] and min(*b[1:], a[1]) > 1
+    if len(a) == 4 and len(b) == 3:  # (B, H, T, d) as (B, T, H d)
+        return a[0] == b[0] and a[2] == b[1] != a[1] and a[1] * a[3] == b[2] and min(a[1:]) > 1
+    if len(a) == len(b) == 3:  # (B, T, C) as (B, C, T)
+        return a[0] == b[0] and a[1:] == b[:0:-1] and a[1] != a[2] and min(a[1:]) > 1
+    if len(a) == 3 and len(b) == 2:  # (L, B, H) as (B, L H)
+        return a[1] == b[0] != a[0] and a[0] * a[2] == b[1] and min(a) > 1
+    return False
+
+
+def stretched(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """A loss of (B, 1) and (B,): each prediction meets each label."""
+    if not watch.looks_closely or not modes.grad:
+        return
+    if op.name == "expand":
+        shape, before = arrays[0].shape, watch.column
+        watch.column = None
+        if outputs[0].shape == (arrays[0].size,) * 2:
+            watch.column = shape, _of_model(inputs[0])
+        if before is None or watch.column is None:
+            return
+        (a, learns), (b, also) = before, watch.column
+    else:
+        (a, b), learns, also = (x.shape for x in arrays[:2]), *(_of_model(x) for x in inputs[:2])
+    n = max(max(a, default=0), max(b, default=0))
+    if learns != also and n > 3 and {a, b} == {(n, 1), (n,)}:
+        _note(watch, "stretched", a, b)
+
+
+def _of_model(x: Any) -> bool:
+    return x._node is not None or x._requires_grad
+
+
+def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """A table of the model is added to (X, Y, D) along one of the first two axes."""
+    a, b = arrays[0], arrays[1]
+    if not watch.looks_closely or not modes.grad or outputs[0]._array.ndim != 3 or not watch.stack:
+        return
+    for x, table, tensor in ((a, b, inputs[1]), (b, a, inputs[0])):
+        X, Y, D = outputs[0].shape
+        axis = {(X, 1, D): 0, (1, Y, D): 1, (Y, D): 1}.get(table.shape)
+        if axis is not None and x.shape == (X, Y, D) and X > 1 and Y > 1 and _is_table(watch, tensor):
+            _note(watch, "varies", x.shape, table.shape, axis)
+
+
+def _is_table(watch: "Watch", x: Any) -> bool:
+    """Whether a tensor is some rows of a parameter, of a buffer, or of a table asked for 0, 1, 2, ..."""
+    if x._node is None:
+        own = {id(t): t for m in watch.stack for t in (*m._buffers.values(), *m._parameters.values()) if t is not None}
+        return any(t is x or np.may_share_memory(t._array, x._array) for t in own.values())
+    node = x._node
+    while node is not None and node.op.view:
+        edge = node.edges[0]
+        if edge is not None and not hasattr(edge[0], "op"):
+            return True
+        node = edge[0] if edge is not None else None
+    if node is None or node.name != "embedding":
+        return False
+    asked = [lookup.ids for lookup in watch.open.lookups[-2:]]
+    return any((np.diff(ids.ravel()) == 1).all() for ids in asked if ids.size == np.prod(x.shape[:-1]))
+
+
+def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Data that goes into a layer beside what was computed."""
+    if not watch.looks_closely or not modes.grad or outputs[0]._node is None or not watch.stack:
+        return
+    for tensor, x in zip(inputs, arrays):
+        plain = tensor is not None and tensor._node is None and not tensor._requires_grad
+        if plain and x.dtype.kind == "f" and x.size > 8 and len(watch.open.fed) < MOST:
+            numbers = float(x.mean()), float(x.std()), float(x.min()), float(x.max())
+            watch.open.fed.append(Fed(watch.stack[-1], line(4), *numbers))
+
+
+# ---------------------------------------------------------------- weights and their values
+
+
+def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Weights times values: what was a softmax over another axis than this sums over."""
+    if not watch.across:
+        return
+    if op.name == "contract":
+        for i, letters in enumerate((attributes["ta"], attributes["tb"])):
+            summed = [n for n, c in enumerate(letters) if c not in attributes["ty"]]
+            _weighed(watch, inputs[i], arrays[i], summed)
+        return
+    _weighed(watch, inputs[0], arrays[0], [arrays[0].ndim - 1])
+    _weighed(watch, inputs[1], arrays[1], [arrays[1].ndim - 2])
+
+
+def _dropped(x: Any) -> bool:
+    node = behind(x, [name for name in WEIGHED if name != "dropout"])
+    return node is not None and node.name == "dropout"
+
+
+def _weighed(watch: "Watch", x: Any, array: np.ndarray, summed: list[int]) -> None:
+    node = behind(x, WEIGHED)
+    known = watch.across.get(id(node)) if node is not None else None
+    if known is None or not summed or summed[0] < 0:
+        return
+    place, dim, made = known
+    shape = made.shape
+    if shape == array.shape:  # dropout may have been at work since
+        array = made
+    elif array.size != made.size or sorted(set(shape) - {1}) != sorted(set(array.shape) - {1}) or _dropped(x):
+        return
+    sums = array.sum(axis=tuple(summed))
+    low, high = float(sums.min()), float(sums.max())
+    if max(abs(low - 1), abs(high - 1)) > 0.02 and len(watch.open.turned) < MOST:
+        watch.open.turned.append(Turned(place, dim, shape, low, high))

@@ -1,0 +1,122 @@
+"""Names of modules and parameters as the program has them, and the lines of its text."""
+
+import ast
+import gc
+import inspect
+import os
+import sys
+import textwrap
+from collections.abc import Iterable
+from types import CodeType, FrameType
+from typing import Any
+
+from badak.core.errors import PACKAGE
+from badak.nn import Module
+
+_LIBRARIES = f"{os.sep}site-packages{os.sep}"
+_known: dict[CodeType, str] = {}  # "" for code of badak
+
+
+def line(depth: int = 2) -> str:
+    """ "file.py:12" of the nearest caller outside badak and of libraries, "" where there is none: half a microsecond, so that each
+    node gets one."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None:
+        code = frame.f_code
+        name = _known.get(code)
+        if name is None:
+            name = _known[code] = "" if is_own(code) or _LIBRARIES in code.co_filename else os.path.basename(code.co_filename)
+        if name:
+            return f"{name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def is_own(code: CodeType) -> bool:
+    """Whether code is badak's, or Python's that starts a program."""
+    return code.co_filename.startswith(PACKAGE) or code.co_filename.startswith("<frozen")
+
+
+def failed_at(error: BaseException | None) -> str:
+    """ "file.py:12", the innermost line of the program on the way to an error."""
+    trace, found = error.__traceback__ if error is not None else None, ""
+    while trace is not None:
+        if not is_own(trace.tb_frame.f_code):
+            found = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
+
+
+class Names:
+    """What the modules and parameters of some models are called; `tops` are the models, the largest first."""
+
+    def __init__(self, called: Iterable[Module], alive: Iterable[Any]):
+        self.tops = _tops(called, alive)
+        self.modules: dict[int, str] = {}
+        self.parameters: dict[int, str] = {}
+        self.owners: dict[int, Module] = {}
+        for top in self.tops:
+            head = f"{type(top).__name__}." if len(self.tops) > 1 else ""
+            for name, module in top.named_modules():
+                self.modules.setdefault(id(module), head + name if name else type(top).__name__)
+                for own, p in module._parameters.items():
+                    if p is not None:
+                        self.parameters.setdefault(id(p), f"{head}{name}.{own}" if name else head + own)
+                        self.owners.setdefault(id(p), module)
+
+    def of(self, module: Module | None) -> str:
+        if module is None:
+            return ""
+        return self.modules.get(id(module), type(module).__name__)
+
+    def few(self, parameters: Iterable[Any], most: int = 3) -> str:
+        """ "a.weight, a.bias and 12 more": the first names of some parameters."""
+        names = [self.parameters.get(id(p), f"a tensor {tuple(p.shape)}") for p in parameters]
+        rest = len(names) - most
+        return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def living(*kinds: type) -> list[Any]:
+    """The objects of these classes and of those derived from them, in one walk over all there is: no proxy is woken."""
+    every, pending = set(), list(kinds)
+    while pending:
+        kind = pending.pop()
+        if kind not in every:
+            every.add(kind)
+            pending += kind.__subclasses__()
+    return [thing for thing in gc.get_objects() if type(thing) in every]
+
+
+def _tops(called: Iterable[Module], alive: Iterable[Any]) -> list[Module]:
+    """The modules that no other holds, of those that were called and what holds these."""
+    parents: dict[int, Module] = {}
+    for thing in alive:
+        if isinstance(thing, Module) and "_modules" in thing.__dict__:
+            for child in thing._modules.values():
+                if child is not None:
+                    parents.setdefault(id(child), thing)
+    tops: dict[int, Module] = {}
+    for module in called:
+        seen = {id(module)}
+        while id(module) in parents and id(parents[id(module)]) not in seen:
+            module = parents[id(module)]
+            seen.add(id(module))
+        if any(True for _ in module.parameters()):
+            tops[id(module)] = module
+    return sorted(tops.values(), key=lambda top: -sum(p.numel() for p in top.parameters()))
+
+
+def assigned_at(module: Module, attribute: str) -> str:
+    """ "file.py:12", the first line in its class that says self.attribute = ...; "" where the text is not to be had."""
+    try:
+        lines, first = inspect.getsourcelines(type(module))
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+        file = os.path.basename(inspect.getsourcefile(type(module)) or "")
+    except (OSError, TypeError, SyntaxError):
+        return ""
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        for target in targets:
+            if isinstance(target, ast.Attribute) and target.attr == attribute:
+                return f"{file}:{first + target.lineno - 1}"
+    return ""

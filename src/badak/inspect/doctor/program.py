@@ -1,0 +1,83 @@
+"""A program that was written for PyTorch under the doctor's watch: it runs, unchanged, until enough steps were seen."""
+
+import os
+import sys
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+from badak.compat.torch.run import prepared
+from badak.core.errors import ArgumentError
+from badak.inspect.doctor.checkup import Checkup
+from badak.inspect.doctor.facts import Step
+from badak.inspect.doctor.lookout import Lookout
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.visit import Visit
+from badak.inspect.doctor.watch import name_of
+
+PATIENCE = 5.0  # seconds in which a first test is waited for after the steps
+
+
+class _Enough(BaseException):
+    """Ends the program where enough was seen."""
+
+
+class _Stopping(Visit):
+    """A visit at whose end the program ends, too, unless it goes on."""
+
+    goes_on = False
+    tests = False  # whether the program's text speaks of tests
+
+    def step_ended(self, step: Step) -> None:
+        super().step_ended(step)
+        if self.done and not self.goes_on and not (self.lookout is not None and self.lookout.on):
+            raise _Enough
+
+    def looks_out(self) -> Lookout:
+        """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""
+        if self.goes_on:
+            return Lookout(self, tests=self.tests)
+        return Lookout(self, PATIENCE, _stop, self.tests)
+
+
+def _stop() -> None:
+    raise _Enough
+
+
+def examined(program: str, arguments: list[str], is_module: bool = False, steps: int = 20, goes_on: bool = False) -> Checkup:
+    """What the doctor says of a program. Its own output goes to stderr. goes_on: let it run to its end.
+
+    Raises FileError where there is no such program, ArgumentError where it ends or fails before the first step of an optimizer.
+    """
+    visit = _Stopping(steps, None, True, program if is_module else os.path.basename(os.path.abspath(program)))
+    visit.goes_on = goes_on
+    with suppress(OSError, UnicodeError):
+        visit.tests = not is_module and says_test(Path(program).read_text(encoding="utf-8"))
+    begin = prepared(program, arguments, is_module)
+    end = "ended"
+    with redirect_stdout(sys.stderr), visit as checkup:
+        try:
+            begin()
+        except _Enough:
+            pass
+        except SystemExit as error:
+            end = f"ended with exit code {error.code}" if error.code else end
+        except Exception as error:
+            visit.error = error
+            end = f"failed with {name_of(error)},"
+            if visit.done:
+                raise
+        if not visit.done:
+            visit.end()
+    if checkup.findings:
+        return checkup
+    if not checkup.steps:
+        what = "before its first optimizer.step()" if checkup.model else "before it called a module that has parameters"
+        raise ArgumentError(f"{program}: {end} {what}", f"badak run {program} shows what it does")
+    if visit.error is not None:
+        raise ArgumentError(
+            f"{program}: {end} after {checkup.steps} steps, in which nothing was found",
+            f"badak run {program} shows where",
+        )
+    if checkup.steps < steps and not visit.goes_on:
+        checkup.why.append(f"the program ended after {checkup.steps} of {steps} steps")
+    return checkup

@@ -1,0 +1,298 @@
+"""What is measured at single operations while a training is watched. SENSES: the operation's name, and who looks at it."""
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from badak.core.modes import modes
+from badak.inspect.doctor import layout
+from badak.inspect.doctor.facts import Attended, Fed, Lookup, Loss, Rectified, Shaped
+from badak.inspect.doctor.names import line
+from badak.nn import Module, Parameter
+from badak.tensor import Tensor
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+CALM = frozenset(  # finite numbers stay finite in them, forward and backward, short of a sum of 1e38
+    "neg relu gelu silu tanh sigmoid dropout clone embedding cat stack linear reshape expand select index "
+    "masked_fill where pad repeat max_pool sum mean sum_to flip roll tril triu".split()
+)
+FIRST = 3  # steps in which attentions are looked at
+ROWS = 256  # of logits, scores and units that are looked at
+THROUGH = "reshape clone cast index index_select masked_select cat stack".split()  # rows stay rows
+HIDDEN = -1e4  # a score that is at most this is hidden
+
+
+def square(x: np.ndarray) -> float:
+    """The sum of the squares."""
+    return float(np.vdot(x, x)) if x.dtype.kind == "f" and x.itemsize > 2 else float(np.square(x.astype(np.float64)).sum())
+
+
+def finite(x: np.ndarray) -> bool:
+    """Whether the sum of the squares is a number, which costs a third of looking at each value. Large values count as infinite."""
+    if x.dtype.char not in "fd" or not x.size:
+        return True
+    return isfinite(np.vdot(x, x))
+
+
+def broken_from(arrays: Any, attributes: dict[str, Any], made: np.ndarray) -> str:
+    """ "NaN" or "Inf" where finite numbers became that and it was not asked for, as masked_fill asks; else ""."""
+    if np.isfinite(made).all() or any(isinstance(v, float) and not np.isfinite(v) for v in attributes.values()):
+        return ""
+    floats = [x for x in arrays if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    if np.isnan(made).any():
+        return "" if any(np.isnan(x).any() for x in floats) else "NaN"
+    return "" if any(not np.isfinite(x).all() for x in floats) else "Inf"
+
+
+def blind(inputs: Any, arrays: Any) -> tuple[int, int, tuple[int, ...], str] | None:
+    """(rows of -inf alone, rows, the first, the line that hid it) of scores that NaN was made of, or of 0 / 0."""
+    x = arrays[0]
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or x.ndim < 2 or x.shape[-1] < 2:
+        return None
+    rows = np.isneginf(x).all(axis=-1)
+    if not rows.any() and len(arrays) > 1 and isinstance(arrays[1], np.ndarray) and arrays[1].shape == (*x.shape[:-1], 1):
+        rows = ((x == 0) & (arrays[1] == 0)).all(axis=-1)
+    if not rows.any():
+        return None
+    node, found, left = inputs[0]._node, "", 8
+    while node is not None and not found and left:
+        found = node.line if node.name in ("masked_fill", "where", "add") else ""
+        edge = next((edge for edge in node.edges if edge is not None), None)
+        node, left = edge[0] if edge is not None and hasattr(edge[0], "op") else None, left - 1
+    first = tuple(int(i) for i in np.argwhere(rows)[0])
+    return int(rows.sum()), rows.size, first, found
+
+
+def origin(x: Tensor) -> tuple[str, str]:
+    """The operation that made a tensor and its line, through views and copies."""
+    node = layout.behind(x, THROUGH)
+    return ("", "") if node is None else (node.name, node.line)
+
+
+def is_random(module: Module) -> bool:
+    """Whether something in it behaves otherwise in training."""
+    return any(
+        (getattr(m, "p", 0) or 0) > 0 if "Dropout" in type(m).__name__ else
+        (getattr(m, "dropout", 0) or 0) > 0 if isinstance(getattr(m, "dropout", 0), float) else
+        "BatchNorm" in type(m).__name__
+        for m in module.modules()
+    )  # fmt: skip
+
+
+def content(args: tuple, kwargs: dict, held: list) -> tuple:
+    """(memory, shape, number made of the values) of each tensor that the program gave, 16 at most. held: keeps the first alive, so
+    that others have other memory."""
+    found = []
+    for x in (*args, *kwargs.values()):
+        if isinstance(x, Tensor) and x._node is None and x._array.size > 1 and not isinstance(x, Parameter):
+            array = x._array
+            if len(held) < 64:
+                held.append(array)
+            found.append((array.__array_interface__["data"][0], array.shape, _digest(array)))
+    return tuple(found[:16])
+
+
+def _digest(x: np.ndarray) -> int:
+    return hash(np.ascontiguousarray(x if x.size <= 65536 else x.reshape(-1)[:: x.size // 65536]).tobytes())
+
+
+# ---------------------------------------------------------------- losses
+
+
+def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    x, y = arrays[0], outputs[0]._array
+    made_by, made_at = origin(inputs[0])
+    classes = x.shape[-1] if x.ndim > 1 else 1
+    seen = Loss(
+        op.name, line(4), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
+        modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
+    )  # fmt: skip
+    if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
+        seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
+        if watch.open.number == 1:
+            _measure(seen, op.name, x, arrays[1])
+    if op.name in ("nll", "kl_div") and x.ndim == 2 and x.size and made_by in ("log_softmax", "log"):
+        with np.errstate(all="ignore"):
+            mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
+        seen.mass = float(mass.min()), float(mass.max())
+    if x.size and watch.looks_closely:
+        seen.low, seen.high = float(x.min()), float(x.max())
+    if made_by == "log_softmax":
+        edge = layout.behind(inputs[0], THROUGH).edges[0]
+        if edge is not None and hasattr(edge[0], "op"):
+            seen.below_by, seen.below_at = edge[0].name, edge[0].line
+    watch.open.losses.append(seen)
+    if outputs[0]._node is not None:
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
+    """What the loss is for some of the rows, whatever weights and reductions make of it."""
+    rows = np.flatnonzero(target != seen.ignored)
+    rows = rows[:: max(1, len(rows) // ROWS)]
+    if not len(rows):
+        return
+    z = x[rows].astype(np.float64)
+    seen.spread = float(z.std(axis=1).mean())
+    top = z.max(axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        total = np.log(np.exp(z - top).sum(axis=1)) + top[:, 0] if kind == "cross_entropy" else 0.0
+        seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
+
+
+def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """One number that is a mean may be a loss that no operation is named for."""
+    if not outputs[0]._array.ndim and outputs[0]._node is not None and len(watch.open.scalars) < 64:
+        seen = Loss("mean", line(4), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
+        watch.open.scalars.append(seen)
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """A number that has no gradient is added to one that has."""
+    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
+        return
+    if op.name == "shift":
+        watch.open.constants.append((line(4), float(attributes["c"])))
+    else:
+        plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
+        watch.open.constants += [(line(4), c) for c in plain]
+
+
+# ---------------------------------------------------------------- what goes in
+
+
+def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Rows of data picked from more rows."""
+    x, y = arrays[0], outputs[0]._array
+    if outputs[0]._node is None and x.ndim and y.ndim and x.shape[1:] == y.shape[1:]:
+        watch.picked[y.__array_interface__["data"][0]] = len(x)
+        if len(watch.picked) > 64:
+            del watch.picked[next(iter(watch.picked))]
+
+
+def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    if modes.grad and len(watch.open.lookups) < 64:
+        table, ids = arrays[0], arrays[1]
+        watch.open.lookups.append(Lookup(ids.copy(), table.shape[0], watch.stack[-1] if watch.stack else None))
+
+
+def fed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    x = inputs[0]
+    if not watch.looks_closely or not modes.grad or not watch.stack or x._requires_grad or x._node is not None:
+        return
+    array = arrays[0]
+    if array.dtype.kind == "f" and array.size > 8 and len(watch.open.fed) < 16:
+        some = array if array.size <= 65536 else array.reshape(-1)[:: array.size // 65536]
+        numbers = float(some.mean()), float(some.std()), float(some.min()), float(some.max())
+        watch.open.fed.append(Fed(watch.stack[-1], line(4), *numbers))
+
+
+# ---------------------------------------------------------------- inside
+
+
+def rectifier(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    y = outputs[0]._array
+    if not watch.looks_closely or not modes.grad or y.ndim < 2 or len(watch.open.rectified) > 64:
+        return
+    axis = 1 if y.ndim == 4 else y.ndim - 1  # channels of pictures, else the last
+    rows = y.size // y.shape[axis]
+    alive = (y > 0).any(axis=tuple(i for i in range(y.ndim) if i != axis))
+    watch.open.rectified.append(Rectified(watch.stack[-1] if watch.stack else None, line(4), alive, rows))
+
+
+def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    if watch.rounds >= FIRST or not modes.grad or len(watch.open.attended) > 64:
+        return
+    q, k, _, keep, bias, *_ = arrays
+    T, S = q.shape[2], k.shape[2]
+    added = bias is not None and bias.size > 1 and bool(((bias == 0) | (bias == 1)).all() and (bias == 1).any())
+    seen: Any = None if keep is None else keep.copy()
+    if bias is not None and (bias <= HIDDEN).any():
+        seen = (bias > HIDDEN) if seen is None else seen & (bias > HIDDEN)
+    if attributes.get("causal") is not None:
+        causal = np.tril(np.ones((T, S), bool), attributes["causal"])
+        seen = causal if seen is None else seen & causal
+    head = k.shape[1] * 0  # the first head of the first row
+    some = slice(None, None, max(1, T // 64))
+    scale = attributes.get("scale") or q.shape[3] ** -0.5
+    scores = (q[0, 0, some].astype(np.float32) @ k[0, head].astype(np.float32).T) * scale
+    if bias is not None:
+        scores = scores + np.broadcast_to(bias, (*q.shape[:3], S))[0, 0, some]
+    if seen is not None:
+        scores = np.where(np.broadcast_to(seen, (*q.shape[:3], S))[0, 0, some], scores, -np.inf)
+    place, module = line(4), watch.stack[-1] if watch.stack else None
+    watch.open.attended.append(Attended(module, place, seen, _sharpness(_softmax(scores), scores > HIDDEN), added, (T, S)))
+    if watch.looks_closely and getattr(module, "batch_first", True) is False and T == S:
+        watch.open.shaped.append(Shaped("first", place, (T, len(q), q.shape[1] * q.shape[3]), ()))
+
+
+def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    x = arrays[0]
+    dim = attributes.get("dim", -1)
+    last = dim in (-1, x.ndim - 1)
+    if x.ndim >= 2 and outputs[0]._node is not None and watch.rounds < FIRST:
+        watch.across[id(outputs[0]._node)] = line(4), dim, outputs[0]._array
+    if watch.rounds >= FIRST or not modes.grad or x.ndim < 3 or not last or not watch.stack or len(watch.open.attended) > 64:
+        return
+    keep = x > HIDDEN
+    some = x.reshape(-1, *x.shape[-2:])[0]
+    weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
+    seen = None if keep.all() else keep
+    watch.open.attended.append(Attended(watch.stack[-1], line(4), seen, _sharpness(weights, some > HIDDEN), size=x.shape[-2:]))
+
+
+def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Dropout, wherever it comes from."""
+    if not watch.stack:
+        return
+    root, inner = watch.stack[0], watch.stack[-1]
+    watch.random[id(root)] = root
+    own = "Dropout" in type(inner).__name__
+    if not modes.grad and not root.training and not inner.training and not own and len(watch.open.dropped) < 64:
+        watch.open.dropped.append(line(4))
+
+
+def recurrent(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """What a layer reads as (T, B, D)."""
+    module = watch.stack[-1] if watch.stack else None
+    if watch.looks_closely and modes.grad and getattr(module, "batch_first", True) is False and attributes.get("lengths") is None:
+        watch.open.shaped.append(Shaped("first", line(4), arrays[0].shape, ()))
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+
+def _sharpness(weights: np.ndarray, keep: np.ndarray) -> float:
+    rows = keep.sum(axis=-1) >= 3
+    return float((weights[rows].max(axis=-1) > 0.99).mean()) if rows.any() else 0.0
+
+
+LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse", "kl_div")
+SENSES = {
+    **dict.fromkeys(LOSSES, loss),
+    "embedding": lookup,
+    "linear": fed,
+    "addmm": fed,
+    "conv": fed,
+    **dict.fromkeys(("matmul", "contract"), layout.product),
+    **dict.fromkeys(("view", "reshape"), layout.viewed),
+    **dict.fromkeys(("sub", "expand"), layout.stretched),
+    "add": layout.added,
+    "cat": layout.joined,
+    "dropout": dropped,
+    "index": picked,
+    "index_select": picked,
+    "mean": scalar,
+    **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),
+    "shift": constant,
+    "relu": rectifier,
+    "attention": attention,
+    "softmax": softmax,
+}

@@ -1,0 +1,201 @@
+"""One step of a training, kept so that it can be made again: calls of modules, operations between them, backwards, the optimizer.
+
+Modules are called anew; what the program computed outside of them is made again operation by operation, from the same data.
+A tensor is known by the place in the graph that it had: (node, slot).
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from badak.core.errors import ArgumentError
+from badak.core.modes import modes
+from badak.nn import Module
+from badak.ops.attention import Attention
+from badak.ops.dropout import Dropout
+from badak.tensor import Tensor, apply
+
+
+class Place(NamedTuple):
+    """Of a tensor in the graph of the first step."""
+
+    node: Any
+    slot: int
+
+
+class Data(NamedTuple):
+    """A tensor without a graph: part of the batch."""
+
+    array: np.ndarray
+
+
+class Made(dict):
+    """What a repeat has made so far, by its place in the first step."""
+
+    loss = 0.0
+    learns = True  # backwards are made
+
+
+def kept(x: Any) -> Any:
+    """Tensors in containers, as a tape has them. Parameters stay what they are."""
+    if isinstance(x, Tensor):
+        edge = x._edge()
+        if edge is None:
+            return Data(x._array.copy())
+        return x if x._node is None else Place(*edge)
+    if type(x) in (list, tuple):
+        return type(x)(map(kept, x))
+    return {key: kept(value) for key, value in x.items()} if type(x) is dict else x
+
+
+def given(x: Any, made: Made) -> Any:
+    """The way back: fresh copies of data, and what this repeat has made."""
+    if type(x) is Data:
+        return Tensor._of(x.array.copy())
+    if type(x) is Place:
+        return made[x]
+    if type(x) in (list, tuple):
+        return type(x)(given(each, made) for each in x)
+    return {key: given(value, made) for key, value in x.items()} if type(x) is dict else x
+
+
+def places(x: Any) -> Iterator[Place]:
+    """The places in what `kept` gave."""
+    if type(x) is Place:
+        yield x
+    elif type(x) in (list, tuple, dict):
+        for each in x.values() if type(x) is dict else x:
+            yield from places(each)
+
+
+def tensors(x: Any, deep: int = 4) -> Iterator[Tensor]:
+    """Those that a module gave: alone, in containers, or as attributes of an object."""
+    if isinstance(x, Tensor):
+        yield x
+    elif deep and not isinstance(x, Module | str | type):
+        inner: Iterable = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else ()
+        for each in inner or vars(x).values() if hasattr(x, "__dict__") else inner:
+            yield from tensors(each, deep - 1)
+
+
+class Called:
+    """A module was called by the program itself."""
+
+    def __init__(self, module: Module, args: tuple, kwargs: dict[str, Any]):
+        self.module, self.needs = module, (kept(args), kept(kwargs))
+        self.places: list[Place | None] = []
+
+    def returned(self, y: Any) -> None:
+        self.places = [kept(x) if x._node is not None else None for x in tensors(y)]
+
+    def run(self, made: Made) -> None:
+        args, kwargs = given(self.needs, made)
+        found = list(tensors(self.module(*args, **kwargs)))
+        if len(found) != len(self.places):
+            name = type(self.module).__name__
+            raise ArgumentError(
+                f"the first step cannot be repeated: {name} gave {len(self.places)} tensors, and {len(found)} for the same input",
+                "badak doctor without --overfit",
+            )
+        made.update((place, x) for place, x in zip(self.places, found, strict=True) if place is not None)
+
+
+class Ran:
+    """An operation ran outside of all modules."""
+
+    def __init__(self, op: Any, inputs: tuple, attributes: dict[str, Any], outputs: tuple):
+        self.op, self.needs, self.attributes = op, kept(tuple(inputs)), attributes
+        self.places = [Place(y._node, y._slot) for y in outputs]
+
+    def run(self, made: Made) -> None:
+        y = apply(self.op, *given(self.needs, made), **self.attributes)
+        made.update(zip(self.places, y if type(y) is tuple else (y,), strict=True))
+
+
+class Back:
+    """A backward()."""
+
+    places = ()
+
+    def __init__(self, root: Tensor, options: tuple):
+        self.needs, self.value = (kept(root), kept(options)), float(root._array.sum())
+
+    def run(self, made: Made) -> None:
+        root, options = given(self.needs, made)
+        made.loss += float(root._array.sum())
+        if made.learns:
+            root.backward(*options)
+
+
+class Tape:
+    """The step: `entries` in their order, `clips` of gradients, the optimizer. `place`: the line of the last backward()."""
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+        self.clips: list[tuple] = []  # (function, parameters, other arguments)
+        self.optimizer: Any = None
+        self.place = ""
+
+    @property
+    def loss(self) -> float:
+        """What the program itself went back from."""
+        return sum(each.value for each in self.entries if isinstance(each, Back))
+
+    def finish(self) -> None:
+        """Keep what backwards need. Raises ArgumentError where something is missing."""
+        wanted: set[Place] = set()
+        used = []
+        for each in reversed(self.entries):
+            if isinstance(each, Back) or wanted.intersection(each.places):
+                used.append(each)
+                wanted.update(places(each.needs))
+        self.entries = used[::-1]
+        if not any(isinstance(each, Back) for each in used):
+            raise ArgumentError(
+                "the first step cannot be repeated: no loss.backward() was seen before optimizer.step()",
+                "badak doctor without --overfit",
+            )
+        missing = wanted.difference(*(each.places for each in used))
+        for place in missing:
+            raise ArgumentError(
+                f"the first step cannot be repeated: the loss takes what {place.node.name} made inside of a module, "
+                "and the module does not return it",
+                "badak doctor without --overfit",
+            )
+
+    def forward(self, learns: bool = True) -> float:
+        """The loss, from the very batch; learns: with its backwards."""
+        made = Made()
+        made.learns = learns
+        with _without_dropout():
+            for each in self.entries:
+                each.run(made)
+        return made.loss
+
+    def step(self) -> None:
+        """What the program did with the gradients."""
+        for function, parameters, args, kwargs in self.clips:
+            function(parameters, *args, **kwargs)
+        self.optimizer.step()
+
+
+@contextmanager
+def _without_dropout() -> Iterator[None]:
+    """Dropout drops nothing, wherever its share comes from; all else of train mode stays. Gradients are recorded."""
+    dropout, attention, grad = Dropout.__dict__["forward"], Attention.__dict__["forward"], modes.grad
+
+    def all_kept(save, x, keep, p):
+        return dropout.__func__(save, x, np.ones_like(keep), 0.0)
+
+    def all_seen(save, q, k, v, keep, bias, drop, **attributes):
+        return attention.__func__(save, q, k, v, keep, bias, None, **{**attributes, "p": 0.0})
+
+    Dropout.forward, Attention.forward = staticmethod(all_kept), staticmethod(all_seen)  # type: ignore
+    modes.grad = True
+    try:
+        yield
+    finally:
+        Dropout.forward, Attention.forward = dropout, attention  # type: ignore[method-assign]
+        modes.grad = grad

@@ -1,0 +1,327 @@
+"""The watch over a training: an observer of effects that notes what happens, step by step. It changes no number.
+
+Modules are seen by their `__call__`, everything else by the door of effects. A step ends with the step() of an optimizer.
+"""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from badak.autograd.node import Node, now
+from badak.compat.torch.first_call import being_made
+from badak.core import events
+from badak.core.errors import BadakError
+from badak.core.events import Effect, Observer
+from badak.core.modes import modes
+from badak.inspect.doctor import senses
+from badak.inspect.doctor.doors import DOORS, seeds_told
+from badak.inspect.doctor.facts import Back, Call, Cut, Size, Step
+from badak.inspect.doctor.names import line
+from badak.inspect.doctor.rows import Rows
+from badak.nn import Module
+from badak.ops.linear import Linear
+from badak.optim import Optimizer
+from badak.tensor import Tensor
+
+_BREAKS = None, True
+SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
+
+
+class Watch(Observer):
+    """`steps` has what was seen; `ended(step)` is called with each step that an optimizer has made."""
+
+    acts = True  # what is compiled runs as it is while somebody looks
+
+    def __init__(self, ended: Callable[[Step], None]):
+        self.steps: list[Step] = []
+        self.open = Step(1)
+        self.looks_closely = True  # whether what costs more is measured in this step
+        self.optimizers: dict[int, Optimizer] = {}
+        self.called: dict[int, Module] = {}  # from outside of any other module
+        self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
+        self.reached: dict[int, Any] = {}  # parameters that got a gradient
+        self.broken: tuple[str, str, str, int] | None = None  # (operation, place, what, step) that first made NaN or Inf
+        self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see senses.blind
+        self.broken_step = 0  # where a loss or a gradient was not finite first
+        self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
+        self.turned_early: WeakKeyDictionary[Module, str] = WeakKeyDictionary()  # before the first call: the last place
+        self.stack: list[Module] = []
+        self._ended, self._call = ended, Module.__call__
+        self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
+        self._backward = False
+        self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
+        self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
+        self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
+        self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
+        self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
+        self._caller: Module | None = None
+        self._made: WeakKeyDictionary[Any, Module] = WeakKeyDictionary()  # a node that a model gave, and which
+        self.makers: dict[int, Module] = {}  # what they give goes into other models
+        self.random: dict[int, Module] = {}  # called, and dropout was at work in it
+        self.schedules: dict[int, Any] = {}
+        self.built: list[Optimizer] = []  # while it was watched
+        self.rows = Rows()
+        self.rounds = 0  # steps for which something was computed
+        self._before_that = True  # whether what costs more was measured in the round before
+        self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
+        self._held: list[np.ndarray] = []
+        self._walked = 0  # operations that this backward went through
+        self._first = 0  # the order of the first node of this step
+        self._number: tuple[Any, Any] = None, None  # the last node that made one number, and the number
+        self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
+        self._senses: dict[Any, tuple[Callable | None, bool]] = {}  # an operation: who looks at it, may it break
+
+    # on and off
+
+    def __enter__(self) -> "Watch":
+        watch, plain, stack, inside = self, self._call, self.stack, self.inside
+
+        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
+            if watch not in modes.observers:
+                return plain(module, *args, **kwargs)
+            if stack:
+                if id(module) not in inside:
+                    inside[id(module)] = module, stack[-1]
+                stack.append(module)
+                try:
+                    return plain(module, *args, **kwargs)
+                finally:
+                    stack.pop()
+            watch._from_outside(module, args, kwargs)
+            stack.append(module)
+            try:
+                y = plain(module, *args, **kwargs)
+            finally:
+                stack.pop()
+            watch.came_out(y)
+            return y
+
+        Module.__call__ = called  # type: ignore[method-assign,assignment]
+        self._seeds_plain = seeds_told(self)
+        events.watch(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        events.watch(self, False)
+        Module.__call__ = self._call  # type: ignore[method-assign]
+        self._seeds_plain()
+        self._losses.clear()
+        self._number = None, None
+        self._made.clear()
+        self._held.clear()
+        self.stack.clear()
+
+    def _from_outside(self, module: Module, args: tuple, kwargs: dict) -> None:
+        known = self._outer.get(id(module))
+        if known is None:
+            if being_made(sys._getframe(2)):
+                return
+            known = self._outer[id(module)] = any(True for _ in module.parameters()), senses.is_random(module)
+        if not known[0]:
+            return
+        self.called[id(module)] = module
+        self._fed_by(module, args)
+        content, whole = (), 0
+        if modes.grad:
+            content = senses.content(args, kwargs, self._held)
+            whole = self.picked.get(content[0][0], 0) if content else 0
+            self.rows.train(args, kwargs)
+        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(3))) is not None:
+            self.open.tested.append(tested)
+        self.open.calls.append(Call(module, line(3), modes.grad, module.training, known[1], content, whole))
+
+    def came_out(self, y: Any) -> None:
+        """What the program called gave this."""
+        if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
+            self._made[y._node] = self._caller
+
+    def _fed_by(self, module: Module, args: tuple) -> None:
+        """Note the model whose output, as it is, goes into another one."""
+        for x in args:
+            maker = self._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
+            if maker is not None and maker is not module:
+                self.makers[id(maker)] = maker
+        self._caller = module
+
+    # the forward
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        node = outputs[0]._node
+        try:
+            sense, may_break = self._senses[op]
+        except KeyError:
+            may_break = not op.view and op.name not in senses.CALM
+            sense, may_break = self._senses[op] = senses.SENSES.get(op.name), may_break
+        if node is not None:
+            if self.looks_closely and not op.view:
+                node.line = line(3)
+            if not outputs[0]._array.ndim:
+                self._number = node, outputs[0]._array
+                if op.name == "add":
+                    self._added(node, op, inputs, outputs)
+        elif not modes.grad and self.stack:
+            self._not_recorded(op, inputs)
+        if sense is not None:
+            sense(self, op, saved, inputs, arrays, attributes, outputs)
+        if (may_break or op is Linear) and self.broken is None:
+            for y in outputs:
+                if not senses.finite(y._array):
+                    self._look_at(op, inputs, arrays, attributes, y._array)
+
+    def _added(self, node, op, inputs, outputs) -> None:
+        """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
+        senses.constant(self, op, None, inputs, None, None, outputs)
+        made = [edge[0].order for edge in node.edges if edge is not None and isinstance(edge[0], Node)]
+        old = [order for order in made if order < self._first]
+        if old:
+            self._sums[node.order] = long = 1 + max(self._sums.get(order, 0) for order in old)
+            if long > 1:
+                self.open.carried.append(line(4))
+
+    def _look_at(self, op, inputs, arrays, attributes, made) -> None:
+        """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
+        kind = senses.broken_from(arrays, attributes, made)
+        if kind:
+            place = line(4)
+            self.broken = op.name, place, kind, self.open.number
+            self.blind = senses.blind(inputs, arrays) if kind == "NaN" else None
+
+    def _not_recorded(self, op, inputs) -> None:
+        """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
+        root = self.stack[0]
+        if root.training and len(self.open.cuts) < 64:
+            for x in inputs:
+                if x is not None and x._requires_grad and x._node is None and type(x).__name__ == "Parameter":
+                    self.open.cuts.append(Cut("no_grad()", line(4), x._edge()[0], self.stack[-1]))
+                    return
+
+    def derived(self, x, of) -> None:
+        if of._node is not None and modes.grad and len(self.open.cuts) < 64:
+            how = ".detach()" if x._counter is not None else ".data"
+            self.open.cuts.append(Cut(how, line(4), of._node, self.stack[-1] if self.stack else None))
+
+    def switched(self, module) -> None:
+        if id(module) in self.called:
+            if len(self.turned) < 4096:
+                self.turned.append((module, line(4), self.open.number))
+        elif "training" in vars(module):  # it is not being made
+            self.turned_early[module] = line(4)
+
+    # the backward
+
+    def went_back(self, node, dys, dxs) -> None:
+        if not self._backward or not self.open.backs:  # autograd.grad() accumulates nothing
+            self._backward = True
+            if self.open.backs:
+                self.open.backs[-1].nodes = self._walked
+            root, value, self._walked = *self._number, 0
+            self.open.backs.append(Back(line(3), value=float(value) if root is node else None))
+        self._walked += 1
+        if not self._losses and not self.looks_closely:
+            return
+        if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
+            for dx in dxs:
+                if dx is not None and not senses.finite(dx):
+                    kind = senses.broken_from(dys, {}, dx)
+                    if kind:
+                        self.broken = f"the backward of {node.name}", node.line, kind, self.open.number
+        _, loss = self._losses.pop(id(node), (None, None))
+        if loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
+            loss.scale = float(np.asarray(dys[0]).reshape(()))
+            self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
+
+    def accumulate(self, leaf, dy, owned: bool) -> None:
+        self._backward = False
+        key = id(leaf)
+        self.reached[key] = leaf
+        if self._used.get(key):
+            held = leaf._grad
+            self._used[key] = held is not None and bool(held._array.any())
+        if key in self._waiting:
+            if leaf._grad is None and self.open.backs:
+                self.open.backs[-1].thrown_away += 1
+        else:
+            self._waiting[key] = leaf
+        leaf._take_gradient(dy, owned)
+        if self.looks_closely and not self.broken_step and not senses.finite(dy):
+            self.broken_step = self.open.number
+
+    # the step
+
+    def call(self, effect: Effect, args, kwargs):
+        if not is_step(effect, args):
+            note = DOORS.get(effect.function.__name__)
+            return note(self, effect, args, kwargs) if note is not None else effect.function(*args, **kwargs)
+        first = args[0]
+        before = self._before(first)
+        self.open.place = line(3)
+        result = effect.function(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            self._after(first, before)
+        return result
+
+    def _before(self, optimizer: Optimizer) -> dict[int, np.ndarray]:
+        close = self.looks_closely if self.open.fresh else self._before_that
+        return {id(p): p._array.copy() for p in optimizer._parameters()} if close else {}
+
+    def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
+        step, left, squares, waiting, used = self.open, 0, 0.0, self._waiting, self._used
+        for p in optimizer._parameters():
+            key, grad = id(p), p._grad
+            waiting.pop(key, None)
+            if grad is None:
+                continue
+            step.gradients += 1
+            if used.get(key):
+                left, squares = left + 1, squares + senses.square(grad._array)
+            used[key] = True
+            if key in before:
+                old = before[key]
+                old_size = senses.square(old) ** 0.5
+                moved = senses.square(np.subtract(p._array, old, out=old)) ** 0.5
+                step.sizes[key] = Size(senses.square(grad._array) ** 0.5, old_size, moved)
+        if step.backs:
+            step.backs[-1].nodes = self._walked
+        step.leftover = left, squares**0.5
+        step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
+        step.optimizer = optimizer
+        self.optimizers[id(optimizer)] = optimizer
+        if not self.broken_step and any(loss.value is not None and not np.isfinite(loss.value) for loss in step.trained):
+            self.broken_step = step.number
+        self.steps.append(step)
+        self.open = Step(step.number + 1)
+        if step.fresh:
+            self.rounds += 1
+            self._before_that = self.looks_closely
+            self.looks_closely = self.rounds + 1 in SAMPLED or self.rounds % 20 == 9
+        self._losses.clear()
+        self._number = None, None
+        self.across.clear()
+        self.rows.asked = None
+        self.column = None
+        self._first = now()
+        self._ended(step)
+
+
+def is_step(effect: Effect, args: tuple) -> bool:
+    """Whether an effect is the step() of an optimizer, and not one within it."""
+    if effect.kind != "state" or not args or not isinstance(args[0], Optimizer):
+        return False
+    return effect.function.__name__ == "step" and not args[0]._stepping
+
+
+def name_of(error: BaseException) -> str:
+    """The first line of what an error says."""
+    with suppress(Exception):
+        text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
+        return (text.splitlines() or [type(error).__name__])[0][:300]
+    return type(error).__name__
+
+
+def is_data(x: Any) -> bool:
+    """Whether a tensor is no parameter and was computed from none."""
+    return isinstance(x, Tensor) and not x._requires_grad and x._node is None

@@ -1,0 +1,291 @@
+"""What a model is made of and what it costs: modules, shapes, parameters, FLOPs, memory, found by running it once.
+
+    badak.summary(model, ids)
+    badak summary RUN
+
+Memory of a training step, in bytes, is that of
+
+    weights         parameters and buffers, what is shared counted once
+    gradients       one number for each parameter that is trained
+    moments         two more, as Adam keeps them
+    activations     the arrays that the forward leaves for the backward, each once; neither the batch nor the weights
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from badak.autograd import enable_grad
+from badak.compiler import Compiled
+from badak.core import events
+from badak.core.errors import KindError
+from badak.core.i18n import columns, padded, say
+from badak.inspect.introspection.flops import flops_of
+from badak.nn import Module
+from badak.tensor import Tensor
+from badak.tensor.random import get_rng_state, set_rng_state
+
+HEADS = ("module", "output", "parameters", "FLOPs", "activations")
+
+
+@dataclass
+class Row:
+    """One module: its place in the model, what it gives, and what it and all inside it cost."""
+
+    path: str
+    kind: str
+    output: str = ""
+    calls: int = 0
+    parameters: int = 0
+    flops: int = 0
+    activations: int = 0
+
+    @property
+    def depth(self) -> int:
+        return self.path.count(".") + 1 if self.path else 0
+
+    @property
+    def costs(self) -> tuple:
+        """What makes two modules alike."""
+        return self.kind, self.output, self.calls, self.parameters, self.flops, self.activations
+
+
+@dataclass
+class Summary:
+    """What `badak.summary` gives: `rows`, one for each module, and the sums; str() is a table."""
+
+    name: str
+    batch: str
+    rows: list[Row]
+    parameters: int = 0  # numbers
+    trainable: int = 0
+    forward: int = 0  # FLOPs
+    backward: int = 0
+    weights: int = 0  # bytes, as all that follow
+    gradients: int = 0
+    moments: int = 0
+    activations: int = 0
+
+    @property
+    def training(self) -> int:
+        """Bytes of a training step."""
+        return self.weights + self.gradients + self.moments + self.activations
+
+    def lines(self, depth: int | None = None) -> list[tuple[str, ...]]:
+        """The cells of the table, alike neighbours told once; depth: how far down."""
+        found: list[tuple[str, ...]] = []
+        for row, alike in _told_once(self.rows):
+            if depth is None or row.depth <= depth:
+                last = row.path.rpartition(".")[2]
+                more = "  " + say(f"and {alike} more like it") if alike else ""
+                name = f"{'  ' * row.depth}{last + ': ' if last else ''}{row.kind}{more}"
+                activations = size(row.activations) if row.activations else ""
+                found.append((name, row.output, f"{row.parameters:,}" if row.parameters else "", count(row.flops), activations))
+        return found
+
+    def totals(self) -> list[tuple[str, str]]:
+        """The sums, in words."""
+        frozen = self.parameters - self.trainable
+        return [
+            (say("batch"), self.batch),
+            (say("parameters"), say(f"{self.parameters:,}, {frozen:,} of them not trained") if frozen else f"{self.parameters:,}"),
+            ("FLOPs", say(f"forward {count(self.forward) or '0'}, backward {count(self.backward) or '0'}")),
+            (say("memory"), say(f"weights {size(self.weights)}: what the model needs to answer")),
+            ("", say(f"gradients {size(self.gradients)}, moments (Adam's two) {size(self.moments)}, "
+                     f"activations {size(self.activations)}")),
+            ("", say(f"{size(self.training)} in training, with this batch")),
+        ]  # fmt: skip
+
+    def table(self, depth: int | None = None) -> str:
+        """The whole text; depth: how many levels of modules are listed."""
+        rows = [tuple(say(head) for head in HEADS), *self.lines(depth)]
+        widths = [max(columns(row[i]) for row in rows) for i in range(len(HEADS))]
+        lines = ["  ".join(padded(cell, w, i >= 2) for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in rows]
+        return "\n".join([*lines, "", *(f"{padded(name, 12)}{text}" for name, text in self.totals())])
+
+    def __str__(self) -> str:
+        return self.table()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th style='text-align:left'>{say(name)}</th>" for name in HEADS)
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:{'left' if i < 2 else 'right'};white-space:pre'>{escape(cell)}</td>"
+                             for i, cell in enumerate(row)) + "</tr>"
+            for row in self.lines()
+        )  # fmt: skip
+        sums = "".join(f"<div><b>{escape(name)}</b> {escape(text)}</div>" for name, text in self.totals())
+        return f"<table style='font-family:monospace'><tr>{head}</tr>{body}</table>{sums}"
+
+
+@dataclass
+class _Watch(events.Observer):
+    """Counts what the operations of a forward take, for each module in which they run."""
+
+    known: dict[int, Any]  # memory that is no activation: of weights, of the batch
+    stack: list[Row] = field(default_factory=list)
+    forward: int = 0
+    backward: int = 0
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        forward, backward = flops_of(op, arrays, [y._array for y in outputs], attributes, saved.needs)
+        left = 0
+        if any(y._node is not None for y in outputs):
+            self.backward += backward
+            for array in _arrays(list(vars(saved).values())):
+                owner = owner_of(array)
+                if id(owner) not in self.known and id(owner) not in self.kept:
+                    self.kept[id(owner)] = owner
+                    left += owner.nbytes
+        self.forward += forward
+        for row in {id(row): row for row in self.stack}.values():
+            row.flops += forward
+            row.activations += left
+
+
+def summary(model: Module, *batch: Any, **named: Any) -> Summary:
+    """What model(*batch, **named) is made of and costs: modules, shapes, parameters, FLOPs, memory in training.
+
+    The model runs once, as it is (training or not), with gradients; its buffers and the random numbers are as before afterwards.
+    Raises KindError for what is no module; what the forward raises for a wrong batch passes. PyTorch has no such function.
+    """
+    if not isinstance(model, Module):
+        raise KindError(f"summary: expected a Module first; got {type(model).__name__}", "badak.summary(model, batch)")
+    rows = {id(module): Row(path, type(module).__name__) for path, module in model.named_modules()}
+    weights = [*model.parameters(), *model.buffers()]
+    given = [x._array for x in _tensors([*batch, *named.values()])]
+    watch = _Watch({id(owner_of(array)): array for array in (*given, *(x._array for x in weights))})
+    for module in model.modules():
+        rows[id(module)].parameters = sum(p.numel() for p in module.parameters())
+    with _unchanged(model), _told(rows, watch), enable_grad():
+        events.watch(watch)
+        try:
+            model(*batch, **named)
+        finally:
+            events.watch(watch, False)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    gradients = sum(p.numel() * p.element_size() for p in trained)
+    shown = [f"{x.dtype} {tuple(x.shape)}".removeprefix("badak.") for x in _tensors([*batch, *named.values()])]
+    return Summary(
+        type(model).__name__,
+        ", ".join(shown) or "no tensors",
+        list(rows.values()),
+        parameters=sum(p.numel() for p in model.parameters()),
+        trainable=sum(p.numel() for p in trained),
+        forward=watch.forward,
+        backward=watch.backward,
+        weights=sum({id(owner_of(x._array)): x._array.nbytes for x in weights}.values()),
+        gradients=gradients,
+        moments=2 * gradients,
+        activations=sum(owner.nbytes for owner in watch.kept.values()),
+    )
+
+
+@contextmanager
+def _told(rows: dict[int, Row], watch: _Watch) -> Iterator[None]:
+    """A block in which each call of a module is noted in its row, and compiled steps run as they are written."""
+    call, compiled = Module.__call__, Compiled.__call__
+
+    def called(module: Module, *args, **kwargs):
+        row = rows.get(id(module))
+        if row is None:
+            return call(module, *args, **kwargs)
+        watch.stack.append(row)
+        try:
+            made = call(module, *args, **kwargs)
+        finally:
+            watch.stack.pop()
+        row.calls += 1
+        row.output = ", ".join(str(tuple(x.shape)) for x in _tensors([made]))
+        return made
+
+    Module.__call__ = called  # type: ignore[method-assign,assignment]
+    Compiled.__call__ = lambda self, *args, **kwargs: self.function(*args, **kwargs)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Module.__call__, Compiled.__call__ = call, compiled  # type: ignore[method-assign]
+
+
+@contextmanager
+def _unchanged(model: Module) -> Iterator[None]:
+    """A block after which buffers, such as running means, and the random numbers are what they were."""
+    state, buffers = get_rng_state(), [(x, x._array.copy()) for x in model.buffers()]
+    try:
+        yield
+    finally:
+        set_rng_state(state)
+        for x, before in buffers:
+            if not np.array_equal(x._array, before, equal_nan=before.dtype.kind in "fc"):
+                x.data.copy_(Tensor._of(before))
+
+
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """The array whose memory this one sees."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _arrays(values: list) -> Iterator[np.ndarray]:
+    """All arrays in values, lists and tuples."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _arrays(list(value))
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    """All tensors in values, lists, tuples and dicts."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
+        elif isinstance(value, dict):
+            yield from _tensors(value.values())
+
+
+def _told_once(rows: list[Row]) -> Iterator[tuple[Row, int]]:
+    """(row, how many after it are alike and left out): layers that cost the same as the one before, with all inside them."""
+    inside = {row.path: [r for r in rows if r.path.startswith(f"{row.path}.")] for row in rows}
+    skipped: set[str] = set()
+    for row in rows:
+        if row.path in skipped:
+            continue
+        parent = row.path.rpartition(".")[0]
+        alike = 0
+        if row.path and row.path.rpartition(".")[2].isdigit():
+            for other in rows[rows.index(row) + 1 :]:
+                if other.path.rpartition(".")[0] == parent and other.path.count(".") == row.path.count("."):
+                    mine, theirs = ([r.costs for r in inside[r0.path]] for r0 in (row, other))
+                    if other.costs != row.costs or mine != theirs:
+                        break
+                    alike += 1
+                    skipped |= {other.path, *(r.path for r in inside[other.path])}
+        yield row, alike
+
+
+def count(number: float) -> str:
+    """A number of FLOPs to read: "12.3 M"; "" for none."""
+    for unit in ("", "K", "M", "G", "T"):
+        if number < 1000:
+            return f"{number:.3g} {unit}".strip() if number else ""
+        number /= 1000
+    return f"{number:,.0f} P"
+
+
+def size(number: float) -> str:
+    """A number of bytes to read."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:,.3g} TB"

@@ -1,0 +1,124 @@
+"""Rows of a table."""
+
+import numpy as np
+
+from badak.core.errors import RangeError
+from badak.kernels import reference
+from badak.kernels.half import value_dtype
+from badak.kernels.numba._blocks import as_rows, rows_per_block
+from badak.kernels.numba.casts import cast
+from badak.kernels.numba.compiler.arrays import unit_stride
+from badak.kernels.numba.threads.parallel import parallel
+
+
+@parallel("W2 R2 Ri1 i Ei1")
+def gather_rows(task, y, w, ids, rows, wrong):
+    """y[n] = w[ids[n]] for `rows` values of n. An id outside of w sets wrong[0]."""
+    for n in range(task * rows, min((task + 1) * rows, len(ids))):
+        row = ids[n]
+        if row < 0 or row >= w.shape[0]:
+            wrong[0] = 1
+            continue
+        source, target = w[row], y[n]
+        for c in range(w.shape[1]):
+            target[c] = source[c]
+
+
+@parallel("Wf2 R2 Ri1 i i Ei1")
+def scatter_add_columns(task, dw, dy, ids, columns, padding, wrong):
+    """dw = 0, then dw[ids[n]] += dy[n], n = 0, 1, ... in order, for `columns` columns: a task owns columns, so no sum is shared.
+
+    The row `padding` gets nothing.
+    """
+    first, last = task * columns, min((task + 1) * columns, dw.shape[1])
+    for row in range(dw.shape[0]):
+        target = dw[row, first:last]
+        for c in range(last - first):  # from 0 on: an index that may be negative keeps a loop from vectors
+            target[c] = 0
+    for n in range(len(ids)):
+        row = ids[n]
+        if row < 0 or row >= dw.shape[0]:
+            wrong[0] = 1
+            continue
+        if row == padding:
+            continue
+        source, target = dy[n, first:last], dw[row, first:last]
+        for c in range(last - first):
+            target[c] += source[c]
+
+
+def embedding(w, ids):
+    """y[..., :] = w[ids[...], :].    w (V, C), ids int (...) -> (..., C)."""
+    if not w.flags.c_contiguous:
+        return reference.embedding(w, ids)
+    rows, channels = w.shape
+    index, wrong = _flat(ids), np.zeros(1, np.int64)
+    y = np.empty((index.size, channels), w.dtype)
+    step = rows_per_block(channels)
+    gather_rows(-(-index.size // step), y.size * 0.3, y, w, index, step, wrong)
+    if wrong[0]:
+        raise _out_of_range(index, rows, "embedding")
+    return y.reshape(*ids.shape, channels)
+
+
+def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False):
+    """dw (rows, C): the sum of dy over the places where an id stands, in their order."""
+    index, wrong = _flat(ids), np.zeros(1, np.int64)
+    channels = dy.shape[-1]
+    dw = np.empty((rows, channels), value_dtype(dy.dtype))
+    step = max(64, -(-channels // 8))
+    padding = rows if padding_idx is None else padding_idx % max(rows, 1)
+    work = dy.size * 0.6 + dw.size * 0.2
+    scatter_add_columns(-(-channels // step), work, dw, as_rows(dy), index, step, padding, wrong)
+    if wrong[0]:
+        raise _out_of_range(index, rows, "embedding_backward")
+    if scale_grad_by_freq:
+        dw = dw / np.maximum(np.bincount(index, minlength=rows), 1).astype(dw.dtype)[:, None]
+    return cast(dw, dy.dtype)
+
+
+@parallel("X4 V4 Ri1 Ei1")
+def replace_rows(task, x, source, ids, wrong):
+    """x[ids[n]] = source[n] for n = task; the last axis of both is contiguous. An id outside of x sets wrong[0]."""
+    row = ids[task]
+    if row < 0 or row >= x.shape[0]:
+        wrong[0] = 1
+        return
+    for i in range(x.shape[1]):
+        for j in range(x.shape[2]):
+            target, given = unit_stride(x[row, i, j]), unit_stride(source[task, i, j])
+            for c in range(target.size):
+                target[c] = given[c]
+
+
+def index_copy(x, dim, index, source):
+    """x's slice index[k] along `dim` = source's slice k, in place. A step of generation puts keys into a cache this way."""
+    unit = x.strides[-1] == x.itemsize and source.strides[-1] == x.itemsize
+    if not unit or not 1 < x.ndim <= 4 or dim == x.ndim - 1 or source.dtype != x.dtype or _repeats(index):
+        reference.index_copy(x, dim, index, source)
+        return
+    ids, wrong = _flat(index), np.zeros(1, np.int64)
+    ahead = (slice(None), *(None,) * (4 - x.ndim))
+    into, given = (np.moveaxis(each, dim, 0)[ahead] for each in (x, source))
+    replace_rows(ids.size, source.size * 0.3, into, given, ids, wrong)
+    if wrong[0]:
+        raise _out_of_range(ids, x.shape[dim], "index_copy")
+
+
+def _repeats(index):
+    """Whether an id may stand twice: then the last one holds, which needs an order."""
+    return index.size > 1 and np.unique(index).size < index.size
+
+
+def _flat(ids):
+    """ids as contiguous int64 (N,)."""
+    return ids.ravel() if ids.dtype == np.int64 else ids.astype(np.int64).ravel()
+
+
+def _out_of_range(index, rows, where):
+    least, most = index.min(), index.max()
+    return RangeError(
+        f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
+        "ids from 0" if least < 0 else f"a table of {most + 1} rows, or the ids of the right vocabulary",
+        code=12,
+    )

@@ -1,0 +1,109 @@
+"""Layer normalisation: each row is read from memory once and worked on in cache."""
+
+import numpy as np
+
+from badak.kernels.half import value_dtype
+from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
+from badak.kernels.numba.casts import vector
+from badak.kernels.numba.compiler.floats import over_root
+from badak.kernels.numba.threads.parallel import parallel
+from badak.kernels.numba.totals import summed
+from badak.kernels.numba.vectors.rows import normal_row, squares_in, total_in
+
+
+@parallel("W2 Wf1 Wf1 R2 Rf1 Rf1 f i")
+def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
+    """y (N, C), mean and rstd (N,) for `rows` rows of x (N, C).
+
+    mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
+    """
+    share = x.dtype.type(1 / max(x.shape[1], 1))
+    for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
+        m = total_in(x[n]) * share
+        r = over_root(squares_in(x[n], m) * share + eps)
+        mean[n], rstd[n] = m, r
+        normal_row(y[n], x[n], m, r, w, b)
+
+
+@parallel("W2 Wf2 Wf2 R2 R2 Rf1 Rf1 Rf1 i")
+def layer_norm_backward_rows(task, dx, dw_parts, db_parts, dy, x, w, mean, rstd, rows):
+    """dx (N, C) for `rows` rows, and their share of dw and db: one row of dw_parts, db_parts (P, C), summed later.
+
+    With h = (x - mean) rstd and g = w dy:   dx = rstd (g - mean_c(g) - h mean_c(g h))   dw = sum dy h   db = sum dy
+    """
+    n_rows, channels = x.shape
+    zero = x.dtype.type(0)
+    share = x.dtype.type(1 / max(channels, 1))
+    dw, db = dw_parts[task], db_parts[task]
+    dw[:] = zero
+    db[:] = zero
+    for n in range(task * rows, min((task + 1) * rows, n_rows)):
+        m, r = mean[n], rstd[n]
+        sum_g, sum_gh = zero, zero
+        for c in range(channels):
+            g = dy[n, c] * w[c]
+            sum_g += g
+            sum_gh += g * ((x[n, c] - m) * r)
+        sum_g *= share
+        sum_gh *= share
+        for c in range(channels):
+            d = dy[n, c]
+            h = (x[n, c] - m) * r
+            dx[n, c] = r * (d * w[c] - sum_g - h * sum_gh)
+            dw[c] += d * h
+            db[c] += d
+
+
+def layer_norm(x, w, b, eps):
+    """y, mean, rstd.    x (..., C), w and b (C,) or None -> y (..., C), mean (...), rstd (...)."""
+    shape, dtype = x.shape, x.dtype
+    rows = as_rows(x)
+    n, channels = rows.shape
+    number = value_dtype(dtype)
+    y, mean, rstd = np.empty((n, channels), dtype), np.empty(n, number), np.empty(n, number)
+    step = rows_per_block(channels)
+    layer_norm_rows(
+        -(-n // step),
+        x.size,
+        y,
+        mean,
+        rstd,
+        rows,
+        np.ones(channels, number) if w is None else vector(w, number),
+        np.zeros(channels, number) if b is None else vector(b, number),
+        eps,
+        step,
+    )
+    if rows is x:
+        return y, mean, rstd
+    lead = shape[:-1]
+    return y.reshape(shape), mean.reshape(lead), rstd.reshape(lead)
+
+
+def layer_norm_backward(dy, x, w, mean, rstd, needs):
+    """dx, dw, db; see `plain.layer_norm_backward` for the derivation."""
+    rows, dtype = as_rows(x), x.dtype
+    number, kind = value_dtype(dtype), None if w is None else w.dtype
+    n, channels = rows.shape
+    step = rows_per_part(n, channels)
+    count = -(-n // step)
+    dx = np.empty((n, channels), dtype)
+    dw, db = np.empty((count, channels), number), np.empty((count, channels), number)
+    layer_norm_backward_rows(
+        count,
+        2 * x.size,
+        dx,
+        dw,
+        db,
+        as_rows(dy),
+        rows,
+        np.ones(channels, number) if w is None else vector(w, number),
+        mean.ravel(),
+        rstd.ravel(),
+        step,
+    )
+    return (
+        dx.reshape(x.shape) if needs[0] else None,
+        summed(dw, kind) if needs[1] else None,
+        summed(db, kind) if needs[2] else None,
+    )

@@ -1,0 +1,35 @@
+"""Rows of a table."""
+
+import numpy as np
+
+from badak.kernels.reference._arrays import Array, by_rows, in_float32
+from badak.kernels.reference._arrays import rows as as_rows
+
+
+@by_rows
+def embedding(w: Array, ids: Array) -> Array:
+    """y[..., :] = w[ids[...], :].    w (V, C), ids int (...) -> (..., C)."""
+    return w[ids]
+
+
+@in_float32()
+def embedding_backward(dy: Array, ids: Array, rows: int, padding_idx: int | None = None, scale_grad_by_freq: bool = False) -> Array:
+    """dw (rows, C).    dy (..., C), ids int (...).
+
+        dw[v] = sum of dy over the places where ids == v
+
+    With `scale_grad_by_freq`, divided by the number of those places. The row `padding_idx` gets none.
+    """
+    flat = ids.reshape(ids.size)
+    dw = np.zeros((rows, dy.shape[-1]), dy.dtype)
+    np.add.at(dw, flat, as_rows(dy))
+    if scale_grad_by_freq:
+        dw /= np.maximum(np.bincount(flat, minlength=rows), 1).astype(dy.dtype)[:, None]
+    if padding_idx is not None:
+        dw[padding_idx] = 0
+    return dw
+
+
+def index_copy(x: Array, dim: int, index: Array, source: Array) -> None:
+    """x's slice index[k] along `dim` = source's slice k, in place."""
+    x[(slice(None),) * dim + (index,)] = source

@@ -1,0 +1,15 @@
+"""Training: one loop on one screen, and what stands around it: evaluation, resume, metrics, curves, pictures.
+
+from badak.training import fit
+
+outcome = fit(model, loader, F.cross_entropy, valid=tests, epochs=5, lr=1e-3, folder="runs/mine")
+"""
+
+from badak.training.callbacks import Callback as Callback
+from badak.training.callbacks import EarlyEnd as EarlyEnd
+from badak.training.callbacks import Progress as Progress
+from badak.training.callbacks import SaveBest as SaveBest
+from badak.training.config import TrainConfig as TrainConfig
+from badak.training.fit import fit as fit
+from badak.training.loop import Outcome as Outcome
+from badak.training.metrics import Row as Row

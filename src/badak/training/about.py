@@ -1,0 +1,54 @@
+"""What a run folder holds, in words."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from badak.io.checkpoint import Checkpoint
+from badak.training.best import Best
+from badak.training.metrics import Row
+from badak.training.run import METRICS, Run
+
+
+def describe(folder: str | Path) -> dict[str, str]:
+    """What the run is: model, data, training, how far it has come and its best figure.
+
+    Every file is read as training reads it, against its checksum: FileError or StateError where one is not as it was written.
+    """
+    run = Run.open(folder)
+    state, setup = run.load(), run.setup
+    facts = {"run": str(run.folder), "task": setup.experiment}
+    settings = {name: _settings(getattr(setup, name)) for name in ("model", "data", "train")}
+    if state is None:
+        return facts | settings | {"steps": f"none are saved yet; {run.resuming()} begins"}
+    numbers = sum(x.numel() for x in state.model.values())
+    rows = run.rows(state)
+    settings["model"] = f"{numbers:,} numbers; {settings['model']}"
+    facts |= settings | {"steps": _progress(state.step, setup.train, rows), "weights": weights_of(state, setup)}
+    return facts | {"best": _best(rows, setup.metric) if rows else f"unknown: {METRICS} has no rows"}
+
+
+def weights_of(state: Checkpoint, setup: Any) -> str:
+    """Which weights a run answers with."""
+    if setup.train.keep == "best" and state.best is not None:
+        best = Best.of(state.best, state.model)
+        return f"those of the best evaluation, {best.figure} {best.value:.4g} at step {best.step:,}"
+    return f"the last ones, of step {state.step:,}"
+
+
+def _settings(config: Any) -> str:
+    """ "d_model 128, heads 4", without those that are empty or off."""
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    return ", ".join(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in values.items() if value)
+
+
+def _progress(step: int, train: Any, rows: list[Row]) -> str:
+    if train.steps:
+        return f"{step:,} of {train.steps:,}"
+    return f"{step:,}" + (f", epoch {rows[-1].epoch:.4g} of {train.epochs}" if rows else "")
+
+
+def _best(rows: list[Row], metric: str) -> str:
+    """The evaluation with the highest accuracy or R², or the lowest perplexity."""
+    best = Best.among(rows, metric)
+    return f"{best}, test loss {best.loss:.4f}"

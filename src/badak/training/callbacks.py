@@ -1,0 +1,138 @@
+"""What a training tells while it goes on, and who listens.
+
+A callback is an object with any of these methods, or a function, which is called as `on_step` is:
+
+    on_begin(progress)         before the first update, also where a run goes on
+    on_step(progress)          after each update, and after its evaluation where there was one: `progress.row`
+    on_evaluation(progress)    after an evaluation, whose row is written; before it is saved
+    on_end(progress)           once the training has ended in good order: at its last step, by Ctrl-C, or by `progress.end`
+
+They may read everything and change nothing that a training computes with, but `progress.end(why)`, which ends it after this
+step as its last step would. What they keep themselves is not saved: `progress.rows` is, and what is computed from it
+is the same in a run that was interrupted.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from badak.core.errors import ArgumentError
+from badak.io import safetensors
+from badak.nn import Module
+from badak.training.metrics import HIGHER, Row, is_better
+from badak.training.score import Score
+
+MOMENTS = ("on_begin", "on_step", "on_evaluation", "on_end")
+
+
+@dataclass
+class Ending:
+    """Whether a callback asked the training to end, and why."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training has come; `row` where an evaluation was just made, `rows` all of them."""
+
+    step: int  # updates made
+    last_step: int
+    score: Score  # of the training batches since the last row
+    per_second: float  # pictures, tokens or examples
+    model: Module
+    row: Row | None = None
+    rows: Sequence[Row] = ()
+    _ending: Ending = field(default_factory=Ending, repr=False)
+
+    def end(self, why: str) -> None:
+        """End the training after this step; it is evaluated no more, and saved."""
+        self._ending.why = why or "a callback ended it"
+
+
+class Callback:
+    """The base of callbacks: each method does nothing until a subclass defines it."""
+
+    def on_begin(self, progress: Progress) -> None:
+        """Before the first update."""
+
+    def on_step(self, progress: Progress) -> None:
+        """After an update."""
+
+    def on_evaluation(self, progress: Progress) -> None:
+        """After an evaluation: `progress.row`."""
+
+    def on_end(self, progress: Progress) -> None:
+        """After the last update."""
+
+
+class EarlyEnd(Callback):
+    """End a training whose held-out `figure` has not become better for `patience` evaluations.
+
+    figure: "loss", "accuracy", "perplexity" or one of your metrics; higher: whether more is better, known for the first three;
+    least: by how much a better one is to be better.
+    """
+
+    def __init__(self, patience: int = 3, figure: str = "loss", higher: bool | None = None, least: float = 0.0):
+        if type(patience) is not int or patience < 1:
+            raise ArgumentError(f"EarlyEnd: expected patience of 1 evaluation or more; got {patience!r}", "EarlyEnd(patience=3)")
+        self.patience, self.figure, self.least = patience, figure, least
+        self.higher = figure in HIGHER if higher is None else higher
+
+    def on_begin(self, progress: Progress) -> None:
+        """A run that ended so and goes on has to ask again."""
+        self.on_evaluation(progress)
+
+    def on_evaluation(self, progress: Progress) -> None:
+        best = best_row(progress.rows, self.figure, self.higher, self.least)
+        if best is not None and len(progress.rows) - 1 - best >= self.patience:
+            value = progress.rows[best].valid(self.figure)
+            progress.end(f"{self.figure} has been no better than {value:.4g} for {self.patience} evaluations")
+
+
+class SaveBest(Callback):
+    """Write the weights to a safetensors file whenever the held-out `figure` is better than ever before.
+
+    badak.io.safetensors.load_file(path) reads them for model.load_state_dict.
+    """
+
+    def __init__(self, path: str | os.PathLike, figure: str = "loss", higher: bool | None = None):
+        self.path, self.figure = path, figure
+        self.higher = figure in HIGHER if higher is None else higher
+
+    def on_evaluation(self, progress: Progress) -> None:
+        if best_row(progress.rows, self.figure, self.higher) == len(progress.rows) - 1:
+            safetensors.save_file(progress.model.state_dict(), self.path, {"step": str(progress.step)})
+
+
+def best_row(rows: Sequence[Row], figure: str, higher: bool, least: float = 0.0) -> int | None:
+    """The place of the best row, the first of equals; None where there is no row. Raises ArgumentError for an unknown figure."""
+    best, place = math.nan, None
+    for at, row in enumerate(rows):
+        value = row.valid(figure)
+        if place is None or is_better(value, best, higher, least):
+            best, place = value, at
+    return place
+
+
+def listening(callbacks: Any) -> Callable[[str, Progress], None]:
+    """tell(moment, progress) calls what `callbacks` have for that moment, in their order. Raises ArgumentError for what is none."""
+    given = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    for one in given:
+        if isinstance(one, type) or not (callable(one) or any(hasattr(one, moment) for moment in MOMENTS)):
+            raise ArgumentError(
+                f"fit: expected callbacks with {', '.join(MOMENTS)}, or functions; got {one!r:.80}",
+                f"{one.__name__}()" if isinstance(one, type) else "a subclass of badak.training.Callback",
+            )
+
+    def tell(moment: str, progress: Progress) -> None:
+        for one in given:
+            listener = getattr(one, moment, None)
+            if listener is not None:
+                listener(progress)
+            elif moment == "on_step" and not any(hasattr(one, known) for known in MOMENTS):
+                one(progress)
+
+    return tell

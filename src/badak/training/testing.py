@@ -1,0 +1,116 @@
+"""A run's model, tested again: on what was held out, or on other data. Several ranks share the batches, and find the same bits."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from badak.autograd import no_grad
+from badak.core.errors import ArgumentError, FileError, StateError
+from badak.data.tokenizer import Tokenizer
+from badak.generation.translate import bleu, translate
+from badak.training.about import weights_of
+from badak.training.confusion import Confusion
+from badak.training.experiment import Experiment
+from badak.training.learner import computing
+from badak.training.ranks import Ranks
+from badak.training.run import Run
+from badak.training.session import TASKS, build, quiet
+from badak.training.setups import Setup, change
+from badak.training.translating import Translating, too_long
+
+COUNTED = {"gpt": "tokens", "bert": "hidden words", "text": "texts", "classify": "pictures", "translate": "tokens"}
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a test finds, by name, to read; and which classes are taken for which, where there are classes."""
+
+    facts: dict[str, str]
+    confusion: Confusion | None = None
+
+
+FIGURES = {"r2": ("R²", ".4f"), "mae": ("mean absolute error", ".4g"), "rmse": ("root of the mean square", ".4g"),
+           "f1": ("macro F1", ".4f")}  # fmt: skip
+
+
+def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = quiet) -> Tested:
+    """What a test finds; the same on all ranks. data: a file or folder in place of what the run held out."""
+    run, ranks = Run.open(folder), Ranks()
+    experiment = opened(run, data, log if ranks.leads else quiet)
+    experiment.ranks = ranks
+    experiment.model.eval()
+    with no_grad(), computing(run.setup.train):
+        score = experiment.evaluate()
+        more = further(experiment, log if ranks.leads else quiet)
+    state: Any = run.load()
+    facts = {"run": str(run.folder), "task": run.setup.experiment, "steps": f"{state.step:,}"}
+    facts |= {"weights": weights_of(state, run.setup), "data": data or held_out(run.setup)}
+    facts |= {"judged": f"{score.count:,} {COUNTED[run.setup.experiment]}", "loss": f"{score.loss:.6g}"}
+    if score.right is not None:
+        facts["accuracy"] = f"{score.accuracy:.4%}"
+    if run.setup.metric == "perplexity":
+        facts["perplexity"] = f"{score.perplexity:.6g}"
+    facts |= {FIGURES[name][0]: format(value, FIGURES[name][1]) for name, value in experiment.figures.items()}
+    return Tested(facts | more, experiment.confusion)
+
+
+def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
+    """The task of a run with the weights that it has learned, and what it is to be tested with."""
+    if run.setup.experiment not in TASKS:
+        raise ArgumentError(
+            f"{run.folder} is a run of {run.made_by()}: only the program that made its model can test it",
+            "fit(..., valid=batches) in that program",
+        )
+    state = run.load()
+    if state is None:
+        raise FileError(f"{run.folder}: the run has not saved anything yet", run.resuming())
+    vocabulary = run.vocabulary()
+    setup = asked(run.setup, data) if data else run.setup
+    known: Any = vocabulary if isinstance(vocabulary, Tokenizer) or run.setup.experiment == "gpt" else None
+    experiment = build(setup, log, known)
+    if any(getattr(experiment.setup, name, None) != getattr(run.setup, name, None) for name in ("model", "vocabulary", "labels")):
+        raise StateError(
+            f"{data or run.folder}: this data makes another vocabulary or other classes than the run learned with",
+            "data with the same words and classes as the data that was learned",
+        )
+    if not data and state.origin.get("data") != experiment.fingerprint:
+        raise StateError(f"{run.folder}: the data is not what this run began with", "bring the old data back, or say --data PATH")
+    experiment.take(state.model)
+    return experiment
+
+
+def asked(setup: Setup, data: str) -> Setup:
+    """The setup with other data to test with."""
+    if setup.experiment == "text":
+        if not setup.data.path:  # type: ignore[union-attr]
+            raise ArgumentError(
+                "this run learned from the opinions that come with badak, and its classes are known from them only",
+                "leave out --data; badak predict RUN --file FILE judges other texts",
+            )
+        return change(setup, "data", {"test": data})
+    changes: dict[str, Any] = {"path": data}
+    if setup.experiment == "gpt":
+        changes["held_out"] = 0.0
+    return change(setup, "data", changes)
+
+
+def held_out(setup: Setup) -> str:
+    """What a run is tested with, in words."""
+    path = getattr(setup.data, "path", "")
+    where = path or "the data that comes with badak"
+    if setup.experiment == "bert" or (setup.experiment == "translate" and not path) or getattr(setup.data, "held_out", 1.0) == 0:
+        return f"{where} (what it learned from)"
+    return f"{where} (what was held out)"
+
+
+def further(experiment: Experiment, log: Callable[[str], None] = quiet) -> dict[str, str]:
+    """What only some tasks can be asked, and only in the end: BLEU of translations."""
+    if isinstance(experiment, Translating):
+        model = experiment.model.config
+        pairs = next(iter(experiment.corpus.tests.values()), experiment.corpus.valid)
+        sources, references = zip(*pairs)
+        made = translate(experiment.model, experiment.vocabulary, sources, each=experiment.each, cut=too_long(log, model.context))
+        score, signature = bleu(made, references, experiment.setup.data.lowercase)
+        return {"BLEU": f"{score:.2f}   {signature}"}
+    return {}

@@ -1,0 +1,47 @@
+"""`TestCase` of torch.testing._internal: what it calls equal is what PyTorch's calls equal."""
+
+import unittest
+from collections import OrderedDict
+
+import pytest
+import torch
+from torch.testing._internal.common_utils import TestCase as Theirs
+
+import badak
+from badak.compat.torch.common_utils import TestCase as Ours
+
+PAIRS = [
+    lambda lib: (lib.ones(2), lib.ones(2)),
+    lambda lib: (lib.ones(2), lib.ones(2) + 1e-7),
+    lambda lib: (lib.ones(2), lib.ones(2) + 1e-3),
+    lambda lib: (lib.ones(2), lib.ones(3)),
+    lambda lib: (lib.ones(2), lib.ones(2, dtype=lib.float64)),
+    lambda lib: (lib.tensor([float("nan")]), lib.tensor([float("nan")])),
+    lambda lib: ({"a": [lib.ones(2), 1, "x"]}, OrderedDict(a=[lib.ones(2), 1, "x"])),
+    lambda lib: ({"a": [lib.ones(2)]}, {"a": [lib.zeros(2)]}),
+    lambda lib: ({"a": 1}, {"b": 1}),
+    lambda lib: ((1, 2), (1, 2, 3)),
+    lambda lib: ("a", "b"),
+    lambda lib: (1.0, 1.0 + 1e-9),
+    lambda lib: (None, None),
+    lambda lib: ({1, 2}, {1, 2}),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_what_is_equal(pair):
+    told = []
+    for library, kind in ((badak, Ours), (torch, Theirs)):
+        try:
+            kind().assertEqual(*pair(library))
+            told.append(True)
+        except AssertionError:
+            told.append(False)
+    assert told[0] == told[1]
+
+
+def test_it_is_a_test_case():
+    assert issubclass(Ours, unittest.TestCase)
+    with pytest.raises(AssertionError):
+        Ours().assertEqual(badak.ones(1), badak.zeros(1), atol=0.5, rtol=0)
+    Ours().assertEqual(badak.ones(1), badak.zeros(1), atol=1, rtol=0)

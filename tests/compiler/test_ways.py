@@ -1,0 +1,50 @@
+"""A compiled step sees what the program changes between calls, and does what the step does besides, or is not replayed."""
+
+import pytest
+
+import badak
+from tests.compiler.ways import WAYS
+
+# A change of a value once: the step is recorded anew and replayed again. (Every other way may run as it is, with the reason.)
+REPLAYED = """
+    a_list_in_a_dict_in_a_list a_deque a_set a_default_dict a_comprehension a_local_alias an_alias_in_a_loop a_dataclass
+    a_property_over_private_state a_class_attribute_hidden_by_an_own_one slots_below_slots an_enum_member a_default_that_is_a_list
+    the_object_of_a_partial a_decorator_with_state a_list_of_layers_in_a_module early_exit_of_a_module a_config_object_of_a_module
+    a_weight_of_a_loss an_environment_variable a_base_class_attribute a_keyword_default a_function_with_its_own_backward
+    an_argument_that_is_a_function a_context_manager_of_ones_own numbers_of_math an_object_that_is_returned_by_a_helper
+""".split()
+
+
+def calls(name, compiled, number=12):
+    made = WAYS[name]()
+    step, change = made
+    arguments = lambda x: ((x,), {})
+    if isinstance(step, tuple):
+        step, arguments = step
+    run = badak.compile(step) if compiled else step
+    outcomes = []
+    try:
+        for call in range(number):
+            if call == 5:
+                change()
+            args, kwargs = arguments(badak.arange(6.0).reshape(2, 3))
+            try:
+                outcomes.append(run(*args, **kwargs).tolist())
+            except Exception as error:
+                outcomes.append(f"{type(error).__name__}: {error}")
+            getattr(step, "after", lambda: None)()
+    finally:
+        getattr(step, "undo", lambda: None)()
+    return outcomes, run
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", WAYS)
+def test_no_way_goes_unseen(name):
+    expected, _ = calls(name, False)
+    outcomes, run = calls(name, True)
+    assert outcomes == expected
+    if name in REPLAYED:
+        assert run.why == "" and len(run.recordings) == 2
+    elif not run.recordings:
+        assert run.why

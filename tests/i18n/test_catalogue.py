@@ -1,0 +1,51 @@
+"""The Korean catalogue: complete, with the same holes, compiled as it is written, and read back right."""
+
+from functools import cache
+
+import pytest
+
+from badak.core.i18n.catalogue import Catalogue, Words, fixed_parts
+from tools import words
+from tools.templates import Reader
+
+ROOMS = sorted(path.stem for path in words.FOLDER.glob("*.po"))
+
+
+@cache
+def texts():
+    return Reader().read()
+
+
+def test_every_text_of_the_source_has_a_korean_translation():
+    lacking = words.missing(texts(), words.said(), set())
+    assert not [f"{text.room}: {text.template}" for text in lacking], "fill them in after: python tools/words.py"
+
+
+def test_translations_have_the_holes_of_their_texts():
+    assert not list(words.faults(texts(), words.said()))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_is_read_is_what_is_written(room):
+    path = words.FOLDER / f"{room}.po"
+    assert path.with_suffix(".mo").read_bytes() == words.as_mo(words.opened(path)), "python tools/words.py"
+
+
+def test_every_template_is_found_in_what_it_makes():
+    """Each text filled with values that hold no words of its own is recognised: as itself, or as one that says the same."""
+    marked = {(part, template): f"<{'P' if part else 'M'}{i}>" for i, (part, template) in enumerate(texts())}
+    entries = {("part\x04" if part else "") + template: marked[part, template] for part, template in marked}
+    catalogue = Catalogue(entries)
+    of_mark = {mark: template for (_, template), mark in marked.items()}
+    wrong = []
+    for (part, template), mark in marked.items():
+        made = template.format(*(f"«{i}»" for i in range(len(fixed_parts(template)))))
+        told = catalogue._found(made, (int(part),))
+        if told != mark and "".join(fixed_parts(of_mark.get(told, ""))) != "".join(fixed_parts(template)):
+            wrong.append((template, of_mark.get(told)))
+    assert not wrong
+
+
+def test_a_compiled_catalogue_lists_its_entries():
+    with (words.FOLDER / "cli.mo").open("rb") as file:
+        assert "" in Words(file).entries

@@ -1,0 +1,356 @@
+"""Programs as students write them, and mistakes written into their texts: `python -m tests.inspect.doctor.classroom_faults [PROGRAM ...]`.
+
+A fault whose code is "" is in no list of the doctor's. What is said of it is printed, to be read.
+"""
+
+# ruff: noqa: E501  (what is sought stands in one line)
+import sys
+from pathlib import Path
+
+from tests.inspect.doctor.held_out import EVERYWHERE, examined, swap, warm
+
+PLACE = Path(__file__).parent / "classroom"
+NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
+LEFT_OUT = {  # edits of any program that are no fault in this one
+    "lrfinder": ("rate far too high", "rate far too low", "seed in the loop"),
+    "denoise": ("eval forgotten",),
+    "forecast": ("eval forgotten", "train forgotten"),  # it has nothing that is random
+    "line": ("eval forgotten", "train forgotten"),
+    "vitema": ("train forgotten",),
+    "distill": ("train forgotten",),
+    "kfold": ("train forgotten",),  # each fold has a new model
+    "copytask": ("rate far too high",),  # the schedule of Noam makes it 3 times the usual
+    "accumulate": ("step before backward",),  # fails, in PyTorch too
+    "dcgan": ("step before backward",),
+    "wordlm": ("rate far too high",),  # six times: clipped, it learns
+    "triplet": ("rate far too high",),  # what it gives is normalised
+    "simclr": ("rate far too high",),
+    "pinn": ("rate far too high",),
+    "dqn": ("eval forgotten", "train forgotten"),
+}
+EDITS = {
+    "spirals": [
+        ("softmax at the end", "BADAK-202", "nn.Linear(64, 3)\n", "nn.Linear(64, 3), nn.Softmax(dim=1)\n"),
+        ("sigmoid at the end", "BADAK-202", "nn.Linear(64, 3)\n", "nn.Linear(64, 3), nn.Sigmoid()\n"),
+        ("relu at the end", "", "nn.Linear(64, 3)\n", "nn.Linear(64, 3), nn.ReLU()\n"),
+        ("dropout at the end", "", "nn.Linear(64, 3)\n", "nn.Linear(64, 3), nn.Dropout(0.5)\n"),
+        ("tested on train", "", "test(test_loader))", "test(train_loader))"),
+        ("schedule by batch", "", "        running += loss.item()\n    scheduler.step()", "        running += loss.item()\n        scheduler.step()"),
+        ("running sum of graphs", "BADAK-232", "running += loss.item()", "running += loss"),
+        ("weight decay", "", "lr=0.005", "lr=0.005, weight_decay=10.0"),
+        ("clipped away", "", "        optimizer.step()", "        nn.utils.clip_grad_norm_(model.parameters(), 1e-6)\n        optimizer.step()"),
+        ("rate 100 times", "BADAK-213", "lr=0.005", "lr=0.5"),
+        ("labels apart", "", "    for xb, yb in train_loader:", "    for xb, yb in train_loader:\n        yb = yb[torch.randperm(len(yb))]"),
+        ("label as input", "", "nn.Linear(2, 64)", "nn.Linear(5, 64)"),
+        ("classes in order", "", "train_loader = DataLoader(train_set, batch_size=32, shuffle=True)", "o = c[:384].argsort()\ntrain_loader = DataLoader(TensorDataset(X[:384][o], c[:384][o]), batch_size=32)"),
+        ("optimizer of another", "BADAK-212", "optimizer = torch", "import copy\nold, model = model, copy.deepcopy(model)\nmodel.requires_grad_()\nmodel_params = old.parameters\noptimizer = torch"),
+        ("item", "", "loss.backward()", "loss = torch.tensor(loss.item(), requires_grad=True)\n        loss.backward()"),
+        ("new optimizer each step", "", "        optimizer.zero_grad()", "        optimizer = torch.optim.Adam(model.parameters(), lr=0.005)\n        optimizer.zero_grad()"),
+        ("overlapping split", "", "random_split(TensorDataset(X, c), [384, 96])", "TensorDataset(X[:400], c[:400]), TensorDataset(X[304:400], c[304:400])"),
+    ],
+    "trainer": [
+        ("tested on train", "", 'self.data["val"]', 'self.data["train"]'),
+        ("schedule by batch", "", "        self.opt.step()\n        return", "        self.opt.step()\n        self.sched.step()\n        return"),
+        ("log_softmax", "BADAK-203", "return self.fc(x.view(x.size(0), -1))", "return self.fc(x.view(x.size(0), -1)).log_softmax(1)"),
+        ("softmax over rows", "BADAK-230", "nn.CrossEntropyLoss()", "lambda z, y: nn.functional.nll_loss(torch.log_softmax(z, 0), y)"),
+        ("dead", "BADAK-215", "self.opt = ", "nn.init.constant_(model.features[1].bias, -50.0)\n        self.opt = "),
+        ("view for transpose", "", "        x = self.features(x)\n", "        x = self.features(x).view(x.size(0), 9, 16).flatten(1)\n"),
+        ("batch of one", "", "order.split(24)", "order.split(1)"),
+        ("bytes", "BADAK-223", "torch.randn(n, 1, 12, 12) * 0.5", "torch.randn(n, 1, 12, 12).abs() * 80"),
+        ("train once", "BADAK-207", "            self.model.train()\n            order", "            order"),
+        ("classes in order", "", "order = torch.randperm(len(x))", "order = y.argsort()"),
+        ("one-hot labels", "", "return x, y\n\n\nif", "return x, nn.functional.one_hot(y, 4)\n\n\nif"),
+        ("frozen by mistake", "", "self.opt = ", "for p in model.parameters(): p.requires_grad = p.dim() < 4\n        self.opt = "),
+    ],
+    "chargpt": [
+        ("not shifted", "BADAK-204", "source[i + 1 : i + block_size + 1]", "source[i : i + block_size]"),
+        ("two ahead", "BADAK-205", "source[i + 1 : i + block_size + 1]", "source[i + 2 : i + block_size + 2]"),
+        ("estimate leaves eval", "BADAK-207", "    model.train()\n    return out", "    return out"),
+        ("estimate in train mode", "BADAK-206", "    model.eval()\n", ""),
+        ("mask inverted", "BADAK-227", "== 0, float", "== 1, float"),
+        ("no mask", "", "        att = att.masked_fill(self.bias[:, :, :T, :T] == 0, float(\"-inf\"))\n", ""),
+        ("over the batch", "BADAK-230", "F.softmax(att, dim=-1)", "F.softmax(att.masked_fill(att < -1e9, -30), dim=0)"),
+        ("heads by view", "", "z.view(B, T, n_head, C // n_head).transpose(1, 2) for", "z.view(B, n_head, T, C // n_head) for"),
+        ("merged by view", "", "(att @ v).transpose(1, 2).contiguous().view(B, T, C)", "(att @ v).contiguous().view(B, T, C)"),
+        ("rate to nothing", "", "learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * (it - warmup) / (max_iters - warmup))))", "max(0.0, learning_rate * (1 - it / 10))"),
+        ("clipped away", "", "model.parameters(), 1.0)", "model.parameters(), 1e-8)"),
+        ("clip before backward", "", "    loss.backward()\n    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    loss.backward()"),
+        ("same batch", "BADAK-222", '    xb, yb = get_batch("train")', '    torch.manual_seed(1)\n    xb, yb = get_batch("train")'),
+        ("validation is trained on", "", 'xb, yb = get_batch("train")', 'xb, yb = get_batch("val")'),
+        ("no positions", "", "+ self.wpe(pos)", "+ 0 * self.wpe(pos)"),
+        ("head detached", "BADAK-209", "self.ln_f(x)", "self.ln_f(x.detach())"),
+        ("in a list", "BADAK-211", "nn.ModuleList([Block() for _ in range(n_layer)])", "[Block() for _ in range(n_layer)]"),
+        ("one block twice", "", "nn.ModuleList([Block() for _ in range(n_layer)])", "nn.ModuleList([Block()] * n_layer)"),
+        ("large head", "BADAK-210", "decay = ", "nn.init.normal_(model.lm_head.weight, std=3.0)\ndecay = "),
+        ("total of graphs", "BADAK-232", "    loss.backward()", "    total = loss if it % 10 == 0 else total + loss\n    loss.backward()"),
+        ("weight decay", "", '"weight_decay": 0.1', '"weight_decay": 30.0'),
+    ],
+    "dcgan": [
+        ("fake not detached, D cleared", "", "netG.zero_grad()", "pass"),
+        ("D not cleared", "BADAK-201", "    netD.zero_grad()", "    pass"),
+        ("generator cut", "BADAK-209", "errG = criterion(netD(fake), label)", "errG = criterion(netD(fake.detach()), label)"),
+        ("optimizer of D twice", "", "optimizerG = torch.optim.Adam(netG", "optimizerG = torch.optim.Adam(netD"),
+        ("false labels", "", "    label.fill_(1.0)", "    label.fill_(0.0)"),
+        ("sigmoid twice", "BADAK-202", "nn.BCELoss()", "nn.BCEWithLogitsLoss()"),
+    ],
+    "simclr": [
+        ("projector forgotten", "BADAK-212", "list(encoder.parameters()) + list(projector.parameters())", "list(encoder.parameters())"),
+        ("self not hidden", "", "    sim = sim.masked_fill(torch.eye(n, dtype=torch.bool), -1e9)\n", ""),
+        ("normalised over rows", "", "F.normalize(z, dim=1)", "F.normalize(z, dim=0)"),
+        ("softmax", "BADAK-202", "F.cross_entropy(sim, target)", "F.cross_entropy(sim.softmax(1), target)"),
+        ("detached", "BADAK-209", "projector(encoder(torch.cat([a, b])))", "projector(encoder(torch.cat([a, b])).detach())"),
+        ("target is itself", "", "target = (torch.arange(n) + n // 2) % n", "target = torch.arange(n)"),
+        ("no temperature", "", "/ tau", "* 1000"),
+    ],
+    "reverse": [
+        ("over the batch", "BADAK-230", "F.softmax(scores, dim=-1)", "F.softmax(scores, dim=0)"),
+        ("over the one query", "BADAK-230", "F.softmax(scores, dim=-1)", "F.softmax(scores, dim=1)"),
+        ("padding counted", "BADAK-231", "nn.CrossEntropyLoss(ignore_index=PAD)", "nn.CrossEntropyLoss()"),
+        ("encoder's optimizer not stepped", "", "    enc_opt.step()\n", ""),
+        ("decoder not cleared", "BADAK-201", "    dec_opt.zero_grad()\n", ""),
+        ("both optimizers of one", "BADAK-212", "dec_opt = torch.optim.Adam(decoder", "dec_opt = torch.optim.Adam(encoder"),
+        ("decoder tested in train mode", "BADAK-206", "    decoder.eval()\n", ""),
+        ("tested in train mode", "BADAK-206", "    encoder.eval()\n    decoder.eval()\n", ""),
+        ("total of graphs", "BADAK-232", "return loss.item() / tgt.size(1)", "return loss / tgt.size(1)"),
+        ("mask inverted", "BADAK-227", "token, loss, hide = torch.full((16, 1), SOS), 0, src == PAD", "token, loss, hide = torch.full((16, 1), SOS), 0, src != PAD"),
+        ("batch_first forgotten", "", "self.gru = nn.GRU(H, H, batch_first=True)", "self.gru = nn.GRU(H, H)"),
+        ("only the last word", "", "loss += criterion(logits, tgt[:, t]) if", "loss = criterion(logits, tgt[:, t]) if"),
+        ("encoder cut", "BADAK-209", "encoded, hidden = encoder(src)\n    token, loss", "encoded, hidden = (z.detach() for z in encoder(src))\n    token, loss"),
+    ],
+    "forecast": [
+        ("broadcast", "", "torch.tensor(y, dtype=torch.float32).unsqueeze(-1)", "torch.tensor(y, dtype=torch.float32)"),
+        ("not scaled", "BADAK-223", "    series = (series - mean) / std\n", ""),
+        ("scaled by the test as well", "", "series[:cut].mean(), series[:cut].std()", "series.mean(), series.std()"),
+        ("tested on train", "", "loss_fn(model(x_test), y_test)", "loss_fn(model(x_train), y_train)"),
+        ("window holds the label", "", "y = series[length:]", "y = series[length - 1 : -1]"),
+        ("batch_first forgotten", "", "nn.LSTM(1, hidden, batch_first=True)", "nn.LSTM(1, hidden)"),
+        ("rate 100 times", "BADAK-213", "default=0.01", "default=1.0"),
+        ("never steps", "", "            optimizer.step()\n", ""),
+        ("test rows trained", "", "windows(series[:cut], 12)", "windows(series, 12)"),
+    ],
+    "vitema": [
+        ("over queries", "BADAK-230", "dots.softmax(dim=-1)", "dots.softmax(dim=-2)"),
+        ("over the batch", "BADAK-230", "dots.softmax(dim=-1)", "dots.softmax(dim=0)"),
+        ("heads by view", "", "t.reshape(b, n, self.heads, -1).transpose(1, 2) for", "t.reshape(b, self.heads, n, -1) for"),
+        ("merged by view", "", "out.transpose(1, 2).reshape(b, n, d)", "out.reshape(b, n, d)"),
+        ("softmax", "BADAK-202", "return self.head(self.layers(x)[:, 0])", "return self.head(self.layers(x)[:, 0]).softmax(-1)"),
+        ("rate 0", "", "lambda s: min(1.0, (s + 1) / 10)", "lambda s: s // 100"),
+        ("falls to 0", "", "lambda s: min(1.0, (s + 1) / 10)", "lambda s: max(0.0, 1 - s / 8)"),
+        ("scheduler first", "", "    optimizer.step()\n    schedule.step()", "    schedule.step()\n    optimizer.step()"),
+        ("ema learns by no step", "", "lambda s: min(1.0, (s + 1) / 10)", "lambda s: 1e-9"),
+        ("residual of 0", "BADAK-217", "x + self.attn(self.norm1(x))", "x + 0 * self.attn(self.norm1(x))"),
+        ("optimizer of the copy", "BADAK-212", "AdamW(model.parameters()", "AdamW(ema.requires_grad_().parameters()"),
+        ("same batch", "BADAK-222", "    x, y = draw()\n", "    torch.manual_seed(3)\n    x, y = draw()\n"),
+        ("loss of smoothing twice", "BADAK-203", "criterion(model(x), y)", "criterion(model(x).log_softmax(-1), y)"),
+    ],
+    "berttune": [
+        ("mask inverted", "BADAK-227", "\"attention_mask\": mask,", "\"attention_mask\": 1 - mask,"),
+        ("eval forgotten by hand", "BADAK-206", "    model.eval()\n", ""),
+        ("schedule by epochs", "", "num_training_steps=epochs * per_epoch", "num_training_steps=epochs + 4"),
+        ("padding seen", "", "\"attention_mask\": mask, ", ""),
+        ("stale head", "BADAK-212", "epochs, per_epoch", "model.classifier = torch.nn.Linear(32, 3)\nepochs, per_epoch"),
+        ("rate of a CNN", "BADAK-213", "lr=5e-4", "lr=1.0"),
+        ("never cleared", "BADAK-201", "        optimizer.zero_grad()\n", ""),
+        ("ids of nothing", "BADAK-221", '"input_ids": ids * mask', '"input_ids": (ids * mask) * 0 + 5'),
+        ("softmax", "BADAK-202", "        outputs.loss.backward()", "        torch.nn.functional.cross_entropy(outputs.logits.softmax(-1), inputs['labels']).backward()"),
+    ],
+    "kfold": [
+        ("model of all folds", "", "for k in range(5):\n", "model = nn.Sequential(nn.Linear(D, 32), nn.ReLU(), nn.Dropout(0.05), nn.Linear(32, 1))\nfor k in range(5):\n"),
+        ("scaled by all", "", "X[train_idx].mean(0), X[train_idx].std(0)", "X.mean(0), X.std(0)"),
+        ("not scaled", "BADAK-223", "(X[train_idx] - mu) / sigma, (X[test_idx] - mu) / sigma", "X[train_idx], X[test_idx]"),
+        ("broadcast", "", "+ 0.1 * torch.randn(N)).unsqueeze(1)", "+ 0.1 * torch.randn(N))"),
+        ("tested on train", "", "mse_loss(model(Xte), y[test_idx])", "mse_loss(model(Xtr), y[train_idx])"),
+        ("optimizer of the first fold", "BADAK-212", "    opt = torch.optim.Adam(model.parameters(), lr=1e-2)", "    opt = torch.optim.Adam(model.parameters(), lr=1e-2)\n    model = nn.Sequential(nn.Linear(D, 32), nn.ReLU(), nn.Dropout(0.05), nn.Linear(32, 1))"),
+        ("rows apart", "", "y[train_idx][i]", "y[i]"),
+    ],
+    "denoise": [
+        ("clean goes in", "", "return self.clean[i] + 0.2 * torch.randn(1, 12, 12), self.clean[i]", "return self.clean[i], self.clean[i]"),
+        ("loss of wrong pair", "", "loss = mse(net(noisy), clean)", "loss = mse(net(noisy), net(noisy))"),
+        ("held is train", "", "DataLoader(Stripes(40, 2), 40)", "DataLoader(Stripes(160, 1), 40)"),
+        ("dead", "BADAK-215", "    net = AutoEncoder()", "    net = AutoEncoder()\n    nn.init.constant_(net.encoder[0].bias, -50.0)"),
+        ("index", "", "return self.clean[i] + 0.2 * torch.randn(1, 12, 12), self.clean[i]", "return self.clean[0] + 0.2 * torch.randn(1, 12, 12), self.clean[0]"),
+        ("by no_grad", "BADAK-226", "            loss = mse(net(noisy), clean)", "            with torch.no_grad(): out = net(noisy)\n            loss = mse(out, clean)"),
+        ("encoder cut", "BADAK-209", "self.decoder(self.encoder(x))", "self.decoder(self.encoder(x).detach())"),
+        ("bytes", "BADAK-223", "0.5 + 0.5 * torch.sin", "128 + 127 * torch.sin"),
+        ("nan", "BADAK-220", "self.decoder(self.encoder(x))", "self.decoder(self.encoder(x).sub(0.3).log())"),
+    ],
+    "lrfinder": [
+        ("never cleared", "BADAK-201", "        opt.zero_grad()\n", ""),
+        ("softmax", "BADAK-202", "nn.Linear(48, 4))", "nn.Linear(48, 4), nn.Softmax(-1))"),
+    ],
+    "accumulate": [
+        ("not divided", "BADAK-224", "        loss = loss / ACC\n", ""),
+        ("one of two divided", "", "        loss = loss_kind + 0.5 * loss_size\n        loss = loss / ACC", "        loss = loss_kind / ACC + 0.5 * loss_size"),
+        ("parts cleared", "BADAK-225", "        x, kind, size = part()\n        with", "        optimizer.zero_grad()\n        x, kind, size = part()\n        with"),
+        ("second loss not used", "BADAK-217", "loss_kind + 0.5 * loss_size", "loss_kind"),
+        ("second loss by item", "BADAK-217", "loss_kind + 0.5 * loss_size", "loss_kind + 0.5 * loss_size.item()"),
+        ("second loss detached", "BADAK-209", "loss_kind + 0.5 * loss_size", "loss_kind + 0.5 * loss_size.detach()"),
+        ("eval stays", "BADAK-207", "    model.train()\n    return acc", "    return acc"),
+        ("broadcast", "", "self.size(h).squeeze(-1)", "self.size(h)"),
+        ("clip within", "", "        loss.backward()\n", "        loss.backward()\n        torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-7)\n"),
+        ("second loss of the first head", "", "F.mse_loss(b.float(), size)", "F.mse_loss(a.float()[:, 0], size)"),
+        ("steps in each part", "", "        loss.backward()\n", "        loss.backward()\n        optimizer.step()\n"),
+    ],
+    "dqn": [
+        ("target not under no_grad", "", "            with torch.no_grad():\n                best", "            if True:\n                best"),
+        ("target learns", "", "torch.optim.Adam(policy.parameters(), lr=5e-3)", "torch.optim.Adam(target.parameters(), lr=5e-3)"),
+        ("broadcast", "", ".gather(1, a.unsqueeze(1)).squeeze(1)", ".gather(1, a.unsqueeze(1))"),
+        ("wrong axis", "", "target(n).max(1).values", "target(n).max(0).values[a % 2]"),
+        ("never cleared", "BADAK-201", "            optimizer.zero_grad()\n", ""),
+    ],
+    "distill": [
+        ("student gives probabilities", "BADAK-203", "F.log_softmax(z / T, dim=1)", "F.softmax(z / T, dim=1)"),
+        ("teacher gives logarithms", "", "F.softmax(soft / T, dim=1)", "F.log_softmax(soft / T, dim=1)"),
+        ("teacher in train mode", "", "teacher.eval()\nfor p", "teacher.train()\nfor p"),
+        ("softmax over rows", "BADAK-230", "F.log_softmax(z / T, dim=1)", "F.log_softmax(z / T, dim=0)"),
+        ("optimizer of the teacher", "", "opt = torch.optim.Adam(student.parameters(), lr=3e-3)", "#"),
+        ("only hard loss", "", "alpha * kd + (1 - alpha) * F.cross_entropy(z, Ytr[i])", "(1 - alpha) * F.cross_entropy(z, Ytr[i])"),
+        ("tested on train", "", "(model(Xva).argmax(1) == Yva)", "(model(Xtr).argmax(1) == Ytr)"),
+        ("student probabilities in the loss", "BADAK-202", "F.cross_entropy(z, Ytr[i])\n        opt", "F.cross_entropy(z.softmax(1), Ytr[i])\n        opt"),
+        ("argmax over rows", "", ".argmax(1) ==", ".argmax(0)[:1] =="),
+    ],
+    "tagger": [
+        ("padding counted", "", "padding_value=-1)", "padding_value=0)"),
+        ("tested on train", "", "in dev_loader", "in loader"),
+        ("view for transpose", "", "logits.reshape(-1, TAGS), tags.reshape(-1)", "logits.reshape(logits.size(0), TAGS, -1), tags"),
+        ("argmax over words", "", ".argmax(-1)\n", ".argmax(1).repeat(1, 12)[:, : tags.size(1)]\n"),
+        ("softmax", "BADAK-202", "return self.fc(self.drop(out))", "return self.fc(self.drop(out)).softmax(-1)"),
+        ("train forgotten once", "BADAK-207", "    model.train()\n", ""),
+        ("texts in order", "", "shuffle=True, collate_fn", "shuffle=False, collate_fn"),
+        ("clipped to nothing", "", "        opt.step()", "        nn.utils.clip_grad_value_(model.parameters(), 1e-10)\n        opt.step()"),
+    ],
+    "wordlm": [
+        ("positions along the batch", "", "self.pe[: x.size(0)]", "self.pe[: x.size(1)].transpose(0, 1)"),
+        ("not shifted", "BADAK-204", "source[i + 1 : i + 1 + seq_len]", "source[i : i + seq_len]"),
+        ("mask inverted", "BADAK-227", "nn.Transformer.generate_square_subsequent_mask(data.size(0))\n        output", "nn.Transformer.generate_square_subsequent_mask(data.size(0)).T\n        output"),
+        ("mask of ones", "BADAK-228", "nn.Transformer.generate_square_subsequent_mask(data.size(0))\n        output", "torch.tril(torch.ones(data.size(0), data.size(0)))\n        output"),
+        ("validated on train", "", "evaluate(val_data)", "evaluate(train_data)"),
+        ("schedule by batch", "", "        optimizer.step()\n", "        optimizer.step()\n        scheduler.gamma = 0.5\n        scheduler.step()\n"),
+        ("total of graphs", "BADAK-232", "total_loss += loss.item()", "total_loss += loss"),
+        ("clipped away", "", "model.parameters(), 0.5)", "model.parameters(), 0.5e-5)"),
+        ("eval first, train forgotten", "BADAK-207", "def train():\n    model.train()\n", "evaluate0 = 1\n\n\ndef train():\n    if evaluate0: evaluate(val_data)\n"),
+        ("no mask", "", "output = model(data, mask)\n        loss", "output = model(data, None)\n        loss"),
+    ],
+    "karate": [
+        ("loss of all nodes", "", "F.cross_entropy(out[train_mask], labels[train_mask])", "F.cross_entropy(out, labels)"),
+        ("tested on train", "", "(guess[test_mask] == labels[test_mask])", "(guess[train_mask] == labels[train_mask])"),
+        ("dropout in tests", "", ", training=self.training", ""),
+        ("softmax", "BADAK-202", "return adj @ self.two(x)", "return (adj @ self.two(x)).softmax(1)"),
+        ("log_softmax over nodes", "BADAK-230", "F.cross_entropy(out[train_mask], labels[train_mask])", "F.nll_loss(F.log_softmax(out, 0)[train_mask], labels[train_mask])"),
+    ],
+    "pinn": [
+        ("physics by item", "BADAK-217", "loss = physics + begin", "loss = physics.item() + begin"),
+        ("graph not made", "", "torch.ones_like(y), create_graph=True)[0]", "torch.ones_like(y), create_graph=False, retain_graph=True)[0].requires_grad_()"),
+    ],
+    "tabular": [
+        ("numbers not scaled", "BADAK-223", "numbers = (numbers - mean) / std\n", ""),
+        ("sigmoid", "BADAK-202", "return self.layers(torch.cat([*parts, numbers], dim=1)).squeeze(1)", "return torch.sigmoid(self.layers(torch.cat([*parts, numbers], dim=1)).squeeze(1))"),
+        ("scaled by all", "", "numbers[:cut].mean(0), numbers[:cut].std(0)", "numbers.mean(0), numbers.std(0)"),
+        ("tested on train", "", "auc(model(kinds[cut:], numbers[cut:]), target[cut:])", "auc(model(kinds[:cut], numbers[:cut]), target[:cut])"),
+        ("label among numbers", "", "train = DataLoader", "numbers = torch.stack([numbers[:, 0], target * 2 - 1], 1)\ntrain = DataLoader"),
+        ("tables in a list", "BADAK-211", "nn.ModuleList([nn.Embedding(7, 4), nn.Embedding(12, 6)])", "[nn.Embedding(7, 4), nn.Embedding(12, 6)]"),
+        ("weight decay", "", "weight_decay=1e-2", "weight_decay=20.0"),
+        ("clipped", "", "        optimizer.step()", "        nn.utils.clip_grad_norm_(model.parameters(), 1e-5)\n        optimizer.step()"),
+    ],
+    "ddpm": [
+        ("noise drawn anew", "", "(model(xt, t) - noise)", "(model(xt, t) - torch.randn_like(x0))"),
+        ("broadcast of time", "", "alphas_bar[t].unsqueeze(1)", "alphas_bar[t[:1]].unsqueeze(1)"),
+        ("nan", "BADAK-220", "(1 - ab).sqrt() * noise", "(0.9 - ab).sqrt() * noise"),
+        ("never cleared", "BADAK-201", "    opt.zero_grad()\n", ""),
+        ("detached", "BADAK-209", "self.time(t)], 1)", "self.time(t).detach()], 1)"),
+    ],
+    "triplet": [
+        ("schedule of epochs", "", "milestones=[30, 45]", "milestones=[2, 4, 6]"),
+        ("schedule to 0", "", "sched = torch.optim.lr_scheduler.MultiStepLR(optim, milestones=[30, 45], gamma=0.1)", "sched = torch.optim.lr_scheduler.LinearLR(optim, 1.0, 0.0, total_iters=5)"),
+        ("exponential", "", "sched = torch.optim.lr_scheduler.MultiStepLR(optim, milestones=[30, 45], gamma=0.1)", "sched = torch.optim.lr_scheduler.ExponentialLR(optim, gamma=0.5)"),
+        ("positive detached", "", "net(draw(a)), net(draw(n))", "net(draw(a)).detach(), net(draw(n)).detach()"),
+        ("anchor is the positive", "", "loss_fn(anchor, positive, negative)", "loss_fn(anchor, anchor, negative)"),
+        ("normalised over rows", "", "normalize(self.body(x), dim=-1)", "normalize(self.body(x), dim=0)"),
+    ],
+    "line": [
+        ("tested on train", "", "loss_fn(model_0(X_test), y_test)", "loss_fn(model_0(X_train), y_train)"),
+        ("broadcast", "", "y = 0.7 * X + 0.3", "y = (0.7 * X + 0.3).squeeze()"),
+        ("graphs kept", "", "loss.detach().numpy()", "loss"),
+        ("no step", "", "    optimizer.step()\n", ""),
+        ("weights are no parameters", "", "self.weights = nn.Parameter(torch.randn(1))", "self.weights = torch.randn(1, requires_grad=True)"),
+    ],
+    "xor": [
+        ("never cleared", "BADAK-201", "    optimizer.zero_grad()\n", ""),
+        ("sigmoid twice", "BADAK-202", "nn.BCELoss()", "nn.BCEWithLogitsLoss()"),
+        ("rate", "BADAK-214", "lr=0.1", "lr=1e-10"),
+    ],
+    "ensemble": [
+        ("one optimizer", "BADAK-208", "opts = [torch.optim.Adam(net.parameters(), lr=5e-3) for net in nets]", "opts = [torch.optim.Adam(nets[0].parameters(), lr=5e-3) for net in nets]"),
+        ("same net thrice", "", "nets = [make() for _ in range(3)]", "nets = [make()] * 3"),
+        ("only the first cleared", "BADAK-201", "        opt.zero_grad()", "        opts[0].zero_grad()"),
+        ("broadcast", "", "((net(x) - y) ** 2)", "((net(x) - y.squeeze()) ** 2)"),
+    ],
+    "sgns": [
+        ("same words", "BADAK-221", "words = torch.cumsum(torch.randint(0, 3, (2000,)), 0) % 50", "words = torch.full((2000,), 7)"),
+        ("both zero", "BADAK-217", "self.inside.weight.data.uniform_(-0.5 / dim, 0.5 / dim)", "self.inside.weight.data.zero_()"),
+        ("rate", "BADAK-213", "lr=0.01", "lr=10.0"),
+    ],
+    "copytask": [
+        ("no causal mask", "", "tgt_mask=mask,\n", "\n"),
+        ("padding inverted", "BADAK-227", "src_key_padding_mask=src == PAD", "src_key_padding_mask=src != PAD"),
+        ("batch_first forgotten", "", "1, 1, 64, batch_first=True", "1, 1, 64"),
+        ("target whole", "BADAK-204", "logits = model(src, tgt[:, :-1])\n    loss", "logits = model(src, tgt[:, 1:])\n    loss"),
+        ("padding counted", "BADAK-231", "nn.CrossEntropyLoss(ignore_index=PAD)", "nn.CrossEntropyLoss()"),
+        ("positions along the batch", "", "x + self.pe[:, : x.size(1)]", "x + self.pe[0, : x.size(0)].unsqueeze(1)"),
+        ("rate without schedule", "BADAK-213", "    noam.step()\n", "    for g in optimizer.param_groups: g['lr'] = 1.0\n"),
+        ("schedule never stepped", "", "    noam.step()\n", ""),
+    ],
+}  # fmt: skip
+
+
+def spoiled(name: str) -> list[tuple[str, str, str]]:
+    """(fault, code, text) of a program, the program as it is first."""
+    text = (PLACE / f"{name}.py").read_text(encoding="utf-8")
+    rows = [("", "", text)]
+    for fault, code, edit in EVERYWHERE:
+        made = edit(text)
+        if made is not None and made != text and fault not in LEFT_OUT.get(name, ()):
+            rows.append((fault, code, made))
+    for fault, code, old, new in EDITS.get(name, ()):
+        made = swap(text, (old, new))
+        if made is None:
+            raise ValueError(f"{name}: no place for {fault!r}")
+        if fault == "label as input":
+            made = swap(
+                made,
+                (
+                    "0.02 * torch.randn(480, 2)",
+                    "0.02 * torch.randn(480, 2)\nX = torch.cat([X, c[:, None].float(), torch.rand(480, 2)], 1)",
+                ),
+            )
+        if fault == "optimizer of another":
+            made = made.replace("Adam(model.parameters()", "Adam(model_params()")
+        rows.append((fault, code, made))
+    return rows
+
+
+def main(asked: list[str]) -> None:
+    warm()
+    told = {"sound": [0, 0], "documented": [0, 0], "others": [0, 0]}
+    for name in asked or NAMES:
+        for fault, code, text in spoiled(name):
+            said = examined(text, name)
+            kind = "sound" if not fault else "documented" if code else "others"
+            good = (
+                not said["codes"] and not said.get("failed")
+                if not fault
+                else code in said["codes"]
+                if code
+                else bool(said["codes"])
+            )
+            told[kind][0] += 1
+            told[kind][1] += good
+            if not good or kind == "others" or set(said["codes"]) != {code} - {""}:
+                line = said["text"].splitlines()[0][:110] if said.get("failed") else ""
+                mark = "    " if good else "--- "
+                print(f"{mark}{name}: {fault or 'as it is'}: {code or '?'}, found {said['codes']} {line}", flush=True)
+    print("; ".join(f"{kind}: {good} of {n}" for kind, (n, good) in told.items()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

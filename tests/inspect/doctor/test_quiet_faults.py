@@ -1,0 +1,212 @@
+"""Faults that raise no error and let the loss fall: each beside the sound program that looks most like it."""
+
+import io
+import re
+
+import pytest
+
+import badak
+from badak import nn, optim
+from badak.nn import functional as F
+
+pytestmark = pytest.mark.filterwarnings("ignore::badak.core.errors.BadakWarning")
+V, T = 23, 10
+
+
+def checked(model, loss, steps=8):
+    """The doctor's word of a training; loss(step) makes what is differentiated."""
+    optimizer = optim.AdamW(model.parameters(), lr=1e-3)
+    with badak.doctor(steps, quiet=True) as checkup:
+        for step in range(steps):
+            optimizer.zero_grad()
+            loss(step).backward()
+            optimizer.step()
+    return checkup
+
+
+def codes(checkup):
+    return [finding.code for finding in checkup.findings]
+
+
+class Attention(nn.Module):
+    """Scores, softmax, values."""
+
+    def __init__(self, weigh, hide=None):
+        super().__init__()
+        self.table, self.q, self.k, self.v = nn.Embedding(V, 16), nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(16, 16)
+        self.drop, self.head, self.weigh, self.hide = nn.Dropout(0.1), nn.Linear(16, 5), weigh, hide
+
+    def forward(self, ids):
+        h = self.table(ids)
+        scores = self.q(h) @ self.k(h).transpose(-2, -1) / 4
+        if self.hide is not None:
+            scores = scores.masked_fill(self.hide(ids), float("-inf"))
+        return self.head((self.drop(self.weigh(scores)) @ self.v(h)).mean(1))
+
+
+def classified(model):
+    return lambda step: F.cross_entropy(model(badak.randint(V, (8, T))), badak.randint(5, (8,)))
+
+
+def test_weights_that_sum_to_one_over_the_queries():
+    found = checked(model := Attention(lambda s: F.softmax(s, dim=1)), classified(model))
+    assert codes(found) == ["BADAK-230"], found
+    assert re.search(r"softmax\(dim=1\) of weights \(8, 10, 10\), which .*: a row of weights sums to 0\.\d+ to", str(found))
+    sound = checked(model := Attention(lambda s: F.softmax(s, dim=-1)), classified(model))
+    assert sound.ok, sound
+
+
+def test_a_softmax_over_slots_that_is_normalised_afterwards_is_sound():
+    def weigh(scores):
+        shared = F.softmax(scores, dim=1)
+        return shared / shared.sum(-1, keepdim=True)
+
+    sound = checked(model := Attention(weigh), classified(model))
+    assert sound.ok, sound
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_classifier_whose_probabilities_sum_to_one_over_the_batch(by_hand):
+    def loss(dim):
+        def made(step):
+            x = badak.randn(16, 6)
+            z = model(x)
+            log = F.softmax(z, dim=dim).log() if by_hand else F.log_softmax(z, dim=dim)
+            return F.nll_loss(log, x.argmax(1))
+
+        return made
+
+    model = nn.Linear(6, 6)
+    found = checked(model, loss(0))
+    assert codes(found) == ["BADAK-230"], found
+    assert "over the 6 classes of a row, not to 1" in str(found)
+    assert "BADAK-230" not in codes(checked(model, loss(1)))
+
+
+def padded(length=T):
+    ids = badak.randint(1, V, (8, length))
+    ids[badak.arange(length) >= badak.randint(4, length + 1, (8, 1))] = 0
+    ids[0], ids[1, 5:], ids[2, 6:] = 3, 0, 0
+    ids[3, 7:] = 0
+    return ids
+
+
+@pytest.mark.parametrize(("ignored", "expected"), [(-100, ["BADAK-231"]), (0, [])])
+def test_padding_among_the_labels(ignored, expected):
+    model = nn.Sequential(nn.Embedding(V, 16), nn.Linear(16, V))
+
+    def loss(step):
+        ids = padded()
+        return F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=ignored)
+
+    found = checked(model, loss)
+    assert codes(found) == expected, found
+    assert not expected or re.search(r"\d+ of 576 labels \(\d+%\) are 0, the id that fills the texts up", str(found))
+
+
+def test_a_word_at_the_end_and_classes_are_no_padding():
+    table = nn.Sequential(nn.Embedding(V, 16), nn.Linear(16, V))
+
+    def ended(step):
+        ids = badak.randint(1, V, (8, T))
+        ids[:, -1] = 0
+        return F.cross_entropy(table(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+
+    assert checked(table, ended).ok
+    model = Attention(lambda s: F.softmax(s, dim=-1))
+    sound = checked(model, lambda step: F.cross_entropy(model(padded()), badak.randint(2, (8,)) * 0))
+    assert "BADAK-231" not in codes(sound), sound
+
+
+def test_gradients_by_autograd_grad_are_watched_like_others():
+    model = nn.Linear(4, 1)
+    optimizer = optim.SGD(model.parameters(), lr=1e-3)
+    with badak.doctor(8, quiet=True) as checkup:
+        for _ in range(8):
+            loss = F.mse_loss(model(badak.randn(6, 4)), badak.randn(6, 1))
+            for p, g in zip(model.parameters(), badak.autograd.grad(loss, list(model.parameters()))):
+                p.grad = g
+            optimizer.step()
+    assert checkup.steps == 8
+
+
+def test_a_state_that_grows_the_graph_and_one_that_is_detached():
+    def trained(detach):
+        cell, out = nn.Linear(8, 8), nn.Linear(8, 1)
+        optimizer, state = optim.SGD([*out.parameters()], lr=1e-3), badak.zeros(3, 8)
+        cell.requires_grad_(False)
+        scale = badak.ones(1, requires_grad=True)
+        with badak.doctor(8, quiet=True) as checkup:
+            for _ in range(8):
+                state = badak.tanh(cell(state)) * scale
+                optimizer.zero_grad()
+                F.mse_loss(out(state), badak.randn(3, 1)).backward(retain_graph=True)
+                optimizer.step()
+                state = state.detach() if detach else state
+        return checkup
+
+    assert "BADAK-232" not in codes(trained(True))
+    grown = trained(False)
+    assert "BADAK-232" in codes(grown), grown
+    assert "more each time: it goes back into all steps before" in str(grown)
+
+
+@pytest.mark.parametrize(("read", "expected"), [(lambda loss: loss, ["BADAK-232"]), (lambda loss: loss.item(), [])])
+def test_a_sum_of_losses_that_keeps_every_graph(read, expected):
+    model, total = nn.Linear(4, 1), 0.0
+
+    def loss(step):
+        nonlocal total
+        made = F.mse_loss(model(badak.randn(6, 4)), badak.randn(6, 1))
+        total = total + read(made)
+        return made
+
+    found = checked(model, loss)
+    assert codes(found) == expected, found
+    assert not expected or "total += loss.item()" in str(found)
+
+
+def weights_by_hand(scores):
+    e = (scores - scores.max(-1, keepdim=True).values).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("weigh", [weights_by_hand, lambda s: F.softmax(s, -1), lambda s: s.exp() / s.exp().sum(-1, keepdim=True)])
+def test_a_query_that_sees_nothing(weigh):
+    def hide(ids):
+        mask = badak.zeros(1, T, T, dtype=badak.bool)
+        mask[0, 4] = True
+        return mask
+
+    found = checked(model := Attention(weigh, hide), classified(model))
+    assert codes(found) == ["BADAK-233"], found
+    assert "of 80 rows of scores in which every key is hidden; the first is (0, 4), hidden at test_quiet_faults.py:" in str(found)
+
+
+@pytest.mark.parametrize(("forgets", "block"), [(True, badak.no_grad), (True, badak.inference_mode), (False, badak.no_grad)])
+def test_a_first_test_after_the_steps_is_still_seen(forgets, block):
+    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 3))
+    optimizer, file, call = optim.SGD(model.parameters(), lr=1e-3), io.StringIO(), nn.Module.__call__
+    with badak.doctor(3, file=file) as checkup:
+        for _ in range(6):
+            optimizer.zero_grad()
+            F.cross_entropy(model(badak.randn(6, 4)), badak.randint(3, (6,))).backward()
+            optimizer.step()
+        assert checkup.ok and nn.Module.__call__ is call  # nobody looks at steps any more
+        if not forgets:
+            model.eval()
+        for _ in range(3):
+            with block():
+                model(badak.randn(6, 4))
+        model.train()
+        model(badak.randn(6, 4))  # the first call in training after the test is the last one that is looked at
+        assert nn.Module.__call__ is call
+    assert codes(checkup) == ["BADAK-206"] * forgets
+    assert file.getvalue().count("in its first test, after step 3, Sequential was called without gradients") == forgets
+
+
+def test_nobody_waits_for_a_test_after_the_block():
+    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 3))
+    call, enter = nn.Module.__call__, badak.no_grad.__enter__
+    checked(model, lambda step: F.cross_entropy(model(badak.randn(6, 4)), badak.randint(3, (6,))))
+    assert nn.Module.__call__ is call and badak.no_grad.__enter__ is enter

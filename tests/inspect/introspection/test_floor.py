@@ -1,0 +1,264 @@
+"""`badak floor`: what it reads from the code against what really runs, for every public name; and its words."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import badak
+from badak import kernels, nn
+from badak.cli import main
+from badak.core import events
+from badak.core.errors import BadakError, KindError
+from badak.inspect.introspection import floor as looking
+from badak.inspect.introspection.floor import Floor, floor_of
+from badak.inspect.introspection.names import everything
+from badak.inspect.introspection.trace import all_ops, fast_places, kernels_of
+from badak.kernels import reference
+from badak.nn import functional as F
+from badak.ops.cast import Cast
+from badak.ops.shape import Expand
+from badak.ops.write import Replaced
+from tests.samples import rows
+from tests.wrong_input import calls
+
+PLACES = sorted({place for places in everything().values() for place in places})
+CARRIED = {
+    Cast,
+    Replaced,
+    Expand,
+}  # dtypes, and the history of what is written in place: apply and its kin put them anywhere
+INSIDE = {"Observe", "WriteView", "LinearInt8", "LinearBFloat16"}  # hooks, writing into views, the layers of badak.quantize
+NOT_READ = {
+    "sparse_coo_tensor": {"Unbind"},  # a tensor that is taken apart by `a, b = x`, which no name says
+    "summary": {"Linear"},  # the model that it was given
+}
+
+
+def below(found: Floor) -> list[str]:
+    return [level.floor for level in found.levels if level.floor not in ("face", "update")]
+
+
+@pytest.fixture(scope="module")
+def floors() -> dict[str, Floor]:
+    return {place: floor_of(place) for place in PLACES}
+
+
+@pytest.mark.slow
+def test_every_public_name_has_a_face_and_something_below_it_or_a_word(floors):
+    assert len(floors) > 1500
+    for place, found in floors.items():
+        face = found.levels[0]
+        assert (face.floor, face.name) == ("face", place)
+        assert face.place or any("not written in badak" in note or "A value" in note for note in found.notes), place
+        assert below(found) or found.made_of or found.notes, place
+        if not below(found) and found.made_of:
+            assert any("of the names that it is made of" in note for note in found.notes) or found.levels[1:], place
+        assert str(found).startswith(f"badak.{place}\n")
+
+
+@pytest.mark.slow
+def test_every_place_holds_what_it_is_said_to_hold(floors):
+    ways = {"forward": ("def ", "@", "forward = "), "backward": ("def ", "@", "backward = ")}
+    starts = {"op": "class ", **ways, **dict.fromkeys(("reference", "numba", "update"), ("def ", "@")), "derivation": "# "}
+    checked = set()
+    for found in floors.values():
+        for level in found.levels:
+            if level.place is None or level in checked:
+                continue
+            checked.add(level)
+            text = level.place.code()
+            if level.floor in starts:
+                assert text.startswith(starts[level.floor]), (level, text[:80])
+            if level.floor in ("reference", "numba", "op"):
+                name = level.name.rpartition(".")[2]
+                assert any(word in text for word in (f"def {name}(", f"class {name}(", f"{name} = ")), level
+            if level.floor == "tests":
+                assert level.name.removeprefix("row ") in text, level
+    assert len(checked) > 1500
+
+
+@pytest.mark.slow
+def test_every_operation_of_the_table_is_found_with_its_row(floors):
+    found = {level.name for each in floors.values() for level in each.levels if level.floor == "op"}
+    told = {level.name.removeprefix("row ") for each in floors.values() for level in each.levels if level.floor == "tests"}
+    assert found - told == {"GammaDraw"}, "operations whose row of tests is not found"  # it is no function: it draws
+    words = [level.name for level in floor_of("distributions.Gamma").levels if level.floor == "tests"]
+    assert words == ["no row of its own: tested through the names that use it"]
+    assert {row.op.__name__ for row in rows()} - found == INSIDE, "operations that no public name leads to"
+
+
+class Recorder(events.Observer):
+    def __init__(self):
+        self.ops = set()
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        self.ops.add(op)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_what_runs_below_every_public_name_is_what_was_read():
+    asked, wrong = 0, {}
+    for name in sorted(calls.public()):
+        ran = Recorder()
+        for function, args, kwargs in calls.calls(name):
+            events.watch(ran)
+            try:
+                function(*args, **kwargs)
+            except (BadakError, NotImplementedError, TypeError, ValueError, RuntimeError):
+                continue
+            finally:
+                events.watch(ran, False)
+        missed = {op.__name__ for op in ran.ops - CARRIED - all_ops(calls.find(name))} - NOT_READ.get(name, set())
+        asked += bool(ran.ops)
+        if missed:
+            wrong[name] = missed
+    assert not wrong
+    assert asked > 450
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_what_an_operation_asks_of_the_kernels_is_what_was_read(monkeypatch):
+    asked: set[str] = set()
+    for name, kernel in list(vars(reference).items()):
+        if callable(kernel) and name[0] != "_":
+            monkeypatch.setattr(
+                reference,
+                name,
+                lambda *args, _kernel=kernel, _name=name, **named: asked.add(_name) or _kernel(*args, **named),
+            )
+    with kernels.use("reference"):
+        for row in rows():
+            read = {name for way in ("forward", "backward") for name in kernels_of(row.op, way).names}
+            asked.clear()
+            for call in row.cases():
+                for dtype in (np.float32, np.float64):
+                    saved, ys = call.forward(call.arrays(dtype))
+                    if any(saved.needs):
+                        dys = call.cotangents(ys)
+                        if any(dy is not None for dy in dys):
+                            call.backward(saved, dys)
+            assert asked <= read, row
+
+
+def test_a_fast_kernel_is_told_where_there_is_one():
+    fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+    for name, kernel in vars(reference).items():
+        if callable(kernel) and name[0] != "_":
+            assert bool(fast_places(name)) == (getattr(fast, name) is not kernel), name
+
+
+def test_softmax_from_the_face_to_its_row():
+    found = floor_of("softmax")
+    assert [(level.floor, level.name) for level in found.levels] == [
+        ("face", "softmax"), ("op", "Softmax"), ("forward", "Softmax.forward"), ("backward", "Softmax.backward"),
+        ("reference", "softmax"), ("reference", "softmax_backward"), ("numba", "softmax"), ("numba", "softmax_rows"),
+        ("numba", "softmax_backward"), ("numba", "softmax_backward_rows"), ("derivation", "softmax"), ("tests", "row Softmax"),
+    ]  # fmt: skip
+    files = [os.path.relpath(level.place.path, looking.ROOT) for level in found.levels]
+    assert files[::4] == [
+        "src/badak/tensor/elementwise.py",
+        "src/badak/kernels/reference/softmax.py",
+        "src/badak/kernels/numba/softmax.py",
+    ]
+    assert files[-2:] == ["docs/derivations/softmax.md", "tests/sample_rows/nn.py"]
+    shown = found.show()
+    order = [
+        "def softmax(input",
+        "class Softmax(Op)",
+        "y = np.exp(x - x.max(",
+        "def softmax_rows(task",
+        "# Softmax, backwards",
+        "Sample(Softmax",
+    ]
+    assert [shown.index(text) for text in order] == sorted(shown.index(text) for text in order)
+    assert shown.count("def forward(save, x, dim=-1)") == 1  # within its class, and not again
+
+
+@pytest.mark.parametrize(
+    "given, name",
+    [
+        (F.softmax, "nn.functional.softmax"), (badak.Tensor.item, "Tensor.item"),
+        (badak.ones(2).sum, "sum"), (nn.Linear, "nn.Linear"),
+        (nn.Linear(2, 3), "nn.Linear"),
+        (badak.optim.AdamW, "optim.AdamW"), ("F.gelu", "nn.functional.gelu"), ("nn.GELU", "nn.GELU"),
+        ("torch.nn.functional.gelu", "nn.functional.gelu"), ("badak.exp", "exp"), ("exp()", "exp"), ("special.erf", "special.erf"),
+    ],
+)  # fmt: skip
+def test_it_takes_functions_methods_classes_objects_and_names(given, name):
+    assert badak.floor(given).name == name
+
+
+def test_an_operation_itself_may_be_asked():
+    assert floor_of(Cast).levels[0].name == "Cast"
+
+
+def test_what_is_made_of_others_names_them():
+    assert floor_of("F.softsign").made_of == ["Tensor.abs", "Tensor.div", "Tensor.add"]
+    encoder = floor_of("nn.TransformerEncoderLayer")
+    assert {"nn.MultiheadAttention", "nn.Linear", "nn.Dropout", "nn.LayerNorm", "Tensor.add"} == set(encoder.made_of)
+    assert "made of\n" in str(encoder) and "no operation of its own" in str(encoder)
+    assert [level.name for level in floor_of("nn.LayerNorm").levels[:3]] == [
+        "nn.LayerNorm",
+        "nn.functional.layer_norm",
+        "LayerNorm",
+    ]
+    adam = [level.name for level in floor_of("optim.AdamW").levels]
+    assert adam[:3] == ["optim.AdamW", "adam", "update_all"]
+
+
+def test_what_computes_nothing_says_so():
+    assert floor_of("pi").notes == ["A value (float), not a function: nothing is computed."]
+    assert floor_of("Tensor.item").notes == ["Plain Python: no operation and no kernel stands below it."]
+
+
+def test_floor_of_a_tensor_is_still_a_number():
+    assert badak.floor(badak.tensor([1.5, -0.5])).tolist() == [1.0, -1.0]
+    with pytest.raises(KindError, match="floor"):
+        badak.floor(3)
+
+
+def test_in_an_installed_package_derivations_and_tests_are_left_out_with_a_word(monkeypatch):
+    monkeypatch.setattr(looking, "IS_SOURCE_TREE", False)
+    found = floor_of("softmax")
+    assert {"derivation", "tests"}.isdisjoint(below(found)) and below(found)[0] == "op"
+    assert found.notes == ["Derivations and tests stand in the source tree; this is an installed package."]
+
+
+def test_colours_where_pygments_is_and_plain_text_where_not(monkeypatch):
+    found = floor_of("F.gelu")
+    assert "\x1b[" in found.show(colour=True) and "\x1b[" not in found.show()
+    assert "<span style" in found._repr_html_()
+    monkeypatch.setitem(sys.modules, "pygments", None)
+    assert found.show(colour=True) == found.show()
+    assert "<pre>" in found._repr_html_() and "dx = dy (Phi(x)" in found._repr_html_()
+
+
+def test_the_command(capsys):
+    assert main(["floor", "F.gelu"]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{floor_of('F.gelu')}\n" and not err
+    assert main(["floor", "gelu", "--show"]) == 0
+    assert "class GELU(Op):" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name, fix",
+    [
+        ("sofmax", "fix: did you mean softmax, "),
+        ("F.gello", "fix: did you mean nn.functional.gelu"),
+        ("linear", None),
+        ("nn.functional", "fix: did you mean "),
+        ("qqqqqqqq", "fix: docs/api.md lists the public names"),
+    ],
+)
+def test_an_unknown_name_offers_the_nearest(name, fix, capsys):
+    if fix is None:
+        assert floor_of(name).name == "nn.functional.linear"
+        return
+    assert main(["floor", name]) == 2
+    cause, offered = capsys.readouterr().err.splitlines()
+    assert cause == f"error: floor: no public name of badak is called {name!r}" and offered.startswith(fix), offered
