@@ -19,13 +19,13 @@ from typing import Any
 import badak
 from badak.generation import SampleConfig
 from badak.generation.text import fill_sentence, write_on
+from badak.training.build import build, start
 from badak.training.curves import draw_curves
 from badak.training.experiment import Experiment
-from badak.training.learner import computing
 from badak.training.loop import train
+from badak.training.presets import PRESETS, Setup, change
 from badak.training.run import Run
-from badak.training.session import build, start
-from badak.training.setups import PRESETS, Setup, change
+from badak.training.train_state import computing
 from bench.conditions import conditions
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,9 +17,9 @@ from numba import float32 as FLOAT32
 from numba import njit
 from numba.core import cgutils
 
-from badak.kernels.numba import ways
-from badak.kernels.numba.compiler.amx import Tiles, Wide, has
-from badak.kernels.numba.compiler.registers import REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.numba import cpu_dispatch
+from badak.kernels.numba.codegen.amx import Tiles, Wide, has
+from badak.kernels.numba.codegen.registers import REGISTER, ROWS, Vectors, instruction, returns
 
 _SUMS = 3 * ROWS  # with two registers more they fill a CPU's 32, or 16
 _SECONDS = 4e-3  # of a round, roughly
@@ -90,7 +90,7 @@ def why_not(name: str) -> str:
     lacking = [feature for feature in UNITS[name].needs if not has(feature)]
     if lacking:
         return f"it needs {' and '.join(lacking)}, which this CPU lacks or BADAK_CPU hides"
-    if "amx-tile" in UNITS[name].needs and not ways.permitted():
+    if "amx-tile" in UNITS[name].needs and not cpu_dispatch.permitted():
         return "the system does not permit tile registers to this process"
     return ""
 

@@ -6,7 +6,7 @@ Each stage fills c (M, N) with a (M, K) times b (K, N), float32; `python -m benc
 import numpy as np
 from numba import njit
 
-from badak.kernels.numba.compiler.registers import I64, REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.numba.codegen.registers import I64, REGISTER, ROWS, Vectors, instruction, returns
 
 DEEP, WIDE = 64, 128  # of a block of b: 32 KiB, for the first cache
 TILE = 3 * REGISTER // 4  # columns of a tile: three registers

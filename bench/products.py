@@ -33,7 +33,7 @@ import numpy as np
 from badak.inspect.profiling.machine import environment, processor
 from badak.kernels import numba
 from badak.kernels.half import BFLOAT16
-from badak.kernels.numba import bf16_products, int8
+from badak.kernels.numba import bf16_gemm, int8
 from bench.peaks import UNITS, peak
 from bench.places import FEATURES
 
@@ -50,7 +50,7 @@ class Way:
 
     def ways(self):
         """Of badak's ways for this kind of numbers; None where there is one only."""
-        return {"float32": None, "bfloat16": bf16_products.WAYS, "int8": int8.WAYS}[self.kind]
+        return {"float32": None, "bfloat16": bf16_gemm.WAYS, "int8": int8.WAYS}[self.kind]
 
     def why_not(self) -> str:
         return self.ways().why_not(self.name) if self.ways() else ""

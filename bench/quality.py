@@ -16,8 +16,8 @@ from pathlib import Path
 import badak
 from badak.core.errors import BadakError
 from badak.io.safetensors import save_file
+from badak.training.build import build
 from badak.training.run import Run
-from badak.training.session import build
 
 SENTENCES = Path(__file__).parent.parent / "docs"
 

@@ -30,7 +30,7 @@ def with_mpi() -> tuple[int, Rows]:
 
     import badak
     from badak import distributed as dist
-    from badak.distributed import agree
+    from badak.distributed import consistency_check
 
     dist.init_process_group("mpi")
     rows: Rows = {}
@@ -38,9 +38,9 @@ def with_mpi() -> tuple[int, Rows]:
         x = badak.zeros(size)
         row = x.numpy()
         seconds = {"badak": timed(lambda x=x: dist.all_reduce(x), dist.barrier, n)}
-        agree._checks = False
+        consistency_check._checks = False
         seconds["badak, unchecked"] = timed(lambda x=x: dist.all_reduce(x), dist.barrier, n)
-        agree._checks = True
+        consistency_check._checks = True
         seconds["mpi4py"] = timed(lambda row=row: MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, row), dist.barrier, n)
         rows[size] = seconds
     return dist.get_rank(), rows

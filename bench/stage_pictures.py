@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from badak.kernels.numba.compiler.caches import SECOND_CACHE
-from badak.kernels.numba.compiler.registers import REGISTER, ROWS
-from badak.kernels.numba.vectors.tiles import DEPTH
+from badak.kernels.numba.codegen.caches import SECOND_CACHE
+from badak.kernels.numba.codegen.registers import REGISTER, ROWS
+from badak.kernels.numba.simd.tiles import DEPTH
 from bench.stage_table import brief, share
 
 IMAGES = Path(__file__).parent.parent / "docs" / "img"

@@ -24,7 +24,7 @@ import numpy as np
 
 from badak.inspect.profiling.machine import describe, environment
 from badak.kernels import numba, reference
-from badak.kernels.numba import ways
+from badak.kernels.numba import cpu_dispatch
 from bench import peaks, product
 from bench.__main__ import commit
 from bench.places import keep, place
@@ -120,7 +120,7 @@ class Stage:
     """A row of the table.
 
     start(a, b) gives (run, (the exact product, its tolerance)), and run() the product.   rows: of c, 0 for all.
-    unit: what it computes with (`peaks.py`).   way: (kind, name) of `badak.kernels.numba.ways`.   beside: not one of the stages.
+    unit: what it computes with (`peaks.py`).   way: (kind, name) of `cpu_dispatch.py`.   beside: not one of the stages.
     """
 
     name: str
@@ -161,7 +161,7 @@ def why_not(stage: Stage) -> str:
     if stage.way is None:
         return ""
     kind, name = stage.way
-    return peaks.why_not(stage.unit) or ways.KINDS[kind].why_not(name)
+    return peaks.why_not(stage.unit) or cpu_dispatch.KINDS[kind].why_not(name)
 
 
 class Running:
@@ -197,7 +197,7 @@ class Running:
 
 def going(way: tuple[str, str] | None):
     """The context in which a way is gone."""
-    return ways.KINDS[way[0]].use(way[1]) if way else nullcontext()
+    return cpu_dispatch.KINDS[way[0]].use(way[1]) if way else nullcontext()
 
 
 def measure(threads: int, all_threads: bool, size: int, rounds: int) -> dict:

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from badak.training.pictures import Pictures
-from badak.training.setups import ClassifySetup
+from badak.training.image_classification import Pictures
+from badak.training.presets import ClassifySetup
 
 
 class TorchClassifier(nn.Module):

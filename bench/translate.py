@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from badak.data.parallel import read_lines
+from badak.data.bitext import read_lines
 from badak.inspect.profiling.machine import processor
 from badak.training.run import METRICS, Run
 from bench.conditions import conditions

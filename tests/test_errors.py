@@ -13,7 +13,7 @@ import badak
 from badak import nn, optim
 from badak.core import errors
 from badak.core.errors import ArgumentError, BadakError, BadakWarning, RangeError
-from badak.inspect.introspection.situations import SITUATIONS, explain, situations
+from badak.inspect.introspection.error_codes import SITUATIONS, explain, situations
 from badak.nn import functional as F
 from tools import errors_page
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from badak import kernels
-from badak.kernels.order import turn
+from badak.kernels.memory_format import turn
 from badak.ops.complex import ViewAsComplex
 from badak.ops.dropout import Dropout
 from badak.tensor.apply import apply

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from badak.inspect.introspection.situations import situations
+from badak.inspect.introspection.error_codes import situations
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "badak"
 MOST = 8  # alternatives of one text that are written out; beyond that, a hole
@@ -186,7 +186,7 @@ class Reader:
             for node in ast.walk(module.tree) if module.name.startswith("inspect/doctor/diagnoses/") else []:
                 if isinstance(node, ast.ClassDef) and (text := ast.get_docstring(node)):
                     self._add(module, (" ".join(text.split()),), False)
-        owner = next((module for module in self.modules if module.name == "inspect/introspection/situations.py"), None)
+        owner = next((module for module in self.modules if module.name == "inspect/introspection/error_codes.py"), None)
         for one in situations() if owner else []:
             for paragraph in ("" if kind else text for kind, text in one.parts):
                 for each in filter(None, paragraph.split("\n\n")):

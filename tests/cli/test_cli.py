@@ -18,8 +18,8 @@ from badak.cli import COMMANDS, commands, main
 from badak.cli.options import FROM_DATA, NAMES
 from badak.io.safetensors import load_file
 from badak.io.sealed import seal, unseal
-from badak.training.session import open_model, start
-from badak.training.setups import PRESETS, SETUPS
+from badak.training.build import open_model, start
+from badak.training.presets import PRESETS, SETUPS
 
 QUICK = ["--d-model", "16", "--layers", "1"]
 GPT = ["train", "gpt", "--preset", "sentences", "--epochs", "4", "--eval-every", "2", "--heads", "2", *QUICK]

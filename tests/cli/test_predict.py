@@ -13,9 +13,9 @@ from badak.generation import framing
 from badak.generation.classify import TextJudge
 from badak.generation.framing import encoded, framed, segments_of, shares
 from badak.models.bert import TextClassifier, TextConfig
+from badak.training.build import start
 from badak.training.loop import train
-from badak.training.session import start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 TEXTS = ["영화가 너무나 지루해요", 'a "quoted", text', "노래가 좋다"]
 

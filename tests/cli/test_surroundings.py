@@ -18,9 +18,9 @@ from badak.cli.output import bar
 from badak.core import errors
 from badak.core.errors import ArgumentError
 from badak.training import memory
+from badak.training.build import build
+from badak.training.presets import PRESETS, change
 from badak.training.run import Run
-from badak.training.session import build
-from badak.training.setups import PRESETS, change
 
 QUICK = ["--steps", "1", "--d-model", "8", "--heads", "1", "--layers", "1"]
 BERT = ["train", "bert", *QUICK]
@@ -134,7 +134,7 @@ os.environ.pop("HOME", None)
 for name in ("XDG_CACHE_HOME",): os.environ.pop(name, None)
 from badak.cli import main
 assert main(["info"]) == 0
-from badak.kernels.numba.compiler import cache
+from badak.kernels.numba.codegen import cache
 cache._users()
 sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
 """

@@ -9,9 +9,9 @@ import pytest
 from badak.cli import main
 from badak.cli.translate import sentences_of
 from badak.core.errors import ArgumentError
+from badak.training.build import start
 from badak.training.loop import train
-from badak.training.session import start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 
 def pipe(monkeypatch, data, terminal=False):

@@ -10,8 +10,8 @@ from PIL import Image
 
 from badak import kernels
 from badak.cli import COMMANDS, bench, commands, main
+from badak.training.presets import PRESETS
 from badak.training.run import Run
-from badak.training.setups import PRESETS
 from tests.cli.test_measuring import fake
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ import badak
 from badak import nn, optim
 from badak.compiler import compiled, memory, plan
 from badak.compiler.native import player
-from badak.compiler.origins import owner_of
+from badak.compiler.provenance import owner_of
 from badak.core.errors import BadakWarning
 from badak.nn import functional as F
 from badak.tensor.apply import apply
@@ -105,7 +105,7 @@ def test_a_recording_may_make_a_part_of_the_memory_that_is_free(monkeypatch):
         return (a * b * c * d).sum()
 
     step = badak.compile(four)
-    monkeypatch.setattr("badak.compiler.recorder.room_to_record", lambda: 3 << 20)
+    monkeypatch.setattr("badak.compiler.capture.room_to_record", lambda: 3 << 20)
     with pytest.warns(BadakWarning, match="its results take more than 3 MiB"):
         for _ in range(4):
             step(badak.ones(1 << 18))  # 1 MiB each

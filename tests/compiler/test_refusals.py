@@ -367,9 +367,9 @@ def test_a_change_far_down_in_much_data_is_seen(kind):
 
 
 def test_more_objects_than_can_be_compared_are_refused(monkeypatch):
-    from badak.compiler import surroundings
+    from badak.compiler import snapshot
 
-    monkeypatch.setattr(surroundings, "MOST", 100)
+    monkeypatch.setattr(snapshot, "MOST", 100)
     data = [[i] for i in range(200)]
 
     def step(x):

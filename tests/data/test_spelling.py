@@ -2,7 +2,7 @@
 
 import pytest
 
-from badak.data.tables import classes, one_spelling
+from badak.data.csv import classes, one_spelling
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from badak.distributed.launch.verdict import START, Failure, Rank, Verdict
+from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
 from tests.distributed.ranks import LIMIT, PROGRAMS, environment, launch, mpirun
 from tests.distributed.small import arguments, processes, write_text
 

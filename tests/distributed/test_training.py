@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from badak.cli import train
-from badak.distributed.launch import guard
+from badak.distributed.launch import agent
 from badak.distributed.places import Place
-from badak.training.setups import PRESETS
+from badak.training.presets import PRESETS
 from tests.distributed.kills import Kills
 from tests.distributed.ranks import _run, launch
 from tests.distributed.small import arguments, state
@@ -40,11 +40,11 @@ def test_ranks_within_ranks_are_two_lines(tmp_path):
 
 def test_a_log_has_no_progress_bar(tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr(guard.os, "write", lambda number, text: shown.append(text))
+    monkeypatch.setattr(agent.os, "write", lambda number, text: shown.append(text))
     said = b"run folder x\n\r 0%|   |\r50%|## |\r        \rstep 2\n\r90%|\rended"
     (tmp_path / "said").write_bytes(said)
     with open(tmp_path / "said", "rb") as source, open(tmp_path / "log", "wb") as log:
-        guard.tee(source, 1, log)
+        agent.tee(source, 1, log)
     assert b"".join(shown) == said
     assert (tmp_path / "log").read_bytes() == b"run folder x\nstep 2\nended"
 

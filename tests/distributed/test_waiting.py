@@ -9,8 +9,8 @@ import pytest
 import badak
 from badak import distributed as dist
 from badak.core.errors import ArgumentError, KindError, StateError
-from badak.distributed import board
-from badak.distributed.launch import verdict
+from badak.distributed import heartbeat
+from badak.distributed.launch import exit_status
 from badak.distributed.work import _seconds
 from tests.distributed.ranks import PROGRAMS, launch, mpirun
 from tests.distributed.test_launch import rank, said
@@ -149,8 +149,8 @@ def test_who_waits_for_any_of_several_is_stuck_when_all_are():
 
 
 def test_who_has_nothing_left_to_do_may_wait_for_long():
-    waits = {"waits": 5000.0, "absent": [1], "what": verdict.END}
-    assert verdict.END == board.END
+    waits = {"waits": 5000.0, "absent": [1], "what": exit_status.END}
+    assert exit_status.END == heartbeat.END
     assert said({0: rank(**waits), 1: rank()}, hang=5) == ""
     assert said({0: rank(**waits), 1: rank(end=0)}, hang=5) == ""
     assert rank(**waits).is_done({1}) and not rank(**waits).is_done(set()) and rank(end=0).is_done(set())

@@ -20,7 +20,7 @@ from badak.data.tokenizer import Tokenizer
 from badak.generation import SampleConfig
 from badak.generation.text import fill_sentence, write_on
 from badak.generation.translate import LONGER, MORE, translate
-from badak.training.opening import open_filler, open_reader, open_translator, open_writer
+from badak.training.load import open_filler, open_reader, open_translator, open_writer
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()

@@ -22,9 +22,9 @@ from badak.io.checkpoint import Checkpoint
 from badak.io.config import write_config
 from badak.io.lock import locked
 from badak.models import BERTConfig, SentenceConfig, SentenceEncoder
+from badak.training.build import start
 from badak.training.metrics import Row, write_row
-from badak.training.session import start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes links")
 OURS = b"the only copy of a thesis\n"
@@ -205,11 +205,11 @@ OWNERS = {  # the files that write by themselves, and why
     "io/atomic.py": "it is the one place",
     "io/lock.py": "the lock",
     "io/whole.py": "a folder that was not there before, beside its place, renamed",
-    "kernels/numba/compiler/cache.py": "below io; makes each file anew",
+    "kernels/numba/codegen/cache.py": "below io; makes each file anew",
     "compat/torch/hub.py": "a file with a name of chance, renamed",
     "tensor/storage.py": "from_file, whose file is the program's own",
     "io/archive.py": "within a zip file",
-    "distributed/board.py": "a file of the launcher's own folder",
+    "distributed/heartbeat.py": "a file of the launcher's own folder",
     **dict.fromkeys((f"distributed/launch/{name}.py" for name in ("guard", "launcher", "spawned", "starter")), "logs and orders"),
     "inspect/profiling/worker.py": "a pipe",
     "cli/help.py": "click's word for what it prints",

@@ -7,7 +7,7 @@ import pytest
 
 from badak import kernels
 from badak.kernels import reference
-from badak.kernels.order import laid
+from badak.kernels.memory_format import laid
 from tests.kernels.twin import DTYPES, fast_kernels, normal
 
 fast = fast_kernels()

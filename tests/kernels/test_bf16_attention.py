@@ -5,7 +5,7 @@ import pytest
 
 from badak.kernels import numba, reference
 from badak.kernels.half import BFLOAT16
-from badak.kernels.numba import bf16_products
+from badak.kernels.numba import bf16_gemm
 
 HALF = 2.0**-8  # the rounding of bfloat16
 # (B, H, G, T, S, D, E), what hides or shifts scores
@@ -20,13 +20,13 @@ CASES = [
 ]
 
 
-@pytest.fixture(params=[way.name for way in bf16_products.WAYS.ways])
+@pytest.fixture(params=[way.name for way in bf16_gemm.WAYS.ways])
 def way(request):
     """Each way that can be gone here."""
-    reason = bf16_products.WAYS.why_not(request.param)
+    reason = bf16_gemm.WAYS.why_not(request.param)
     if reason:
         pytest.skip(f"{request.param}: {reason}")
-    with bf16_products.WAYS.use(request.param):
+    with bf16_gemm.WAYS.use(request.param):
         yield request.param
 
 

@@ -7,9 +7,9 @@ import pytest
 from tests.kernels.twin import fast_kernels
 
 fast = fast_kernels()
-from badak.kernels.numba.compiler.compile import overload  # noqa: E402
-from badak.kernels.numba.compiler.registers import FLOAT32, I64, Vectors, instruction, returns  # noqa: E402
-from badak.kernels.numba.threads.parallel import parallel  # noqa: E402
+from badak.kernels.numba.codegen.compile import overload  # noqa: E402
+from badak.kernels.numba.codegen.registers import FLOAT32, I64, Vectors, instruction, returns  # noqa: E402
+from badak.kernels.numba.threadpool.parallel import parallel  # noqa: E402
 
 HALF = np.dtype(ml_dtypes.bfloat16)
 EVERY = np.arange(1 << 16, dtype=np.uint16).view(HALF)

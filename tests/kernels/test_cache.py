@@ -14,9 +14,9 @@ from tests.kernels.twin import fast_kernels
 
 fast = fast_kernels()
 
-from badak.kernels.numba.compiler import atomics, cache, compile  # noqa: E402
-from badak.kernels.numba.compiler.cache import Shelf, choose_folder  # noqa: E402
-from badak.kernels.numba.threads import team as teams  # noqa: E402
+from badak.kernels.numba.codegen import atomics, cache, compile  # noqa: E402
+from badak.kernels.numba.codegen.cache import Shelf, choose_folder  # noqa: E402
+from badak.kernels.numba.threadpool import pool as teams  # noqa: E402
 
 
 @pytest.fixture
@@ -126,33 +126,33 @@ def test_a_user_without_a_home_has_the_packages_folder_or_none(monkeypatch, tmp_
     monkeypatch.setattr(Path, "home", staticmethod(homeless))
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(cache, "FAST", tmp_path / "numba")
+    monkeypatch.setattr(cache, "FOLDER", tmp_path / "numba")
     assert choose_folder("1").parent == tmp_path / "numba" / "__pycache__"
     (tmp_path / "other").write_text("")
-    monkeypatch.setattr(cache, "FAST", tmp_path / "other")
+    monkeypatch.setattr(cache, "FOLDER", tmp_path / "other")
     assert choose_folder("1") is None
 
 
 def test_a_change_in_any_source_of_the_fast_set_is_another_stamp(monkeypatch, tmp_path):
-    shutil.copytree(cache.FAST, tmp_path / "numba", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "FAST", tmp_path / "numba")
-    paths = [path for path in cache.FAST.rglob("*.py") if path.name != "__init__.py"]
+    shutil.copytree(cache.FOLDER, tmp_path / "numba", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "FOLDER", tmp_path / "numba")
+    paths = [path for path in cache.FOLDER.rglob("*.py") if path.name != "__init__.py"]
     stamps = {cache.source_stamp("1"), cache.source_stamp("2")}
     for path in paths:
         source = path.read_bytes()
         path.write_bytes(source + b"#")
         stamps.add(cache.source_stamp("1"))
         path.write_bytes(source)
-    assert len(stamps) == 2 + len(paths) and {path.parent.name for path in paths} >= {"numba", "compiler", "threads", "vectors"}
-    (cache.FAST / "vectors" / "more.py").write_text("x = 1\n")
+    assert len(stamps) == 2 + len(paths) and {path.parent.name for path in paths} >= {"numba", "codegen", "threadpool", "simd"}
+    (cache.FOLDER / "simd" / "more.py").write_text("x = 1\n")
     assert cache.source_stamp("1") not in stamps
 
 
 def test_a_kernel_is_compiled_anew_where_a_file_that_it_is_made_of_changes(monkeypatch, tmp_path):
     """And only there: whoever works on one kernel does not wait for the others."""
     kernels = tmp_path / "kernels"
-    shutil.copytree(cache.FAST.parent, kernels, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "FAST", kernels / "numba")
+    shutil.copytree(cache.FOLDER.parent, kernels, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "FOLDER", kernels / "numba")
 
     def changed(name):
         found = {path for path in paths if kernels / name in cache.parts_of(path)}
@@ -168,7 +168,7 @@ def test_a_kernel_is_compiled_anew_where_a_file_that_it_is_made_of_changes(monke
     elsewhere.write_text("")
     assert kernels / "numba" / "activation.py" in cache.parts_of(elsewhere)
     before = cache.sources_of.__wrapped__(paths[0])
-    with (kernels / "numba" / "vectors" / "gemm.py").open("a") as file:
+    with (kernels / "numba" / "simd" / "gemm.py").open("a") as file:
         file.write("#")
     assert cache.sources_of.__wrapped__(paths[0]) != before
 

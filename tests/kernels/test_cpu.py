@@ -6,8 +6,8 @@ import sys
 import pytest
 
 pytest.importorskip("numba", reason="what is compiled is limited")
-from badak.kernels.numba.compiler.cpu import FEATURES, limited
-from badak.kernels.numba.compiler.parts import parts_without_code
+from badak.kernels.numba.codegen.cpu import FEATURES, limited
+from badak.kernels.numba.codegen.parts import parts_without_code
 
 ADDED = {  # by level
     "sse2": ["sse2", "aes"],
@@ -31,7 +31,7 @@ LIMITED = """
 import numba, numpy as np
 if __import__("sys").argv[1:]:
     numba.njit(lambda x: x + 1)(1)
-from badak.kernels.numba.compiler import compile, registers
+from badak.kernels.numba.codegen import compile, registers
 from numba.core.registry import cpu_target
 print(registers.REGISTER, "+avx512f" in cpu_target.target_context.codegen().magic_tuple()[2])
 """

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from badak import kernels
-from badak.kernels.numba.compiler.caches import _second_cache
-from badak.kernels.numba.products import product, tiles
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.numba.threads.team import team
-from badak.kernels.numba.vectors.gemm import gemm
+from badak.kernels.numba.codegen.caches import _second_cache
+from badak.kernels.numba.gemm import product, tiles
+from badak.kernels.numba.simd.gemm import gemm
+from badak.kernels.numba.threadpool.parallel import parallel
+from badak.kernels.numba.threadpool.pool import team
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
 SIZES += [(31, 217, 771), (520, 9, 400), (13, 150, 1024)]  # a packed for many columns; deeper than a panel; rows of a page
@@ -162,7 +162,7 @@ def test_the_second_cache_is_read_where_the_system_tells(size, sharing, found, t
 OTHER_WIDTH = """
 import numpy as np
 from badak.kernels.numba import matmul
-from badak.kernels.numba.compiler import registers
+from badak.kernels.numba.codegen import registers
 rng = np.random.default_rng(0)
 for dtype in (np.float32, np.float64):
     for m, n, k in [(1, 1, 1), (9, 49, 17), (33, 26, 300), (37, 170, 400), (12, 200, 1024)]:

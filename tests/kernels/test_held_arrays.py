@@ -16,7 +16,7 @@ from tests.kernels.twin import fast_kernels
 fast = fast_kernels()
 
 from badak.kernels.numba._tables import GRAD, PARAM, Table  # noqa: E402
-from badak.kernels.numba.compiler.arrays import Numbers  # noqa: E402
+from badak.kernels.numba.codegen.arrays import Numbers  # noqa: E402
 
 SIZES = (3, 20_000, 257)
 

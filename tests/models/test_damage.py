@@ -14,8 +14,8 @@ from badak.data.text import WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows, documents, write_tokens
 from badak.generation import SampleConfig, generate
-from badak.training.session import start
-from badak.training.setups import PRESETS, change
+from badak.training.build import start
+from badak.training.presets import PRESETS, change
 
 MODEL, INDEX = "model.safetensors", "model.safetensors.index.json"
 

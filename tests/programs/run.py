@@ -271,7 +271,7 @@ def _settings(lib, way: Way):
             lib.set_grad_enabled(grad)
         return
     from badak.kernels import numba
-    from badak.kernels.numba.threads import parallel
+    from badak.kernels.numba.threadpool import parallel
 
     threads, grain = numba.get_num_threads(), (parallel._GRAIN, parallel._KEPT_GRAIN)
     try:

@@ -19,7 +19,7 @@ from badak.ops.arithmetic import (
     SubFrom,
     TruncDiv,
 )
-from badak.ops.blend import Addcdiv, Addcmul, Lerp, LerpBy
+from badak.ops.lerp import Addcdiv, Addcmul, Lerp, LerpBy
 from badak.ops.power import Pow, PowBy, PowOf
 from tests.samples import EXTREME, Sample, case, uniform
 

@@ -12,8 +12,8 @@ from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
 from badak.ops.matmul import MatMul
-from badak.ops.narrow import LinearBFloat16, LinearInt8
 from badak.ops.norm import LayerNorm, RMSNorm
+from badak.ops.quantized import LinearBFloat16, LinearInt8
 from badak.ops.softmax import LogSoftmax, Softmax
 from tests.samples import Draw, Sample, bools, case, complexes, ints, uniform
 

@@ -6,11 +6,11 @@ import torch.nn.functional as F
 
 from badak.ops import cast as c
 from badak.ops import complex as z
-from badak.ops import join, pad, triangles
+from badak.ops import concat, pad, triangular
 from badak.ops import rearrange as r
 from badak.ops import shape as s
+from badak.ops.copy_slices import Replaced, WriteView
 from badak.ops.observe import Observe
-from badak.ops.write import Replaced, WriteView
 from tests.samples import EXTREME, Sample, case
 
 SHAPES = [(2, 3, 4), (1, 1, 1), (0, 3, 2)]
@@ -99,12 +99,12 @@ ROWS = [
         [case((2, 6), shape=(3, 4)), case((0, 2), shape=(0,)), case((), shape=(1, 1))],
     ),
     Sample(
-        join.Cat,
+        concat.Cat,
         lambda *xs, axis: torch.cat(xs, axis),
         [case((2, 3), (1, 3), axis=0), case((2, 1), (2, 0), (2, 3), axis=1), case((1,), (1,), axis=0)],
     ),
     Sample(
-        join.Stack,
+        concat.Stack,
         lambda *xs, axis: torch.stack(xs, axis),
         [case((2, 3), (2, 3), axis=1), case((), (), axis=0), case((0, 2), (0, 2), axis=2)],
     ),
@@ -125,8 +125,8 @@ ROWS = [
             case((0, 3), times=2, axis=0),
         ],
     ),
-    Sample(triangles.Tril, lambda x, k: x.tril(k), SHAPES, k=[0, 1, -1]),
-    Sample(triangles.Triu, lambda x, k: x.triu(k), SHAPES, k=[0, 1, -1]),
+    Sample(triangular.Tril, lambda x, k: x.tril(k), SHAPES, k=[0, 1, -1]),
+    Sample(triangular.Triu, lambda x, k: x.triu(k), SHAPES, k=[0, 1, -1]),
     Sample(
         pad.Pad,
         lambda x, pads, value: F.pad(x, [n for pair in reversed(pads) for n in pair], value=value),

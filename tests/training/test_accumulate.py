@@ -8,10 +8,10 @@ import pytest
 import badak
 from badak import kernels
 from badak.core.errors import BadakWarning
-from badak.training.learner import Learner
+from badak.training.build import build, start
 from badak.training.loop import train
-from badak.training.session import build, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
+from badak.training.train_state import Learner
 
 LINES = change(
     change(PRESETS["gpt"]["sentences"], "model", {"d_model": 16, "heads": 2, "layers": 1, "dropout": 0.0}),

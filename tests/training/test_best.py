@@ -11,11 +11,11 @@ from badak.io import checkpoint
 from badak.nn import functional as F
 from badak.training import fit
 from badak.training.best import Best
+from badak.training.build import open_model, resume, start
 from badak.training.config import TrainConfig
 from badak.training.loop import train
 from badak.training.metrics import Row
-from badak.training.session import open_model, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 from badak.training.testing import evaluate
 from tests.training.test_fit import QUIET, batches, loader, model
 from tests.training.test_resume import TINY, stop_at, timeless

@@ -5,11 +5,11 @@ import pytest
 
 from badak.autograd import no_grad
 from badak.cli import main
+from badak.training.build import start
 from badak.training.confusion import Confusion
 from badak.training.loop import train
+from badak.training.presets import PRESETS, change
 from badak.training.score import r2
-from badak.training.session import start
-from badak.training.setups import PRESETS, change
 from badak.training.testing import evaluate
 from tests.training.test_reading import SENTENCES, setup_of, table
 
@@ -116,7 +116,7 @@ def test_a_class_that_is_never_predicted_is_named(tmp_path, capsys, classes):
 
 def test_digits_have_a_table_of_classes_too():
     """Whatever is given: the task over images counts as the one over texts does."""
-    from badak.training.pictures import Pictures
+    from badak.training.image_classification import Pictures
 
     experiment = object.__new__(Pictures)
     experiment.setup = PRESETS["classify"]["small"]

@@ -4,9 +4,9 @@ import pytest
 
 from badak.generation import SampleConfig
 from badak.generation.text import fill_sentence, write_on
+from badak.training.build import open_model, start
 from badak.training.loop import train
-from badak.training.session import open_model, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 from tests.real_data import real_data
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from badak.core.errors import ArgumentError, FileError
 from badak.data.tokenizer import Tokenizer
 from badak.generation.folder import open_folder
 from badak.training.export import export
-from badak.training.opening import open_reader, open_writer
+from badak.training.load import open_reader, open_writer
 from tests.generation.exported import FAMILIES, RUNS, compare_writing, judge, make_family, theirs_of
 
 FEW = ["--steps", "2", "--context", "16", "--d-model", "8", "--heads", "2", "--layers", "1"]

@@ -14,10 +14,10 @@ from badak.data.tokenizer import BERT_MARKS, Tokenizer
 from badak.generation.classify import TextJudge
 from badak.models.bert import BERT, BERTConfig, SentenceConfig, SentenceEncoder, TextClassifier, TextConfig
 from badak.models.gpt import GPT, GPTConfig
+from badak.training.build import build, open_judge, resume, start
 from badak.training.loop import train
 from badak.training.memory import learned_of, weights_of
-from badak.training.session import build, open_judge, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 from tests.training.test_resume import stop_at
 
 ROWS = [

@@ -15,8 +15,8 @@ from badak.io.safetensors import load_file
 from badak.nn import functional as F
 from badak.optim import SGD
 from badak.training import Callback, EarlyEnd, SaveBest, fit
-from badak.training.learner import Learner
 from badak.training.metrics import read_rows
+from badak.training.train_state import Learner
 
 QUIET = {"log": None}
 

@@ -6,10 +6,10 @@ import pytest
 
 from badak import kernels
 from badak.core.errors import FileError
+from badak.training.build import resume, start
 from badak.training.loop import train
+from badak.training.presets import PRESETS, change
 from badak.training.run import CONFIG
-from badak.training.session import resume, start
-from badak.training.setups import PRESETS, change
 from tests.training.files import Killed, failing
 
 pytestmark = pytest.mark.slow

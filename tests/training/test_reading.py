@@ -8,10 +8,10 @@ import torch
 
 import badak
 from badak.core.errors import BadakError
-from badak.data.opinions import opinions
+from badak.data.reviews import opinions
+from badak.training.build import build, open_judge, start
 from badak.training.loop import train
-from badak.training.session import build, open_judge, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 OPINIONS = PRESETS["text"]["opinions"]
 SENTENCES = [

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from badak.core.errors import ArgumentError, FileError, StateError
+from badak.training.build import resume, start
 from badak.training.loop import train
 from badak.training.metrics import Row, read_rows, write_row
+from badak.training.presets import PRESETS, change
 from badak.training.run import Run
-from badak.training.session import resume, start
-from badak.training.setups import PRESETS, change
 
 TINY = {
     "gpt": change(

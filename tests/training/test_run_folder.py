@@ -19,13 +19,13 @@ from badak.io import checkpoint
 from badak.io.checkpoint import Checkpoint
 from badak.io.sealed import seal, unseal
 from badak.tensor import Tensor
-from badak.training.about import describe
-from badak.training.learner import Learner
+from badak.training.build import open_model, resume, start
+from badak.training.describe import describe
 from badak.training.loop import train
 from badak.training.metrics import write_row
+from badak.training.presets import PRESETS, change
 from badak.training.run import Run
-from badak.training.session import open_model, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.train_state import Learner
 
 SETUP = change(
     change(PRESETS["gpt"]["sentences"], "model", {"d_model": 8, "heads": 1, "layers": 1, "dropout": 0.2}),

@@ -11,10 +11,10 @@ from badak.data.tokenizer import Tokenizer
 from badak.io import safetensors
 from badak.models import GPT, GPTConfig, Llama, LlamaConfig, from_pretrained
 from badak.nn.lora import lora_state_dict
+from badak.training.build import build, open_model, resume, start
 from badak.training.loop import train
 from badak.training.memory import learned_of, saved_of, weights_of
-from badak.training.session import build, open_model, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 TEXT = "The floor, from the bottom up: every storey stands on the one below it.\n" * 40
 SIZES = {

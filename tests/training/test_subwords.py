@@ -11,9 +11,9 @@ from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import documents, write_tokens
 from badak.generation.filters import SampleConfig
 from badak.generation.text import write_on
+from badak.training.build import build, open_model, resume, start
 from badak.training.loop import train
-from badak.training.session import build, open_model, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 TEXT = "바닥부터 쌓는 트랜스포머. The floor, from the bottom up: every storey stands on the one below it.\n" * 60
 TINY = change(

@@ -10,17 +10,17 @@ from badak.core.errors import ArgumentError
 from badak.data.text import WordVocabulary
 from badak.data.tokens import TokenWindows
 from badak.io.config import from_dict, to_dict
+from badak.training.build import build
+from badak.training.causal_lm import Lines
 from badak.training.config import TrainConfig
 from badak.training.curves import draw_curves
 from badak.training.experiment import judge
-from badak.training.guessing import each_word_hidden, frame_all
-from badak.training.learner import build_optimizer
+from badak.training.image_classification import shifted
+from badak.training.masked_lm import each_word_hidden, frame_all
 from badak.training.metrics import Row
-from badak.training.pictures import shifted
+from badak.training.presets import PRESETS, SETUPS, change
 from badak.training.score import Score
-from badak.training.session import build
-from badak.training.setups import PRESETS, SETUPS, change
-from badak.training.writing import Lines
+from badak.training.train_state import build_optimizer
 
 ALL_PRESETS = [(kind, name) for kind, named in PRESETS.items() for name in named]
 BERT = change(PRESETS["bert"]["proverbs"], "model", {"d_model": 16, "layers": 1})

@@ -3,9 +3,9 @@
 import pytest
 
 from badak import kernels
+from badak.training.build import start
 from badak.training.loop import train
-from badak.training.session import start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
 
 SIZES = {"d_model": 64, "layers": 2, "heads": 4}
 SETUPS = {  # wide enough that every kernel has several blocks to share out

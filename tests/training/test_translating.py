@@ -10,11 +10,11 @@ from badak.cli import main
 from badak.core.errors import ArgumentError, StateError
 from badak.generation.translate import translate
 from badak.io import checkpoint
+from badak.training.build import build, open_model, resume, start
 from badak.training.experiment import IGNORED
-from badak.training.learner import Learner
 from badak.training.loop import train
-from badak.training.session import build, open_model, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.presets import PRESETS, change
+from badak.training.train_state import Learner
 
 TINY = change(
     change(PRESETS["translate"]["phrases"], "model", {"d_model": 32, "heads": 2, "feedforward": 32, "decoder_layers": 1}),

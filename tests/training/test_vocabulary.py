@@ -6,8 +6,8 @@ from badak.core.errors import ArgumentError, FileError
 from badak.data.text import CharVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.io.sealed import seal, unseal
+from badak.training.presets import GPTSetup, change
 from badak.training.run import Run
-from badak.training.setups import GPTSetup, change
 from badak.training.vocabulary import noted
 
 TEXTS = ["바닥부터 쌓는 트랜스포머 🙂", "the floor, from the bottom up"] * 20

@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from badak.training.callbacks import Progress
 from badak.training.metrics import row_line
-from badak.training.setups import Setup
+from badak.training.presets import Setup
 
 FORMAT = "{desc}{percentage:3.0f}%|{bar:24}| {n_fmt}/{total_fmt} [{elapsed}, {remaining} left{postfix}]"
 

@@ -14,7 +14,7 @@ from badak.cli.output import echo
 from badak.core.errors import BadakError
 from badak.generation.chat import Chat
 from badak.generation.filters import SampleConfig
-from badak.training.opening import open_writer
+from badak.training.load import open_writer
 
 DEFAULTS = SampleConfig()
 HELP = "/reset forgets what was said, /quit or Ctrl-D ends, Ctrl-C ends an answer"

@@ -13,8 +13,8 @@ from badak.data.files import read_text, text_files
 from badak.generation.embed import TextEncoder, cosines, lines, passages
 from badak.generation.index import Index, expect_free
 from badak.io.atomic import write_file
-from badak.nn.answering import quantize
-from badak.training.session import PRECISIONS
+from badak.nn.quantization import quantize
+from badak.training.build import PRECISIONS
 
 WIDTH = 100  # characters of a found text that are shown
 MOST = 100  # texts that are compared with each other

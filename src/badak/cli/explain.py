@@ -6,7 +6,7 @@ import click
 
 from badak.core.i18n import say
 from badak.inspect.audit.report import explained
-from badak.inspect.introspection.situations import explain
+from badak.inspect.introspection.error_codes import explain
 
 
 @click.command()

@@ -5,7 +5,7 @@ import click
 from badak.cli.options import PLACE
 from badak.cli.output import bar
 from badak.generation.text import fill_sentence
-from badak.training.opening import open_filler
+from badak.training.load import open_filler
 
 
 @click.command()

@@ -14,7 +14,7 @@ from badak.generation.filters import SampleConfig
 from badak.generation.folder import Writer
 from badak.generation.text import prompt_ids, warn_of_a_loop, write_on
 from badak.tensor import tensor
-from badak.training.opening import open_writer
+from badak.training.load import open_writer
 
 DEFAULTS = SampleConfig()
 

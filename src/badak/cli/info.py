@@ -36,6 +36,6 @@ def about_machine() -> dict[str, str]:
 
 def about_run(folder: str) -> dict[str, str]:
     """What a run folder holds."""
-    from badak.training.about import describe  # needs all that training needs
+    from badak.training.describe import describe  # needs all that training needs
 
     return describe(folder)

@@ -15,7 +15,7 @@ from badak.data.records import Records, dump, lines_of, read_records
 from badak.generation.classify import TextJudge, Verdict
 from badak.generation.picture import rank_classes, read_picture
 from badak.io.atomic import write_file
-from badak.training.opening import open_reader
+from badak.training.load import open_reader
 
 MARGIN = 12  # columns that a class may take before its numbers
 OUT = (".json", ".jsonl", ".ndjson")

@@ -47,8 +47,8 @@ def found(target: str, arguments: list[str], module: bool) -> Summary:
 
 def of_run(folder: Path) -> Summary:
     """Of a run: its model, with the next batch of its training."""
-    from badak.training.learner import Learner
-    from badak.training.session import resume
+    from badak.training.build import resume
+    from badak.training.train_state import Learner
 
     run, experiment = resume(folder)
     learner = Learner(experiment, run.setup.train)

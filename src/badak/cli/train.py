@@ -14,13 +14,13 @@ from badak.cli.output import echo
 from badak.core.errors import ArgumentError, BadakError
 from badak.core.errors import command as command_line
 from badak.distributed.places import place, refuse_one_of_many
+from badak.training.build import resume as resume_run
+from badak.training.build import start
 from badak.training.experiment import Experiment
 from badak.training.loop import INTERRUPTED, train
+from badak.training.presets import PRESETS, Setup, change
 from badak.training.ranks import Ranks
 from badak.training.run import CHANGING, CONFIG, Run
-from badak.training.session import resume as resume_run
-from badak.training.session import start
-from badak.training.setups import PRESETS, Setup, change
 
 WORDS = "badak.training.words"  # what the command was given, as click keeps it
 SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}

@@ -11,12 +11,12 @@ import click
 from badak.cli.options import PLACE, SectionedCommand, given, options_of
 from badak.cli.output import echo
 from badak.core.errors import ArgumentError
-from badak.data.parallel import read_lines
+from badak.data.bitext import read_lines
 from badak.generation.translate import TranslateConfig, bleu, translate
-from badak.training.opening import open_translator
+from badak.training.build import PRECISIONS, quiet
+from badak.training.load import open_translator
 from badak.training.ranks import Ranks
-from badak.training.session import PRECISIONS, quiet
-from badak.training.translating import too_long
+from badak.training.translation import too_long
 
 DEFAULTS = TranslateConfig()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compiler.origins import owner_of
+from badak.compiler.provenance import owner_of
 from badak.core.modes import modes
 from badak.tensor import Tensor
 

@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from badak.compiler.surroundings import NUMBERS, Attribute, Surroundings
+from badak.compiler.snapshot import NUMBERS, Attribute, Surroundings
 from badak.core.errors import ArgumentError, GraphError
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from types import MethodType
 
 from badak.compiler.arguments import Arguments
+from badak.compiler.capture import WAITS
 from badak.compiler.check import EVERY, checked, expect_number
 from badak.compiler.memory import give_back
 from badak.compiler.plan import ALSO_NAMED, SHARED, Plan
-from badak.compiler.recorder import WAITS
 from badak.core.errors import GraphError, warn_once
 from badak.core.modes import modes
 

@@ -16,7 +16,7 @@ import numpy as np
 from badak.autograd.node import Node, Version
 from badak.compiler.frames import is_program
 from badak.compiler.places import Place, dict_of, is_consumed
-from badak.compiler.surroundings import NUMBERS
+from badak.compiler.snapshot import NUMBERS
 from badak.tensor.attributes import is_a
 
 # what never changes, and leads nowhere

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from badak.compiler.origins import Place, arrays_in, owner_of
+from badak.compiler.provenance import Place, arrays_in, owner_of
 from badak.core.errors import GraphError
 from badak.ops.op import Saved
 

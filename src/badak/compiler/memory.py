@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.compiler.entries import Grads
-from badak.compiler.origins import Part, Place, arrays_in, owner_of
+from badak.compiler.provenance import Part, Place, arrays_in, owner_of
 
 _LINE = 64  # bytes: places start at lines of the cache
 _LEAST = 1 << 29  # bytes that recordings may hold on any machine

@@ -12,8 +12,8 @@ import numpy as np
 
 from badak import kernels
 from badak.compiler.memory import as_bytes
-from badak.compiler.origins import is_table, owner_of
-from badak.compiler.surroundings import digest
+from badak.compiler.provenance import is_table, owner_of
+from badak.compiler.snapshot import digest
 from badak.core.errors import GraphError
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compiler.surroundings import ByKind, same
+from badak.compiler.snapshot import ByKind, same
 from badak.tensor.attributes import held_by, is_a
 
 MISSING = object()

@@ -8,18 +8,18 @@ import numpy as np
 
 from badak import kernels
 from badak.compiler.arguments import Arguments, room_for, shown, state_of
+from badak.compiler.capture import CHANGED, Recorder
 from badak.compiler.entries import Prepared
 from badak.compiler.frames import Frames
 from badak.compiler.guards import Guards, Snapshot
 from badak.compiler.memory import most_bytes, settle
 from badak.compiler.native import player
-from badak.compiler.origins import owner_of
 from badak.compiler.places import Answer, Entry
+from badak.compiler.provenance import owner_of
 from badak.compiler.reach import Reached
-from badak.compiler.recorder import CHANGED, Recorder
 from badak.compiler.results import Results
-from badak.compiler.scout import Scout
-from badak.compiler.surroundings import Surroundings
+from badak.compiler.snapshot import Surroundings
+from badak.compiler.warmup import Scout
 from badak.core import events
 from badak.core.modes import modes
 from badak.ops._broadcast import quiet

@@ -39,7 +39,6 @@ from badak.compiler.contents import (
     slots_of,
 )
 from badak.compiler.frames import Executed, defined_in_c, is_program, written_in_python
-from badak.compiler.origins import owner_of
 from badak.compiler.places import (
     MISSING,
     Answer,
@@ -58,7 +57,8 @@ from badak.compiler.places import (
     is_consumed,
     place_of,
 )
-from badak.compiler.surroundings import MOST, uncollected
+from badak.compiler.provenance import owner_of
+from badak.compiler.snapshot import MOST, uncollected
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a

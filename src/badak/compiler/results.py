@@ -4,8 +4,8 @@ import copy
 
 from badak.autograd.node import Node
 from badak.compiler.arguments import room_for
+from badak.compiler.capture import WAITS, Recorder
 from badak.compiler.entries import results_in
-from badak.compiler.recorder import WAITS, Recorder
 from badak.core.modes import modes
 from badak.tensor import Tensor
 

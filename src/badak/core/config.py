@@ -2,7 +2,7 @@
 
 BADAK_KERNELS=reference|numba    which kernels compute               (kernels/)
 BADAK_NUM_THREADS=n         threads of the fast ones            (kernels/numba/)
-BADAK_CPU=avx2 ...          the most that they use of the CPU   (kernels/numba/compiler/cpu.py)
+BADAK_CPU=avx2 ...          the most that they use of the CPU   (kernels/numba/codegen/cpu.py)
 BADAK_DEBUG=1               errors name the lines of a program  (core/modes.py)
 BADAK_COMPILE_CHECK=n       every n-th replay is checked        (compiler/check.py)
 BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)

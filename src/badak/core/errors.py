@@ -145,7 +145,7 @@ _warned: set[object] = set()
 
 
 def name_of(code: int) -> str:
-    """The code of a situation as people write it: 11 is "BADAK-011". All of them: inspect/introspection/situations.py."""
+    """The code of a situation as people write it: 11 is "BADAK-011". All of them: inspect/introspection/error_codes.py."""
     return f"BADAK-{code:03}"
 
 

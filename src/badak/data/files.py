@@ -11,7 +11,7 @@ from typing import Any
 
 from badak.core.errors import FileError
 from badak.core.public_api import guard_names as _guard_names
-from badak.data import given
+from badak.data import validation
 from badak.io.atomic import as_path, unreadable
 
 ENDINGS = (".txt", ".text", ".md")  # of the files that are taken from a folder, each also with .gz
@@ -36,7 +36,7 @@ def text_files(paths: Iterable[str | os.PathLike]) -> tuple[list[Path], int]:
     """
     found: list[Path] = []
     left = 0
-    for path in map(as_path, given.several("text_files", paths, "a list of paths", "text_files(['books'])")):
+    for path in map(as_path, validation.several("text_files", paths, "a list of paths", "text_files(['books'])")):
         if not path.is_dir():
             found.append(path)
             continue

@@ -16,7 +16,7 @@ from badak.core.errors import ArgumentError, KindError, warn_once
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
-from badak.data.position import Position
+from badak.data.loader_state import Position
 from badak.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from badak.data.workers import Crew, End, Failure, Recipe
 from badak.tensor.random import or_default

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import FileError, MissingError
-from badak.data import given
+from badak.data import validation
 from badak.io.atomic import as_path
 from badak.io.config import read_json
 from badak.io.errors import line
@@ -52,8 +52,8 @@ class MarianTokens:
 
     def encode_all(self, texts: Iterable[str]) -> list[np.ndarray]:
         """Numbers of the pieces of each sentence; what the table does not know is <unk>."""
-        sentences = given.several("encode_all", texts, "a list of texts", "encode_all(['a text'])")
-        return [self._encode(given.text("encode_all", one).strip()) for one in sentences]
+        sentences = validation.several("encode_all", texts, "a list of texts", "encode_all(['a text'])")
+        return [self._encode(validation.text("encode_all", one).strip()) for one in sentences]
 
     def _encode(self, text: str) -> np.ndarray:
         mark, end, rest = text.partition("<<")
@@ -63,7 +63,7 @@ class MarianTokens:
 
     def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
         """The sentence of these numbers."""
-        numbers = given.numbers("decode", ids)
+        numbers = validation.numbers("decode", ids)
         pieces = [self.tokens.get(i, UNKNOWN) for i in numbers if not (skip_special and i in self.special)]
         return self.target.decode_pieces(pieces).replace(SPACE, " ").strip()
 

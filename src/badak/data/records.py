@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import ArgumentError, FileError
+from badak.data.csv import TEXT_NAMES, Header, Table
 from badak.data.files import read_text
-from badak.data.tables import TEXT_NAMES, Header, Table
 from badak.io.atomic import as_path
 from badak.io.config import parse_json
 from badak.io.errors import shown

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from badak.core.errors import ArgumentError, KindError, MissingError, ShapeError
-from badak.data import given
+from badak.data import validation
 from badak.io.errors import line
 from badak.tensor import Tensor
 from badak.tensor.random import Generator, default_generator, or_default
@@ -149,9 +149,9 @@ class DistributedSampler(Sampler[int]):
                 "DistributedSampler: there is no process group to ask for num_replicas and rank",
                 "init_process_group() first, or DistributedSampler(dataset, num_replicas=2, rank=0)",
             )
-        given.whole("DistributedSampler", "num_replicas", num_replicas)
-        given.whole("DistributedSampler", "seed", seed, least=0)
-        if not 0 <= given.whole("DistributedSampler", "rank", rank, least=0) < num_replicas:
+        validation.whole("DistributedSampler", "num_replicas", num_replicas)
+        validation.whole("DistributedSampler", "seed", seed, least=0)
+        if not 0 <= validation.whole("DistributedSampler", "rank", rank, least=0) < num_replicas:
             raise ArgumentError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         _need_bool(shuffle, "shuffle")
         _need_bool(drop_last, "drop_last")

@@ -11,7 +11,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, FileError, RangeError
 from badak.core.public_api import guard_types as _guard_types
-from badak.data import given
+from badak.data import validation
 from badak.data.files import read_text
 from badak.io.atomic import write_file
 from badak.io.config import parse_json
@@ -29,8 +29,8 @@ class Vocabulary:
 
     def __init__(self, tokens: Iterable[str]):
         name = type(self).__name__
-        found = tuple(tokens if isinstance(tokens, str) else given.several(name, tokens, "tokens", "['a', 'b']"))
-        self.tokens = tuple(given.text(name, token) for token in found)
+        found = tuple(tokens if isinstance(tokens, str) else validation.several(name, tokens, "tokens", "['a', 'b']"))
+        self.tokens = tuple(validation.text(name, token) for token in found)
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         if len(self.ids) < len(self.tokens):
             twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
@@ -95,11 +95,11 @@ class CharVocabulary(Vocabulary):
     @classmethod
     def from_text(cls, text: str) -> "CharVocabulary":
         """The characters of `text`, sorted."""
-        return cls(sorted(set(given.text("from_text", text))))
+        return cls(sorted(set(validation.text("from_text", text))))
 
     def encode(self, text: str) -> np.ndarray:
         """Numbers of the characters, int64 (T,). ArgumentError for a character that the vocabulary lacks."""
-        if not given.text("encode", text):
+        if not validation.text("encode", text):
             return np.empty(0, np.int64)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         distinct, where = np.unique(codes, return_inverse=True)
@@ -113,7 +113,7 @@ class CharVocabulary(Vocabulary):
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of these numbers."""
-        return "".join(self._token(i) for i in given.numbers("decode", ids))
+        return "".join(self._token(i) for i in validation.numbers("decode", ids))
 
 
 class WordVocabulary(Vocabulary):
@@ -132,20 +132,20 @@ class WordVocabulary(Vocabulary):
         """The special tokens, then the words of `texts` in the order in which they first appear."""
         words = dict.fromkeys(
             word
-            for text in given.several("from_texts", texts, "a list of texts", "from_texts(['a text'])")
-            for word in given.text("from_texts", text).split()
+            for text in validation.several("from_texts", texts, "a list of texts", "from_texts(['a text'])")
+            for word in validation.text("from_texts", text).split()
             if word not in SPECIALS
         )
         return cls((*SPECIALS, *words))
 
     def encode(self, text: str) -> np.ndarray:
         """Numbers of the words, int64 (T,); words never seen are <unk>, and special tokens may be written out."""
-        return np.array([self.ids.get(word, self.unk) for word in given.text("encode", text).split()], np.int64)
+        return np.array([self.ids.get(word, self.unk) for word in validation.text("encode", text).split()], np.int64)
 
     def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
         """The words of these numbers, with spaces between; skip_special leaves out <pad>, <sos> and <eos>."""
         hidden = {self.pad, self.sos, self.eos} if skip_special else set()
-        return " ".join(self._token(i) for i in given.numbers("decode", ids) if i not in hidden)
+        return " ".join(self._token(i) for i in validation.numbers("decode", ids) if i not in hidden)
 
     def frame(self, text: str, length: int | None = None) -> np.ndarray:
         """<sos> words <eos>, and <pad> up to `length`, int64. ArgumentError where the text is longer than that."""

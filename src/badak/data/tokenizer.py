@@ -22,7 +22,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, BadakError, FileError, MissingError, RangeError
 from badak.core.public_api import guard_types as _guard_types
-from badak.data import given
+from badak.data import validation
 from badak.data.harmless import expect_harmless
 from badak.io.atomic import as_path, read_small, write_file
 from badak.io.config import read_json
@@ -110,7 +110,7 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
         """The text of these numbers; what is no whole character in it is shown as U+FFFD."""
-        numbers = given.numbers("decode", ids)
+        numbers = validation.numbers("decode", ids)
         wrong = next((i for i in numbers if not 0 <= i < len(self)), None)
         if wrong is not None:
             raise RangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
@@ -244,9 +244,11 @@ class Tokenizer:
         least: how often a pair must stand in the texts to become a token; progress: bars on stderr; small: capital letters are
         read as small ones. The same texts give the same tokens.
         """
-        marks = [given.text("train_bpe", mark) for mark in given.several("train_bpe", special, "marks", "special=['<end>']")]
+        marks = [
+            validation.text("train_bpe", mark) for mark in validation.several("train_bpe", special, "marks", "special=['<end>']")
+        ]
         expect_size("train_bpe", size, 256 + len(marks))
-        given.whole("train_bpe", "least", least)
+        validation.whole("train_bpe", "least", least)
         tokenizers = library()
         made = tokenizers.Tokenizer(tokenizers.models.BPE())
         _byte_level(made)
@@ -274,7 +276,7 @@ class Tokenizer:
         The same texts give the same tokens: what goes on in a word is numbered before the library does so, in an order of its own.
         """
         expect_size("train_wordpiece", size, len(BERT_MARKS) + 1)
-        given.whole("train_wordpiece", "least", least)
+        validation.whole("train_wordpiece", "least", least)
         tokenizers = library()
         made = _wordpieces({mark: number for number, mark in enumerate(BERT_MARKS)}, small)
         words: Counter[str] = Counter()
@@ -318,13 +320,13 @@ def _wordpieces(table: dict[str, int], small: bool) -> Any:
 
 
 def _texts(where: str, texts: Any) -> Iterable[Any]:
-    return given.several(where, texts, "a list of texts", f"{where}(['a text'])")
+    return validation.several(where, texts, "a list of texts", f"{where}(['a text'])")
 
 
 def _whole(text: Any) -> str:
     """The text, which must be one that UTF-8 can hold."""
     try:
-        given.text("encode", text).encode()
+        validation.text("encode", text).encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(
             f"encode: character {error.start} is half of a surrogate pair, no text", "text.encode('utf-8', 'replace').decode()"

@@ -22,7 +22,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, BadakError, FileError, KindError, RangeError
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
-from badak.data import given
+from badak.data import validation
 from badak.data.dataset import Dataset
 from badak.data.files import read_pieces
 from badak.data.tokenizer import FILE, Tokenizer
@@ -42,7 +42,7 @@ HEADER = 128  # bytes before the numbers in a .npy file that grows
 
 def documents(files: Iterable[str | os.PathLike], lines: bool = False) -> Iterator[Iterator[str]]:
     """Each file as one document, in pieces; with `lines` each line that is not empty as one."""
-    for file in given.several("documents", files, "a list of files", "documents(['books/one.txt'])"):
+    for file in validation.several("documents", files, "a list of files", "documents(['books/one.txt'])"):
         if lines:
             yield from (iter((line,)) for line in _lines(file) if line.strip())
         else:
@@ -87,7 +87,7 @@ def write_tokens(
     place = as_path(folder)
     if not isinstance(tokenizer, Tokenizer):
         raise KindError(f"write_tokens: expected a Tokenizer; got {type(tokenizer).__name__}", "Tokenizer.load('tokenizer.json')")
-    end = tokenizer.eos if end is None else given.whole("write_tokens", "end", end, least=0)
+    end = tokenizer.eos if end is None else validation.whole("write_tokens", "end", end, least=0)
     if end is not None and end >= len(tokenizer):
         raise RangeError(f"write_tokens: end={end} is outside of the {len(tokenizer)} tokens", "the number of a mark")
     expect_free(place)
@@ -164,8 +164,8 @@ def _measured(path: Path) -> dict[str, Any]:
 def _documents(texts: Any) -> Iterator[Iterable[str]]:
     """Each document, which must be one in pieces: a text alone would be cut into its characters."""
     example = "[['the first document'], ['the second']], or documents(files)"
-    for pieces in given.several("write_tokens", texts, "documents", example):
-        yield given.several("write_tokens", pieces, "each document as a list of pieces", example)
+    for pieces in validation.several("write_tokens", texts, "documents", example):
+        yield validation.several("write_tokens", pieces, "each document as a list of pieces", example)
 
 
 def _with_last(pieces: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -255,7 +255,7 @@ class TokenFile:
 
     def __getitem__(self, number: int) -> np.ndarray:
         """The tokens of one document."""
-        number = given.place("TokenFile", "document", number, len(self))
+        number = validation.place("TokenFile", "document", number, len(self))
         return self.ids[self.ends[number - 1] if number else 0 : self.ends[number]]
 
     def _broken(self, what: str) -> FileError:
@@ -269,8 +269,8 @@ class TokenWindows(Dataset):
     """
 
     def __init__(self, ids: np.ndarray, context: int):
-        given.array_of_tokens("TokenWindows", ids)
-        given.whole("TokenWindows", "context", context)
+        validation.array_of_tokens("TokenWindows", ids)
+        validation.whole("TokenWindows", "context", context)
         if len(ids) <= context:
             raise ArgumentError(
                 f"TokenWindows: {len(ids)} tokens, a window needs {context + 1}", "a longer text, or a smaller context"
@@ -281,7 +281,7 @@ class TokenWindows(Dataset):
         return len(self.ids) - self.context
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        ids, labels = self.gather([given.place("TokenWindows", "window", index, len(self))])
+        ids, labels = self.gather([validation.place("TokenWindows", "window", index, len(self))])
         return ids[0], labels[0]
 
     def gather(self, starts: list[int]) -> tuple[Tensor, Tensor]:

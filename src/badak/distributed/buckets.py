@@ -15,8 +15,8 @@ import numpy as np
 
 from badak.core.errors import GraphError, KindError
 from badak.core.modes import modes
-from badak.distributed import board
-from badak.distributed.agree import agreement
+from badak.distributed import heartbeat
+from badak.distributed.consistency_check import agreement
 from badak.distributed.futures import Future
 from badak.distributed.grad_bucket import GradBucket, one_tensor
 from badak.distributed.group import ProcessGroup
@@ -242,7 +242,7 @@ class Reducer:
         if not self.expected or not self.began:
             return
         self.share()
-        board.stepped()
+        heartbeat.stepped()
 
     def _finish(self) -> None:
         rows = [self._wait(bucket.work) for bucket in self.buckets]

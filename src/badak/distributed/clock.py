@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from badak.core.i18n import say
-from badak.distributed import board
+from badak.distributed import heartbeat
 
 HALF_AN_HOUR = 1800.0  # seconds that ranks wait for others, as in PyTorch
 _KEEPER = """
@@ -24,7 +24,7 @@ if not select.select([0], [], [], float(sys.argv[2]))[0]:
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
     """End this process, with two lines, where the block takes longer."""
-    if board.is_open() or sys.platform == "win32" or seconds > 1e6:
+    if heartbeat.is_open() or sys.platform == "win32" or seconds > 1e6:
         yield
         return
     cause = say(f"the start of MPI: some ranks did not come to it within {seconds:g} s")

@@ -9,7 +9,7 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.distributed import sums
-from badak.distributed.agree import agreement
+from badak.distributed.consistency_check import agreement
 from badak.distributed.group import NON_MEMBER, ProcessGroup, chosen
 from badak.distributed.sums import ReduceOp
 from badak.distributed.totals import Steps, everybody, flat, own_piece, raw, total

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from badak.core.errors import MissingError, StateError
-from badak.distributed import board
+from badak.distributed import heartbeat
 from badak.distributed.clock import HALF_AN_HOUR, limited
 from badak.distributed.errors import DistBackendError
 from badak.distributed.places import among_many, check_library, place
@@ -94,8 +94,8 @@ class Engine:
         if not isinstance(code, int):  # sys.exit("why")
             sys.stderr.write(f"{code}\n")
             code = 1
-        if board.is_open():
-            board.last_words(error)
+        if heartbeat.is_open():
+            heartbeat.last_words(error)
             os._exit(code)
         self.MPI.COMM_WORLD.Abort(code)
 
@@ -119,12 +119,12 @@ class Engine:
         pause = 1e-4
         try:
             while absent := sorted(set(range(self.words.size)) - {self.words.rank} - self.hear().keys()):
-                board.waits_for(board.END, absent)
+                heartbeat.waits_for(heartbeat.END, absent)
                 time.sleep(pause)
                 pause = min(2 * pause, 0.05)
         except KeyboardInterrupt:  # the others will not come to MPI's end, either
             os._exit(130)
-        board.goes_on()
+        heartbeat.goes_on()
 
     def hear(self) -> dict[int, dict[str, int]]:
         """The ranks whose program has ended, and how many collectives of each group they have finished."""
@@ -151,12 +151,12 @@ class Engine:
 
 def load_mpi(seconds: float = HALF_AN_HOUR) -> None:
     """Load MPI, which waits for all ranks then, so long at most, and let the guard know."""
-    board.open_board()
+    heartbeat.open_board()
     if not is_loaded():
-        board.waits("the start of MPI")
+        heartbeat.waits("the start of MPI")
         with limited(seconds):
             engine()
-    board.live()
+    heartbeat.live()
 
 
 @cache
@@ -172,7 +172,7 @@ def is_loaded() -> bool:
 
 def is_watched() -> bool:
     """Whether the end of this process concerns other ranks, or a guard."""
-    return is_loaded() and (engine().words.size > 1 or board.is_open())
+    return is_loaded() and (engine().words.size > 1 or heartbeat.is_open())
 
 
 def failed(error: BaseException) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from badak.core.errors import ArgumentError, KindError, StateError, warn_once
 from badak.data import sampler
-from badak.distributed.agree import MANY, agreement, meeting
 from badak.distributed.clock import HALF_AN_HOUR
+from badak.distributed.consistency_check import MANY, agreement, meeting
 from badak.distributed.engine import engine, load_mpi
 from badak.distributed.places import Place, place, refuse_one_of_many
 from badak.distributed.shared import Shared, shared_memory

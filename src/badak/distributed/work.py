@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from badak.core.errors import ArgumentError, KindError, StateError
-from badak.distributed import board
+from badak.distributed import heartbeat
 from badak.distributed.engine import engine
 from badak.distributed.errors import DistBackendError
 from badak.distributed.futures import Future
@@ -123,7 +123,7 @@ class Work:
         begin = time.monotonic()
         looked = begin
         rounds, stage = 0, self._stage
-        board.waits(self.what)
+        heartbeat.waits(self.what)
         while True:
             progress()
             if self._done:
@@ -140,10 +140,10 @@ class Work:
             now = time.monotonic()
             if now - looked > LOOK:
                 first = self._first()
-                board.waits_for(self.what, first._awaited(), first._of_any)
+                heartbeat.waits_for(self.what, first._awaited(), first._of_any)
                 self._look(now - begin, seconds)
                 looked = time.monotonic()
-        board.goes_on()
+        heartbeat.goes_on()
 
     def _look(self, waited: float, seconds: float) -> None:
         """Give up where somebody has ended, or the time is over."""

@@ -27,7 +27,7 @@ from badak.distributions.distribution import (
 )
 from badak.distributions.positive import Gamma
 from badak.tensor import Size, Tensor, empty, eye, finfo, lgamma, xlogy, zeros
-from badak.tensor.drawn import binomial, poisson
+from badak.tensor.random_ops import binomial, poisson
 
 
 class Poisson(Distribution):

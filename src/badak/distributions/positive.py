@@ -4,7 +4,7 @@ from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
 from badak.tensor import Size, Tensor, digamma, empty, finfo, lgamma, randn, stack, xlogy
-from badak.tensor.drawn import gamma
+from badak.tensor.random_ops import gamma
 
 
 class Exponential(Distribution):

@@ -15,7 +15,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError
 from badak.core.public_api import guard_types as _guard_types
-from badak.data.given import text
+from badak.data.validation import text
 from badak.generation.filters import SampleConfig
 from badak.generation.folder import Turn, Writer
 from badak.generation.sampling import Reader, stream

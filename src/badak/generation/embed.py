@@ -11,14 +11,14 @@ import numpy as np
 from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
-from badak.data.given import several, whole
 from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import Tokenizer
+from badak.data.validation import several, whole
 from badak.generation.sampling import answering
 from badak.io.config import read_json
 from badak.models.bert import SentenceEncoder
 from badak.models.pretrained import found
-from badak.nn.fingerprint import hash_of
+from badak.nn.weight_hash import hash_of
 
 TOGETHER = 1_024  # texts that are cut into tokens at once
 

@@ -9,10 +9,10 @@ from badak.core import events
 from badak.core.errors import ArgumentError, KindError
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
-from badak.data.given import whole
-from badak.generation.asked import ONE_ROW, Ends, ends_of, expect_prompt, expect_settings
+from badak.data.validation import whole
 from badak.generation.filters import FILTERS, SampleConfig
 from badak.generation.sampling import Reader, answering, drawn, next_logits
+from badak.generation.validation import ONE_ROW, Ends, ends_of, expect_prompt, expect_settings
 from badak.nn import Module
 from badak.ops.attention import Attention
 from badak.tensor import Generator, Tensor, cat

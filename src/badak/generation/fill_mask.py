@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from badak.core.errors import ArgumentError, KindError
-from badak.data.given import several, whole
-from badak.generation.asked import expect_model
+from badak.data.validation import several, whole
 from badak.generation.filters import forbid
 from badak.generation.sampling import answering
+from badak.generation.validation import expect_model
 from badak.nn import Module
 from badak.tensor import Tensor
 

@@ -11,7 +11,8 @@ from badak.autograd import no_grad
 from badak.compiler.compiled import Compiled
 from badak.core.errors import ArgumentError
 from badak.data.padding import pad
-from badak.generation.asked import (
+from badak.generation.filters import SampleConfig, filter_logits, forbid
+from badak.generation.validation import (
     Ends,
     ends_of,
     expect_answers,
@@ -21,7 +22,6 @@ from badak.generation.asked import (
     expect_some_left,
     prompts_of,
 )
-from badak.generation.filters import SampleConfig, filter_logits, forbid
 from badak.models.gpt import expect_starts
 from badak.nn import KeyValueCache, Module
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, stack, tensor, where

@@ -8,15 +8,15 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, BadakWarning
 from badak.core.public_api import guard_names as _guard_names
-from badak.data.given import several, text
-from badak.data.pieces import PieceVocabulary
+from badak.data.subwords import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
-from badak.generation.asked import Ends, ends_of
+from badak.data.validation import several, text
 from badak.generation.explain import loop_in
 from badak.generation.fill_mask import fill_mask
 from badak.generation.filters import SampleConfig
 from badak.generation.sampling import generate, stream
+from badak.generation.validation import Ends, ends_of
 from badak.nn import Module
 from badak.tensor import from_numpy
 

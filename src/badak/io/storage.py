@@ -8,7 +8,7 @@ import numpy as np
 from badak.core.errors import BadakError
 from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
-from badak.tensor.nowhere import like
+from badak.tensor.meta_storage import like
 
 # The class that PyTorch names for a storage of each dtype.
 CLASSES = {

@@ -14,7 +14,7 @@ from badak.nn.parameter import Parameter
 from badak.nn.utils.packing import PackedSequence, lengths_of, packed_rows, unpacked
 from badak.ops import recurrent as ops
 from badak.tensor import Tensor, apply, empty, zeros
-from badak.tensor.join import cat, stack
+from badak.tensor.concat import cat, stack
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 

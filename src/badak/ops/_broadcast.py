@@ -10,7 +10,7 @@ from badak import kernels
 from badak.core.errors import ShapeError
 from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE, half
-from badak.kernels.order import laid
+from badak.kernels.memory_format import laid
 from badak.kernels.reference._arrays import by_rows as by_rows
 from badak.kernels.reference._arrays import elementwise as elementwise
 from badak.kernels.reference._arrays import (
@@ -21,7 +21,7 @@ _NUMBERS = {float, int, bool, complex}
 
 
 def each(ufunc, a, b):
-    """ufunc(a, b), of which one may be a number, in memory as `kernels/order.py` says.
+    """ufunc(a, b), of which one may be a number, in memory as `kernels/memory_format.py` says.
 
     By kernels where it is large, or is recorded, as only they are replayed without Python.
     """

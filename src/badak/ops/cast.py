@@ -2,7 +2,7 @@
 
 from badak import kernels
 from badak.kernels.half import BFLOAT16, converted
-from badak.kernels.order import channels_innermost, copied
+from badak.kernels.memory_format import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
 from badak.ops.op import Op
 

@@ -7,7 +7,7 @@ single input is a row or a column, or, if the output lacks it too, is summed bef
 import numpy as np
 
 from badak import kernels
-from badak.kernels.order import row_major
+from badak.kernels.memory_format import row_major
 from badak.ops._broadcast import elementwise
 from badak.ops.op import Op
 

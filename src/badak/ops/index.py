@@ -6,7 +6,7 @@
 import numpy as np
 
 from badak import kernels
-from badak.kernels.order import copied, laid, row_major
+from badak.kernels.memory_format import copied, laid, row_major
 from badak.ops._broadcast import by_rows, quiet, summing, unbroadcast
 from badak.ops.op import Op
 

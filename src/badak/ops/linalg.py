@@ -9,7 +9,7 @@ Townsend 2016, "Differentiating the singular value decomposition".
 import numpy as np
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError
-from badak.kernels.order import row_major
+from badak.kernels.memory_format import row_major
 from badak.ops._complex import conj
 from badak.ops.op import Op
 

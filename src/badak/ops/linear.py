@@ -2,7 +2,7 @@
 
 from badak import kernels
 from badak.core.errors import ShapeError
-from badak.kernels.order import turn
+from badak.kernels.memory_format import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
 from badak.ops.op import Op

@@ -1,6 +1,6 @@
 """A look at gradients on their way back."""
 
-from badak.kernels.order import copied
+from badak.kernels.memory_format import copied
 from badak.ops.op import Op
 
 

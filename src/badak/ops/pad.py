@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.order import joined
+from badak.kernels.memory_format import joined
 from badak.ops.op import Op
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.modes import anywhere, modes
-from badak.kernels.order import laid, row_major
+from badak.kernels.memory_format import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops.op import Op
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from badak import kernels
-from badak.kernels.order import empty, turn
+from badak.kernels.memory_format import empty, turn
 from badak.ops._broadcast import summing, unbroadcast
 from badak.ops.op import Op
 

@@ -1,7 +1,7 @@
 """Softmax and its logarithm along any axis."""
 
 from badak import kernels
-from badak.kernels.order import row_major
+from badak.kernels.memory_format import row_major
 from badak.ops._check import axis_of, not_floating
 from badak.ops.op import Op
 

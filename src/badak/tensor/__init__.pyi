@@ -178,8 +178,8 @@ from badak.tensor.dtypes import uint16 as uint16
 from badak.tensor.dtypes import uint32 as uint32
 from badak.tensor.dtypes import uint64 as uint64
 from badak.tensor.dtypes import uint8 as uint8
-from badak.tensor.drawn import binomial as binomial
-from badak.tensor.drawn import poisson as poisson
+from badak.tensor.random_ops import binomial as binomial
+from badak.tensor.random_ops import poisson as poisson
 from badak.tensor.elementwise import abs as abs
 from badak.tensor.elementwise import absolute as absolute
 from badak.tensor.elementwise import acos as acos
@@ -258,15 +258,15 @@ from badak.tensor.index import take as take
 from badak.tensor.index import take_along_dim as take_along_dim
 from badak.tensor.inplace_ops import fill_ as fill_
 from badak.tensor.inplace_ops import zero_ as zero_
-from badak.tensor.join import cat as cat
-from badak.tensor.join import column_stack as column_stack
-from badak.tensor.join import concat as concat
-from badak.tensor.join import concatenate as concatenate
-from badak.tensor.join import dstack as dstack
-from badak.tensor.join import hstack as hstack
-from badak.tensor.join import row_stack as row_stack
-from badak.tensor.join import stack as stack
-from badak.tensor.join import vstack as vstack
+from badak.tensor.concat import cat as cat
+from badak.tensor.concat import column_stack as column_stack
+from badak.tensor.concat import concat as concat
+from badak.tensor.concat import concatenate as concatenate
+from badak.tensor.concat import dstack as dstack
+from badak.tensor.concat import hstack as hstack
+from badak.tensor.concat import row_stack as row_stack
+from badak.tensor.concat import stack as stack
+from badak.tensor.concat import vstack as vstack
 from badak.tensor.layouts import channels_last as channels_last
 from badak.tensor.layouts import channels_last_3d as channels_last_3d
 from badak.tensor.layouts import contiguous_format as contiguous_format
@@ -494,11 +494,11 @@ def is_signed(self) -> _bool:
     """Whether the dtype has negative numbers."""
 def numel(self) -> _int:
     """How many values there are."""
-from badak.tensor.triangles import diag as diag
-from badak.tensor.triangles import diag_embed as diag_embed
-from badak.tensor.triangles import diagflat as diagflat
-from badak.tensor.triangles import tril as tril
-from badak.tensor.triangles import triu as triu
+from badak.tensor.triangular import diag as diag
+from badak.tensor.triangular import diag_embed as diag_embed
+from badak.tensor.triangular import diagflat as diagflat
+from badak.tensor.triangular import tril as tril
+from badak.tensor.triangular import triu as triu
 def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
 def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:

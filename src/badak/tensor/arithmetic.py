@@ -3,7 +3,8 @@
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, KindError, MissingError
 from badak.ops import arithmetic as ops
-from badak.ops import blend, power
+from badak.ops import lerp as blend
+from badak.ops import power
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast

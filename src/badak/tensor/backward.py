@@ -61,7 +61,7 @@ def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None
                 ) from None
             raise
     recorded = [(edge, _tensor(dy, array, y)) for (edge, array), y, dy in zip(roots, outputs, gradients)]
-    higher = importlib.import_module("badak.tensor.higher")  # which few programs need
+    higher = importlib.import_module("badak.tensor.double_backward")  # which few programs need
     return higher.backpropagate(recorded, retain_graph is None or bool(retain_graph), targets)
 
 
@@ -74,7 +74,7 @@ def root(y, dy):
     """(edge, gradient array) to start a walk from."""
     edge = y._edge()
     if edge is None:
-        raise importlib.import_module("badak.tensor.ungraphed").complaint(y)  # which reads the program
+        raise importlib.import_module("badak.tensor.missing_grad").complaint(y)  # which reads the program
     if dy is None:
         if y._array.size != 1:
             raise GraphError(

@@ -5,15 +5,15 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, KindError, ShapeError
 from badak.ops._check import axis_of
+from badak.tensor.concat import cat
 from badak.tensor.create import zeros
 from badak.tensor.elementwise import clip, where
-from badak.tensor.join import cat
 from badak.tensor.linalg.norms import vector_norm
 from badak.tensor.promote import floating, into, promote_types, result_type
 from badak.tensor.rearrange import flip
 from badak.tensor.shape import tensor_split, transpose
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, KindError, MissingError
-from badak.kernels.order import laid
+from badak.kernels.memory_format import laid
 from badak.ops._broadcast import elementwise, stretched
 from badak.tensor.arithmetic import tensors
 from badak.tensor.data import as_array

@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable
 
 from badak.core.errors import KindError, package
-from badak.kernels.order import channels_last
+from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes
 from badak.tensor.apply import apply

@@ -6,12 +6,12 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
-from badak.kernels.order import channels_innermost, laid
+from badak.kernels.memory_format import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import CPU, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import order_asked
-from badak.tensor.nowhere import description, unfilled
+from badak.tensor.meta_storage import description, unfilled
 from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------------- from data

@@ -14,7 +14,7 @@ from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def float_function(name: str, op) -> Callable[..., Tensor]:

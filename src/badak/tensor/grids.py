@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError
-from badak.tensor.join import stack
+from badak.tensor.concat import stack
 from badak.tensor.tensor import Tensor
 
 

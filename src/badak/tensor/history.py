@@ -11,10 +11,10 @@ from badak.autograd.node import Leaf, Version
 from badak.core import events
 from badak.core.errors import DTypeError, GraphError, KindError, ShapeError
 from badak.core.modes import anywhere, modes
-from badak.tensor.about import About
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
 from badak.tensor.grad_fn import GradFn, grad_fn
+from badak.tensor.properties import About
 
 if TYPE_CHECKING:
     from badak.tensor.tensor import Tensor

@@ -10,10 +10,10 @@ from badak.core import events
 from badak.core.errors import GraphError, ShapeError
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import converted
+from badak.ops.copy_slices import Replaced, WriteView
 from badak.ops.op import Saved
-from badak.ops.write import Replaced, WriteView
 from badak.tensor.apply import apply, record
-from badak.tensor.nowhere import unfilled
+from badak.tensor.meta_storage import unfilled
 from badak.tensor.tensor import Tensor
 
 

@@ -16,7 +16,7 @@ from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
-from badak.tensor.nowhere import unfilled
+from badak.tensor.meta_storage import unfilled
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
 

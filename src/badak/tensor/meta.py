@@ -19,7 +19,7 @@ from badak.core.modes import modes
 from badak.core.public_api.explain import without_data
 from badak.tensor import create, dtypes
 from badak.tensor.dtypes import device as Device
-from badak.tensor.nowhere import like, unfilled
+from badak.tensor.meta_storage import like, unfilled
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.tensor.tensor import Tensor
 

@@ -3,10 +3,10 @@
 from types import FunctionType
 
 from badak.core.public_api import guarded, guarded_operator, public
-from badak.tensor.about import About
 from badak.tensor.history import History
 from badak.tensor.inplace_ops import swap_shape, twin
 from badak.tensor.operators import OPERATORS
+from badak.tensor.properties import About
 from badak.tensor.tensor import Tensor
 from badak.tensor.values import Values
 

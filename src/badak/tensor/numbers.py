@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import DTypeError
-from badak.kernels.order import laid
+from badak.kernels.memory_format import laid
 from badak.ops import special as ops
 from badak.ops._broadcast import stretched
 from badak.tensor import returns

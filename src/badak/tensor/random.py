@@ -16,7 +16,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
 from badak.core.modes import modes
-from badak.ops.write import Replaced
+from badak.ops.copy_slices import Replaced
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.generator import (
@@ -30,7 +30,7 @@ from badak.tensor.generator import (
     set_rng_state,
 )
 from badak.tensor.inplace import read_only, refuse_leaf, write_
-from badak.tensor.nowhere import unfilled
+from badak.tensor.meta_storage import unfilled
 from badak.tensor.tensor import Tensor
 
 

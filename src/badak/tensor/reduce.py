@@ -12,7 +12,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError
-from badak.kernels.order import row_major
+from badak.kernels.memory_format import row_major
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of, keepdim_error
@@ -22,13 +22,13 @@ from badak.tensor.apply import apply
 from badak.tensor.arithmetic import add, sub
 from badak.tensor.compare import logical_xor
 from badak.tensor.complex import imag, real
+from badak.tensor.concat import cat
 from badak.tensor.convert import cast
 from badak.tensor.elementwise import maximum, minimum, sqrt
-from badak.tensor.join import cat
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def axes_of(dim, ndim: int):

@@ -12,7 +12,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError
-from badak.kernels.order import turn
+from badak.kernels.memory_format import turn
 from badak.ops import index as index_ops
 from badak.ops._check import axis_of, keepdim_error
 from badak.tensor import returns
@@ -23,7 +23,7 @@ from badak.tensor.index import gather
 from badak.tensor.promote import into, operand
 from badak.tensor.reduce import _not_empty, along
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 @events.pure

@@ -17,7 +17,7 @@ from badak.core.errors import GraphError
 from badak.core.public_api import absent_attribute
 from badak.tensor import dtypes
 from badak.tensor.attributes import Attributes, held_by
-from badak.tensor.nowhere import description
+from badak.tensor.meta_storage import description
 from badak.tensor.values import Values
 
 _new = object.__new__

@@ -7,8 +7,8 @@ from badak.io.checkpoint import read_step
 from badak.nn import Module
 from badak.optim import Optimizer
 from badak.tensor import Tensor
-from badak.training.learner import Learner
-from badak.training.session import resume
+from badak.training.build import resume
+from badak.training.train_state import Learner
 
 KINDS = {  # what the model of each experiment is
     "gpt": "causal",

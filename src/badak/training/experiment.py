@@ -12,9 +12,9 @@ from badak.nn import Module
 from badak.nn import functional as F
 from badak.tensor import Tensor
 from badak.training.confusion import Confusion
+from badak.training.presets import Setup
 from badak.training.ranks import Ranks
 from badak.training.score import Score
-from badak.training.setups import Setup
 
 IGNORED = -100  # the label of a position that has none
 Measured = tuple[Tensor, Tensor | None, Tensor]  # mean loss, how many are right, of how many

@@ -19,10 +19,10 @@ from badak.models.hints import MARKS, OWN, Hints
 from badak.models.pretrained import architecture_of
 from badak.models.seq2seq import Seq2Seq
 from badak.tensor.dtypes import bfloat16, float16, float32
-from badak.training.about import describe
+from badak.training.build import Trained, open_model
+from badak.training.describe import describe
 from badak.training.metrics import row_line
 from badak.training.run import Run
-from badak.training.session import Trained, open_model
 
 DTYPES = {"float32": float32, "float16": float16, "bfloat16": bfloat16}
 

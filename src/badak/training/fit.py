@@ -16,15 +16,15 @@ from badak.optim import Optimizer
 from badak.tensor import Tensor, from_numpy, full
 from badak.tensor.dtypes import int32, int64
 from badak.training.batches import Batches, length_of, memory_of
+from badak.training.build import lengthen, quiet
 from badak.training.callbacks import Callback, Progress, listening
 from badak.training.config import TrainConfig
 from badak.training.experiment import IGNORED, Experiment, Measured, score_of
 from badak.training.loop import INTERRUPTED, Outcome, train
 from badak.training.metrics import Row, row_line
+from badak.training.presets import OwnData, OwnModel, OwnSetup
 from badak.training.run import CHANGING, CONFIG, Run
 from badak.training.score import Score
-from badak.training.session import lengthen, quiet
-from badak.training.setups import OwnData, OwnModel, OwnSetup
 
 ELSEWHERE = {  # settings of the commands that somebody else decides here
     "batch_size": "the loader says how large a batch is",

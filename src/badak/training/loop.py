@@ -22,11 +22,11 @@ from badak.training.best import Best
 from badak.training.callbacks import Ending, Progress, listening
 from badak.training.config import TrainConfig
 from badak.training.experiment import Experiment
-from badak.training.learner import Learner, computing
 from badak.training.metrics import Row
 from badak.training.run import Run
 from badak.training.score import Score
 from badak.training.stopwatch import Stopwatch
+from badak.training.train_state import Learner, computing
 
 INTERRUPTED = "interrupted"
 

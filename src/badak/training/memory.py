@@ -8,7 +8,7 @@ from badak.core.errors import ArgumentError
 from badak.models.classifier import ClassifierConfig
 from badak.models.llama import LlamaConfig
 from badak.models.seq2seq import Seq2SeqConfig
-from badak.training.setups import GPTSetup, Setup, TextSetup
+from badak.training.presets import GPTSetup, Setup, TextSetup
 
 COPIES = 4  # weights, gradients, and Adam's two moments
 OBJECTS = 20_000  # bytes of Python objects that a layer has, at least

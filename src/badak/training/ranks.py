@@ -17,7 +17,7 @@ import numpy as np
 from badak import distributed
 from badak.core.errors import ArgumentError
 from badak.data import DataLoader
-from badak.distributed import board
+from badak.distributed import heartbeat
 from badak.distributed.buckets import Bucket, cut
 from badak.distributed.collectives import begin
 from badak.distributed.group import chosen
@@ -139,7 +139,7 @@ class Sum:
                 begin(self.ranks.group, line, _into(found, total(self.ranks.group, row, ReduceOp.SUM)), async_op=False)
                 row = found[0]
             bucket.take(row)
-        board.stepped()
+        heartbeat.stepped()
 
 
 def _into(found: list, steps):

@@ -34,7 +34,7 @@ from badak.nn import Module
 from badak.nn.lora import load_lora, lora_state_dict
 from badak.training.curves import draw_curves
 from badak.training.metrics import Row, cut, measure, read_rows, write_row
-from badak.training.setups import FOLDERS, SETUPS, Setup
+from badak.training.presets import FOLDERS, SETUPS, Setup
 from badak.training.vocabulary import read as read_vocabulary
 from badak.training.vocabulary import write as write_vocabulary
 

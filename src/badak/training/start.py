@@ -9,10 +9,10 @@ from badak.models.bert import BERTConfig, BERTEncoder, SentenceEncoder, TextClas
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
 from badak.models.pretrained import config_of, found, from_pretrained, read_tensors
-from badak.nn.fingerprint import hash_of
 from badak.nn.lora import add_lora
+from badak.nn.weight_hash import hash_of
 from badak.tensor import Tensor
-from badak.training.setups import GPTSetup, TextSetup
+from badak.training.presets import GPTSetup, TextSetup
 
 WRITERS = "a folder of GPT-2, Llama, Qwen or Mistral"
 READERS = "a folder of BERT, of a text classifier on it, or of sentence-transformers, such as MiniLM"

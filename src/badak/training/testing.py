@@ -9,15 +9,15 @@ from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, FileError, StateError
 from badak.data.tokenizer import Tokenizer
 from badak.generation.translate import bleu, translate
-from badak.training.about import weights_of
+from badak.training.build import TASKS, build, quiet
 from badak.training.confusion import Confusion
+from badak.training.describe import weights_of
 from badak.training.experiment import Experiment
-from badak.training.learner import computing
+from badak.training.presets import Setup, change
 from badak.training.ranks import Ranks
 from badak.training.run import Run
-from badak.training.session import TASKS, build, quiet
-from badak.training.setups import Setup, change
-from badak.training.translating import Translating, too_long
+from badak.training.train_state import computing
+from badak.training.translation import Translating, too_long
 
 COUNTED = {"gpt": "tokens", "bert": "hidden words", "text": "texts", "classify": "pictures", "translate": "tokens"}
 

@@ -18,8 +18,8 @@ from badak.inspect.introspection.trace import all_ops, fast_places, kernels_of
 from badak.kernels import reference
 from badak.nn import functional as F
 from badak.ops.cast import Cast
+from badak.ops.copy_slices import Replaced
 from badak.ops.shape import Expand
-from badak.ops.write import Replaced
 from tests.samples import rows
 from tests.wrong_input import calls
 

@@ -20,7 +20,7 @@ from badak.cli import main
 from badak.data.tokenizer import Tokenizer
 from badak.inspect.visualize.sources import look_at_run
 from badak.models import GPT
-from badak.training.session import open_model
+from badak.training.build import open_model
 from tests.cli.test_hub import marian
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from badak.generation.embed import TextEncoder
 from badak.generation.folder import open_folder
 from badak.generation.text import write_on
 from badak.io.sealed import seal, unseal
-from badak.training.opening import open_reader
+from badak.training.load import open_reader
 from tests.io.mutations.changes import as_json, damaged, edited
 
 TEMPLATE = (

@@ -21,12 +21,12 @@ from badak.io import sealed
 from badak.io.checkpoint import INDEX, MODEL, OPTIMIZER, Checkpoint
 from badak.models.classifier import build_classifier
 from badak.tensor.random import get_rng_state
-from badak.training.about import describe
-from badak.training.learner import Learner
+from badak.training.build import open_model, resume, start
+from badak.training.describe import describe
 from badak.training.loop import train, update
+from badak.training.presets import PRESETS, change
 from badak.training.run import CONFIG, METRICS, Run, settings_hash
-from badak.training.session import open_model, resume, start
-from badak.training.setups import PRESETS, change
+from badak.training.train_state import Learner
 from tests.io.mutations.changes import as_json, damaged, edited
 
 FILES = (CONFIG, INDEX, MODEL, OPTIMIZER, METRICS)

@@ -94,7 +94,7 @@ TABLE = {
             "uint64 uint8"
         ),
     ),
-    "tensor.drawn": Names(functions="binomial poisson"),
+    "tensor.random_ops": Names(functions="binomial poisson"),
     "tensor.elementwise": Names(
         both=(
             "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2=atan2 arctanh asin asinh atan "
@@ -127,7 +127,7 @@ TABLE = {
         both="fill_ zero_",
         methods="add_ sub_ addcmul_ addcdiv_ fill_diagonal_ copy_ index_copy_ resize_",
     ),
-    "tensor.join": Names(
+    "tensor.concat": Names(
         functions="cat column_stack concat concatenate dstack hstack row_stack stack vstack",
     ),
     "tensor.layouts": Names(
@@ -221,7 +221,7 @@ TABLE = {
     "tensor.tensor.Tensor": Names(
         functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel"),
     ),
-    "tensor.triangles": Names(
+    "tensor.triangular": Names(
         both="diag diag_embed diagflat tril triu",
         in_place="tril_ triu_",
     ),
@@ -237,7 +237,7 @@ TABLE = {
     "io": Names(
         functions="load save",
     ),
-    "nn.answering": Names(functions="quantize"),
+    "nn.quantization": Names(functions="quantize"),
     "nn.mask": Names(functions="Mask"),
     "nn.functional": Names(
         functions=(

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from badak.core.errors import MissingError
+from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
 from badak.distributed.launch.listener import Listener
 from badak.distributed.launch.local import Local
 from badak.distributed.launch.starter import address, read_hosts, starter
-from badak.distributed.launch.verdict import START, Failure, Rank, Verdict
 
 GUARD = str(Path(__file__).with_name("guard.py"))
 GRACE = 30.0  # seconds that ranks have to end after Ctrl-C

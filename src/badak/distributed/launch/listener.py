@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from badak.distributed.launch.verdict import Rank
+from badak.distributed.launch.exit_status import Rank
 
 PATIENCE = 10.0  # seconds that a caller has for the token
 STRANGERS = 64  # callers that are waited for at once: of more, the first one is sent away

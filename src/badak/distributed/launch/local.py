@@ -12,7 +12,7 @@ import threading
 import time
 from contextlib import suppress
 
-from badak.distributed.launch.verdict import Failure
+from badak.distributed.launch.exit_status import Failure
 
 PATIENCE = 5.0  # seconds that guards have to end after they were told
 OTHERS = ("PMI_", "PMI2_", "PMIX_", "HYDI_", "HYDRA_", "OMPI_COMM_WORLD_")  # what a starter around this one has said

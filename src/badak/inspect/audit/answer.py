@@ -7,8 +7,8 @@ import numpy as np
 
 from badak.core.events import Observer
 from badak.inspect.audit.compare import Places, same
-from badak.inspect.audit.descend import Clean, match
 from badak.inspect.audit.graph import Graph, Ran
+from badak.inspect.audit.localize import Clean, match
 from badak.inspect.audit.padding import triangular
 from badak.inspect.audit.watch import Watch, tensors_in
 from badak.ops.arithmetic import Add, Mul, Sub

@@ -5,8 +5,8 @@ from typing import Any
 
 from badak.core.errors import ArgumentError, KindError
 from badak.inspect.audit.batch import Batch
-from badak.inspect.audit.keep import as_it_was
 from badak.inspect.audit.kind import KINDS
+from badak.inspect.audit.preserve_state import as_it_was
 from badak.inspect.audit.probes import PROBES
 from badak.inspect.audit.report import Audit, Finding
 from badak.inspect.audit.subject import Subject, Unasked

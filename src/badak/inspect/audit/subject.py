@@ -12,11 +12,11 @@ from badak.core.errors import ArgumentError, BadakError
 from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import Places, change
-from badak.inspect.audit.descend import Clean, begins
 from badak.inspect.audit.graph import Graph, Ran, mixers
-from badak.inspect.audit.keep import random_states, speaking
 from badak.inspect.audit.kind import Kind, Shown, kind_of, part_of, texts_of
+from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
+from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from badak.core.public_api.table import reach
 
 if TYPE_CHECKING:
-    from badak.inspect.doctor.visit import Visit
+    from badak.inspect.doctor.session import Visit
 
 
 def doctor(steps: int = 20, *, file: TextIO | None = None, quiet: bool = False) -> "Visit":
@@ -25,5 +25,5 @@ def doctor(steps: int = 20, *, file: TextIO | None = None, quiet: bool = False) 
 
     Raises ArgumentError for steps below 1. PyTorch has no such function.
     """
-    found: Any = reach("badak.inspect.doctor.visit")
+    found: Any = reach("badak.inspect.doctor.session")
     return found.Visit(steps, file, quiet)

@@ -14,11 +14,11 @@ import numpy as np
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, BadakError
 from badak.core.i18n import say
-from badak.inspect.doctor.checkup import Checkup, Finding
+from badak.inspect.doctor.collectors import square
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import Names, living
 from badak.inspect.doctor.recorder import Recorder, Whole
-from badak.inspect.doctor.senses import square
+from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.tape import Tape
 from badak.inspect.doctor.watch import name_of
 from badak.nn import Module

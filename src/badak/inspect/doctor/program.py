@@ -7,11 +7,11 @@ from pathlib import Path
 
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError
-from badak.inspect.doctor.checkup import Checkup
+from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Step
-from badak.inspect.doctor.lookout import Lookout
+from badak.inspect.doctor.report import Checkup
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.visit import Visit
+from badak.inspect.doctor.session import Visit
 from badak.inspect.doctor.watch import name_of
 
 PATIENCE = 5.0  # seconds in which a first test is waited for after the steps

@@ -17,7 +17,7 @@ from badak.core import events
 from badak.core.errors import BadakError
 from badak.core.events import Effect, Observer
 from badak.core.modes import modes
-from badak.inspect.doctor import senses
+from badak.inspect.doctor import collectors
 from badak.inspect.doctor.doors import DOORS, seeds_told
 from badak.inspect.doctor.facts import Back, Call, Cut, Size, Step
 from badak.inspect.doctor.names import line
@@ -45,7 +45,7 @@ class Watch(Observer):
         self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
         self.reached: dict[int, Any] = {}  # parameters that got a gradient
         self.broken: tuple[str, str, str, int] | None = None  # (operation, place, what, step) that first made NaN or Inf
-        self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see senses.blind
+        self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see collectors.blind
         self.broken_step = 0  # where a loss or a gradient was not finite first
         self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
         self.turned_early: WeakKeyDictionary[Module, str] = WeakKeyDictionary()  # before the first call: the last place
@@ -120,14 +120,14 @@ class Watch(Observer):
         if known is None:
             if being_made(sys._getframe(2)):
                 return
-            known = self._outer[id(module)] = any(True for _ in module.parameters()), senses.is_random(module)
+            known = self._outer[id(module)] = any(True for _ in module.parameters()), collectors.is_random(module)
         if not known[0]:
             return
         self.called[id(module)] = module
         self._fed_by(module, args)
         content, whole = (), 0
         if modes.grad:
-            content = senses.content(args, kwargs, self._held)
+            content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
             self.rows.train(args, kwargs)
         elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(3))) is not None:
@@ -154,8 +154,8 @@ class Watch(Observer):
         try:
             sense, may_break = self._senses[op]
         except KeyError:
-            may_break = not op.view and op.name not in senses.CALM
-            sense, may_break = self._senses[op] = senses.SENSES.get(op.name), may_break
+            may_break = not op.view and op.name not in collectors.CALM
+            sense, may_break = self._senses[op] = collectors.SENSES.get(op.name), may_break
         if node is not None:
             if self.looks_closely and not op.view:
                 node.line = line(3)
@@ -169,12 +169,12 @@ class Watch(Observer):
             sense(self, op, saved, inputs, arrays, attributes, outputs)
         if (may_break or op is Linear) and self.broken is None:
             for y in outputs:
-                if not senses.finite(y._array):
+                if not collectors.finite(y._array):
                     self._look_at(op, inputs, arrays, attributes, y._array)
 
     def _added(self, node, op, inputs, outputs) -> None:
         """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
-        senses.constant(self, op, None, inputs, None, None, outputs)
+        collectors.constant(self, op, None, inputs, None, None, outputs)
         made = [edge[0].order for edge in node.edges if edge is not None and isinstance(edge[0], Node)]
         old = [order for order in made if order < self._first]
         if old:
@@ -184,11 +184,11 @@ class Watch(Observer):
 
     def _look_at(self, op, inputs, arrays, attributes, made) -> None:
         """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
-        kind = senses.broken_from(arrays, attributes, made)
+        kind = collectors.broken_from(arrays, attributes, made)
         if kind:
             place = line(4)
             self.broken = op.name, place, kind, self.open.number
-            self.blind = senses.blind(inputs, arrays) if kind == "NaN" else None
+            self.blind = collectors.blind(inputs, arrays) if kind == "NaN" else None
 
     def _not_recorded(self, op, inputs) -> None:
         """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
@@ -225,8 +225,8 @@ class Watch(Observer):
             return
         if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
             for dx in dxs:
-                if dx is not None and not senses.finite(dx):
-                    kind = senses.broken_from(dys, {}, dx)
+                if dx is not None and not collectors.finite(dx):
+                    kind = collectors.broken_from(dys, {}, dx)
                     if kind:
                         self.broken = f"the backward of {node.name}", node.line, kind, self.open.number
         _, loss = self._losses.pop(id(node), (None, None))
@@ -247,7 +247,7 @@ class Watch(Observer):
         else:
             self._waiting[key] = leaf
         leaf._take_gradient(dy, owned)
-        if self.looks_closely and not self.broken_step and not senses.finite(dy):
+        if self.looks_closely and not self.broken_step and not collectors.finite(dy):
             self.broken_step = self.open.number
 
     # the step
@@ -277,13 +277,13 @@ class Watch(Observer):
                 continue
             step.gradients += 1
             if used.get(key):
-                left, squares = left + 1, squares + senses.square(grad._array)
+                left, squares = left + 1, squares + collectors.square(grad._array)
             used[key] = True
             if key in before:
                 old = before[key]
-                old_size = senses.square(old) ** 0.5
-                moved = senses.square(np.subtract(p._array, old, out=old)) ** 0.5
-                step.sizes[key] = Size(senses.square(grad._array) ** 0.5, old_size, moved)
+                old_size = collectors.square(old) ** 0.5
+                moved = collectors.square(np.subtract(p._array, old, out=old)) ** 0.5
+                step.sizes[key] = Size(collectors.square(grad._array) ** 0.5, old_size, moved)
         if step.backs:
             step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5

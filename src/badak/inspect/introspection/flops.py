@@ -13,8 +13,8 @@ from badak.ops.einsum import Contract
 from badak.ops.linear import AddMM, Linear
 from badak.ops.matmul import MatMul
 from badak.ops.mixed import MixedAddMM
-from badak.ops.narrow import LinearBFloat16, LinearInt8
 from badak.ops.op import Op
+from badak.ops.quantized import LinearBFloat16, LinearInt8
 from badak.ops.recurrent import GRU, LSTM, RNN
 
 # (FLOPs of the forward, those of the backward for each input that wants a gradient)

@@ -8,9 +8,9 @@ from pathlib import Path
 from badak.core.errors import FileError
 from badak.inspect.profiling.profile import Enough, Profile
 from badak.io.atomic import unreadable
-from badak.training.learner import Learner
+from badak.training.build import resume
 from badak.training.loop import update
-from badak.training.session import resume
+from badak.training.train_state import Learner
 
 
 def profile_of(target: str, arguments: list[str], steps: int, skip: int, log: Callable[[str], None]) -> Profile:

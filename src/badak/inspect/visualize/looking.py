@@ -8,10 +8,10 @@ import numpy as np
 from badak.autograd import enable_grad
 from badak.compiler import Compiled
 from badak.core.errors import ArgumentError, BadakError, KindError, RangeError, ShapeError
-from badak.data.given import whole
+from badak.data.validation import whole
 from badak.inspect.audit.batch import Batch, Leaf
-from badak.inspect.audit.keep import Kept, as_it_was
 from badak.inspect.audit.kind import KINDS
+from badak.inspect.audit.preserve_state import Kept, as_it_was
 from badak.inspect.visualize.answer import Answer, answer_of, chances
 from badak.inspect.visualize.attention import Attended, attentions_of
 from badak.inspect.visualize.layers import Layers

@@ -29,9 +29,9 @@ from badak.models.pretrained import CONFIG, from_pretrained, model_type_of
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
 from badak.tensor import Tensor, from_numpy
+from badak.training.build import open_model, open_vocabulary
 from badak.training.example import KINDS, example
 from badak.training.run import Run
-from badak.training.session import open_model, open_vocabulary
 
 IGNORED = -100
 HUGGING_FACE = "a folder of GPT-2, Llama, Qwen, Mistral, BERT or Marian"

@@ -11,7 +11,7 @@ from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.graph import Ran as Ran
 from badak.inspect.audit.graph import readers as readers
 from badak.inspect.audit.graph import through as through
-from badak.inspect.audit.keep import Kept
+from badak.inspect.audit.preserve_state import Kept
 from badak.inspect.visualize.numbers import squares
 from badak.nn import Module
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from badak.kernels.half import BFLOAT16
-from badak.kernels.numba.compiler.compile import kernel
-from badak.kernels.order import turn
+from badak.kernels.memory_format import turn
+from badak.kernels.numba.codegen.compile import kernel
 
 BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
 PARTS = 32  # most partial sums of a sum over rows

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from badak.kernels.memory_format import empty, turn
 from badak.kernels.numba._blocks import BLOCK
-from badak.kernels.order import empty, turn
 
 
 def stretched(*xs):

@@ -5,8 +5,8 @@ from operator import is_
 import numpy as np
 
 from badak.kernels.numba._blocks import block, blocks_of
-from badak.kernels.numba.compiler.arrays import Numbers, held
-from badak.kernels.numba.compiler.compile import kernel
+from badak.kernels.numba.codegen.arrays import Numbers, held
+from badak.kernels.numba.codegen.compile import kernel
 
 FIRST, SIZE, GRAD, PARAM = range(4)  # columns of a table; after PARAM comes what is remembered of the parameter
 READ = 0x0001 | 0x0100  # NumPy's flags of an array that compiled code may read as one axis: C-contiguous, aligned

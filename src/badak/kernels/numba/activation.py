@@ -8,11 +8,11 @@ import math
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 from badak.kernels.numba._blocks import block, of_one, of_two
-from badak.kernels.numba.lookup import looked_up, scaled
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.numba.vectors.functions import normal
-from badak.kernels.numba.vectors.functions import sigmoid as _sigmoid
-from badak.kernels.numba.vectors.functions import tanh as _tanh
+from badak.kernels.numba.lookup_tables import looked_up, scaled
+from badak.kernels.numba.simd.functions import normal
+from badak.kernels.numba.simd.functions import sigmoid as _sigmoid
+from badak.kernels.numba.simd.functions import tanh as _tanh
+from badak.kernels.numba.threadpool.parallel import parallel
 
 
 @parallel("W1 R1")

@@ -5,12 +5,12 @@ import types
 import numpy as np
 
 from badak.kernels import reference
+from badak.kernels.memory_format import turn
 from badak.kernels.numba._lines import cut, lines, made_like, stretched
-from badak.kernels.numba.compiler.arrays import unit_stride
-from badak.kernels.numba.compiler.compile import exact
-from badak.kernels.numba.threads.parallel import call_log, parallel_exact
-from badak.kernels.numba.threads.team import team
-from badak.kernels.order import turn
+from badak.kernels.numba.codegen.arrays import unit_stride
+from badak.kernels.numba.codegen.compile import exact
+from badak.kernels.numba.threadpool.parallel import call_log, parallel_exact
+from badak.kernels.numba.threadpool.pool import team
 
 _COST = 0.31  # nanoseconds of one core per element that comes from memory
 _ARRAYS, _RIGHT, _LEFT = range(3)  # which operand is the number c: none, the right one, the left one

@@ -11,18 +11,18 @@ import math
 import numpy as np
 
 from badak.kernels.half import BFLOAT16, value_dtype
-from badak.kernels.numba.attention_of_one import attention_of_one
-from badak.kernels.numba.bf16_products import WAY_NUMBERS, WAYS
+from badak.kernels.memory_format import heads_like
+from badak.kernels.numba.bf16_gemm import WAY_NUMBERS, WAYS
 from badak.kernels.numba.casts import cast
-from badak.kernels.numba.compiler.arrays import lent, unit_stride
-from badak.kernels.numba.compiler.compile import kernel
-from badak.kernels.numba.compiler.registers import whole_registers
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.numba.totals import summed
-from badak.kernels.numba.vectors.accumulators import in_full, numbers_in, rounded_to
-from badak.kernels.numba.vectors.bf16_gemm import WIDE, multiply
-from badak.kernels.numba.vectors.columns import softmax_columns, softmax_columns_backward
-from badak.kernels.order import heads_like
+from badak.kernels.numba.codegen.arrays import lent, unit_stride
+from badak.kernels.numba.codegen.compile import kernel
+from badak.kernels.numba.codegen.registers import whole_registers
+from badak.kernels.numba.decode_attention import attention_of_one
+from badak.kernels.numba.reductions import summed
+from badak.kernels.numba.simd.accumulators import in_full, numbers_in, rounded_to
+from badak.kernels.numba.simd.bf16_gemm import WIDE, multiply
+from badak.kernels.numba.simd.columns import softmax_columns, softmax_columns_backward
+from badak.kernels.numba.threadpool.parallel import parallel
 
 _BOOL, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.float32)
 _ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_, BFLOAT16)}

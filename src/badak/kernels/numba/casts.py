@@ -4,9 +4,9 @@ import numpy as np
 
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
+from badak.kernels.memory_format import turn
 from badak.kernels.numba._blocks import block, blocks_of
-from badak.kernels.numba.threads.parallel import call_log, parallel_exact
-from badak.kernels.order import turn
+from badak.kernels.numba.threadpool.parallel import call_log, parallel_exact
 
 _FROM = 2_048  # numbers from which on a kernel is sooner done than NumPy; what is recorded is replayed as a kernel only
 _COST = 0.2  # nanoseconds of one core per element

@@ -8,8 +8,8 @@ from badak.kernels import reference
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import NOTHING
 from badak.kernels.numba._tables import PARAM, part, table_of
-from badak.kernels.numba.compiler.floats import largest
-from badak.kernels.numba.threads.parallel import parallel, parallel_exact
+from badak.kernels.numba.codegen.floats import largest
+from badak.kernels.numba.threadpool.parallel import parallel, parallel_exact
 
 
 @parallel("Wf1 Ri2 Ri1 R1")

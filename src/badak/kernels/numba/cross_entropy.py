@@ -8,10 +8,10 @@ from badak.core.errors import RangeError
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import NOTHING, as_rows, rows_per_block
 from badak.kernels.numba.casts import vector
-from badak.kernels.numba.compiler.bfloat16 import room_for, rounded, unrounded
-from badak.kernels.numba.compiler.floats import minus
-from badak.kernels.numba.threads.parallel import parallel, parallel_exact
-from badak.kernels.numba.vectors.rows import exp_row, exp_total, largest_in, scaled_row
+from badak.kernels.numba.codegen.bfloat16 import room_for, rounded, unrounded
+from badak.kernels.numba.codegen.floats import minus
+from badak.kernels.numba.simd.rows import exp_row, exp_total, largest_in, scaled_row
+from badak.kernels.numba.threadpool.parallel import parallel, parallel_exact
 
 
 @parallel("Wf1 Wf1 R2 Ri1 Rf1 i f i Ei1")

@@ -3,9 +3,9 @@
 import numpy as np
 
 from badak.kernels.half import value_dtype
+from badak.kernels.memory_format import turn
 from badak.kernels.numba._blocks import block, blocks_of
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.order import turn
+from badak.kernels.numba.threadpool.parallel import parallel
 
 
 @parallel("W1 R1 R?1 f")

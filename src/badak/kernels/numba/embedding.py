@@ -7,8 +7,8 @@ from badak.kernels import reference
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block
 from badak.kernels.numba.casts import cast
-from badak.kernels.numba.compiler.arrays import unit_stride
-from badak.kernels.numba.threads.parallel import parallel
+from badak.kernels.numba.codegen.arrays import unit_stride
+from badak.kernels.numba.threadpool.parallel import parallel
 
 
 @parallel("W2 R2 Ri1 i Ei1")

@@ -5,9 +5,9 @@ import numpy as np
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 from badak.kernels.numba._blocks import block, of_one
-from badak.kernels.numba.compiler.floats import fma, rint, rounded
-from badak.kernels.numba.lookup import looked_up
-from badak.kernels.numba.threads.parallel import parallel_exact
+from badak.kernels.numba.codegen.floats import fma, rint, rounded
+from badak.kernels.numba.lookup_tables import looked_up
+from badak.kernels.numba.threadpool.parallel import parallel_exact
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 

@@ -3,13 +3,12 @@
 import numpy as np
 
 from badak.kernels.numba._blocks import NOTHING, as_rows
-from badak.kernels.numba.compiler.compile import JIT, kernel
-from badak.kernels.numba.compiler.integers import VNNI, VNNI_FEATURES, WIDENED
-from badak.kernels.numba.compiler.registers import REGISTER
-from badak.kernels.numba.threads.parallel import parallel_exact
-from badak.kernels.numba.threads.team import team
-from badak.kernels.numba.vectors.integer_tiles import begin_tiles, end_tiles, multiply_tiles
-from badak.kernels.numba.vectors.integers import (
+from badak.kernels.numba.codegen.compile import JIT, kernel
+from badak.kernels.numba.codegen.integers import VNNI, VNNI_FEATURES, WIDENED
+from badak.kernels.numba.codegen.registers import REGISTER
+from badak.kernels.numba.cpu_dispatch import Way, Ways
+from badak.kernels.numba.simd.integer_tiles import begin_tiles, end_tiles, multiply_tiles
+from badak.kernels.numba.simd.integers import (
     AMX,
     BLOCK,
     CHUNK,
@@ -20,8 +19,9 @@ from badak.kernels.numba.vectors.integers import (
     scale_block,
     sum_panel,
 )
-from badak.kernels.numba.vectors.tiles import transpose
-from badak.kernels.numba.ways import Way, Ways
+from badak.kernels.numba.simd.tiles import transpose
+from badak.kernels.numba.threadpool.parallel import parallel_exact
+from badak.kernels.numba.threadpool.pool import team
 from badak.kernels.reference import linear_int8 as plain_linear_int8
 
 ONLY = (np.float32,)

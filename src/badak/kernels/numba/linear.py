@@ -5,15 +5,15 @@ import math
 import numpy as np
 
 from badak.kernels.half import BFLOAT16
-from badak.kernels.numba import streamed
+from badak.kernels.numba import skinny_gemm
 from badak.kernels.numba._blocks import NOTHING, PARTS, as_rows
-from badak.kernels.numba.bf16_products import product as bf16_product
+from badak.kernels.numba.bf16_gemm import product as bf16_product
 from badak.kernels.numba.casts import vector
-from badak.kernels.numba.products import product
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.numba.totals import column_sum, sum_rows, summed
-from badak.kernels.numba.vectors.dots import dots
-from badak.kernels.numba.vectors.gemm import gemm
+from badak.kernels.numba.gemm import product
+from badak.kernels.numba.reductions import column_sum, sum_rows, summed
+from badak.kernels.numba.simd.dots import dots
+from badak.kernels.numba.simd.gemm import gemm
+from badak.kernels.numba.threadpool.parallel import parallel
 
 _TOGETHER = 4  # rows of a weight that `dots` reads side by side
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
@@ -100,7 +100,7 @@ def linear(x, w, b, kind=None):
         return y
     lead = x.shape[:-1]
     rows, columns = x.reshape(math.prod(lead), size), w.T
-    y = streamed.few_rows(rows, columns, b)
+    y = skinny_gemm.few_rows(rows, columns, b)
     if y is None:
         y = np.empty((len(rows), features), x.dtype)
         product(y, rows, columns, None if b is None else np.ascontiguousarray(b))

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from badak.kernels.memory_format import turn
 from badak.kernels.numba._blocks import block, blocks_of, flat
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.order import turn
+from badak.kernels.numba.threadpool.parallel import parallel
 
 
 @parallel("W1 R1 R1")

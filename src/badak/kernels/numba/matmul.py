@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from badak.kernels import reference
-from badak.kernels.numba.bf16_products import product as bf16_product
-from badak.kernels.numba.products import product
-from badak.kernels.numba.streamed import few_rows
+from badak.kernels.numba.bf16_gemm import product as bf16_product
+from badak.kernels.numba.gemm import product
+from badak.kernels.numba.skinny_gemm import few_rows
 
 
 def matmul(a, b, kind=None):

@@ -4,9 +4,9 @@ import numpy as np
 
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
+from badak.kernels.memory_format import turn
 from badak.kernels.numba._blocks import block, blocks_of
-from badak.kernels.numba.threads.parallel import parallel_exact
-from badak.kernels.order import turn
+from badak.kernels.numba.threadpool.parallel import parallel_exact
 
 _COST = 0.3  # nanoseconds of one core per element that comes from memory
 

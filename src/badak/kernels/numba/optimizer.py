@@ -6,8 +6,8 @@ from badak.kernels import reference
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import NOTHING
 from badak.kernels.numba._tables import GRAD, PARAM, part, table_of
-from badak.kernels.numba.compiler.compile import exact
-from badak.kernels.numba.threads.parallel import parallel_exact
+from badak.kernels.numba.codegen.compile import exact
+from badak.kernels.numba.threadpool.parallel import parallel_exact
 from badak.kernels.reference._arrays import quiet
 from badak.kernels.update import Update, present
 

@@ -5,10 +5,10 @@ import numpy as np
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.numba.casts import vector
-from badak.kernels.numba.compiler.floats import over_root
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.numba.totals import summed
-from badak.kernels.numba.vectors.rows import normal_row, squares_in
+from badak.kernels.numba.codegen.floats import over_root
+from badak.kernels.numba.reductions import summed
+from badak.kernels.numba.simd.rows import normal_row, squares_in
+from badak.kernels.numba.threadpool.parallel import parallel
 
 
 @parallel("W2 Wf1 R2 Rf1 f i")

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.kernels import reference
 from badak.kernels.numba._blocks import as_rows, rows_per_block
-from badak.kernels.numba.threads.parallel import parallel_exact
+from badak.kernels.numba.threadpool.parallel import parallel_exact
 
 
 @parallel_exact("W2 R2 i")

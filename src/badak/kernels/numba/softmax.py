@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from badak.kernels.numba._blocks import as_rows, rows_per_block
-from badak.kernels.numba.compiler.bfloat16 import room_for, unrounded
-from badak.kernels.numba.threads.parallel import parallel
-from badak.kernels.numba.vectors.functions import exp
-from badak.kernels.numba.vectors.rows import exp_row, exp_total, largest_in, scaled_row, shifted_row
+from badak.kernels.numba.codegen.bfloat16 import room_for, unrounded
+from badak.kernels.numba.simd.functions import exp
+from badak.kernels.numba.simd.rows import exp_row, exp_total, largest_in, scaled_row, shifted_row
+from badak.kernels.numba.threadpool.parallel import parallel
 
 
 @parallel("W2 R2 i")

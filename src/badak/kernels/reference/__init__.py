@@ -20,6 +20,7 @@ from badak.kernels.reference.clipping import clip_kept as clip_kept
 from badak.kernels.reference.clipping import limit_all as limit_all
 from badak.kernels.reference.clipping import norm_all as norm_all
 from badak.kernels.reference.clipping import shrink_all as shrink_all
+from badak.kernels.reference.concat import concatenate as concatenate
 from badak.kernels.reference.cross_entropy import cross_entropy as cross_entropy
 from badak.kernels.reference.cross_entropy import cross_entropy_backward as cross_entropy_backward
 from badak.kernels.reference.cross_entropy import cross_entropy_soft as cross_entropy_soft
@@ -37,7 +38,6 @@ from badak.kernels.reference.exponential import log as log
 from badak.kernels.reference.exponential import power as power
 from badak.kernels.reference.int8 import linear_int8 as linear_int8
 from badak.kernels.reference.int8 import quantize_rows as quantize_rows
-from badak.kernels.reference.joining import concatenate as concatenate
 from badak.kernels.reference.layer_norm import layer_norm as layer_norm
 from badak.kernels.reference.layer_norm import layer_norm_backward as layer_norm_backward
 from badak.kernels.reference.linear import linear as linear

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from badak.kernels.half import BFLOAT16
-from badak.kernels.order import laid
+from badak.kernels.memory_format import laid
 
 Array = Any  # a NumPy array
 
@@ -46,7 +46,7 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `quiet`, for a function whose result lies in memory as its arrays do: see `kernels/order.py`.
+    """As `quiet`, for a function whose result lies in memory as its arrays do: see `kernels/memory_format.py`.
 
     NumPy lays it out so by itself where all of them are row-major, and mostly elsewhere.
     """

@@ -10,7 +10,7 @@ rounding. Computed in float64 (error below 3e-16) and rounded to the type of x.
 
 import numpy as np
 
-from badak.kernels.order import turn
+from badak.kernels.memory_format import turn
 from badak.kernels.reference._arrays import Array
 
 A = (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3)

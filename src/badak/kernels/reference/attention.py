@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from badak.kernels.order import heads_like
+from badak.kernels.memory_format import heads_like
 from badak.kernels.reference._arrays import Array, in_float32, quiet
 
 BLOCK = 1 << 22  # scores held at once: whole batch elements, at least one

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.order import laid
+from badak.kernels.memory_format import laid
 from badak.kernels.reference._arrays import Array, elementwise, in_float32, quiet
 from badak.kernels.reference.activation import sigmoid
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from badak.kernels.order import row_major
+from badak.kernels.memory_format import row_major
 from badak.kernels.reference._arrays import Array, in_float32, quiet, rows
 
 

@@ -10,7 +10,7 @@ from badak.ops.softmax import LogSoftmax, Softmax
 from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_like
 from badak.tensor.casting import in_half
 from badak.tensor.random import default_generator
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al. 2017: they keep mean 0, variance 1
 

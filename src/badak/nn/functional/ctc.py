@@ -7,7 +7,7 @@ from badak.nn.functional.loss import _reduced
 from badak.ops.ctc import CTC, check
 from badak.tensor import Tensor, apply, int64
 from badak.tensor import tensor as made_of
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 @in_float32

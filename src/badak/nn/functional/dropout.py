@@ -11,7 +11,7 @@ from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from badak.ops.dropout import Dropout
 from badak.tensor import Tensor, apply
 from badak.tensor.random import default_generator, dropout_mask
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:

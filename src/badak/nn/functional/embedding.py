@@ -5,7 +5,7 @@ import numpy as np
 from badak.autograd import no_grad
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, RangeError
-from badak.kernels.order import row_major
+from badak.kernels.memory_format import row_major
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding, check
 from badak.tensor import Tensor, apply

@@ -5,7 +5,7 @@ import math
 from badak.core.errors import ArgumentError, DTypeError, MissingError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 MODES, PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")

@@ -8,7 +8,7 @@ from badak.nn.functional.sizes import sizes, with_batch
 from badak.nn.functional.vision import interpolate
 from badak.tensor import Tensor, arange, channels_last, channels_last_3d, int64, rand
 from badak.tensor.pad import pad
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 @in_float32

@@ -11,7 +11,7 @@ from badak.nn.functional.linear import linear
 from badak.nn.functional.loss import _need_reduction, _reduced, cross_entropy, pairwise_distance
 from badak.tensor import Tensor, triu_indices
 from badak.tensor.linalg import vector_norm
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 @in_float32

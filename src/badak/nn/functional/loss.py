@@ -10,7 +10,7 @@ from badak.core.errors import ArgumentError, ShapeError, user_line, warn_once
 from badak.nn.functional._common import reduction_of, tensor
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def cross_entropy(

@@ -7,7 +7,7 @@ from badak.ops.norm import LayerNorm, RMSNorm
 from badak.tensor import Tensor, apply, bfloat16, finfo, float16, float32
 from badak.tensor.convert import as_images
 from badak.tensor.inplace import write_
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor:

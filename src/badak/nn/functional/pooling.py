@@ -12,9 +12,9 @@ from badak.ops._check import not_floating
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply, arange
 from badak.tensor.casting import in_full
+from badak.tensor.concat import cat
 from badak.tensor.convert import as_images
-from badak.tensor.join import cat
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):

@@ -13,7 +13,7 @@ from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
 from badak.tensor import Tensor, apply, from_numpy
 from badak.tensor.convert import as_images
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, KindError
 from badak.tensor import Tensor, from_numpy
-from badak.tensor.join import cat
+from badak.tensor.concat import cat
 
 
 class _Packed(NamedTuple):

@@ -13,7 +13,7 @@ from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
 from badak.tensor.shape import squeeze, unsqueeze
 from badak.tensor.tensor import Tensor
-from badak.tensor.triangles import tril, triu
+from badak.tensor.triangular import tril, triu
 
 
 def inv(A, *, out=None) -> Tensor:  # noqa: N803

@@ -8,7 +8,7 @@ from badak.tensor.apply import apply
 from badak.tensor.promote import into, same
 from badak.tensor.shape import diagonal, squeeze
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def tensordot(a, b, dims=2, out=None) -> Tensor:

@@ -14,7 +14,7 @@ from badak.tensor.linalg import decompose
 from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
-from badak.tensor.triangles import tril, triu
+from badak.tensor.triangular import tril, triu
 
 
 def matrix_exp(A) -> Tensor:  # noqa: N803

@@ -12,7 +12,7 @@ from badak.tensor.linalg.decompose import svdvals
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim, unsqueeze
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002

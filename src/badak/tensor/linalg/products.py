@@ -8,13 +8,13 @@ from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import add, mul, sub
 from badak.tensor.casting import in_half
-from badak.tensor.join import stack
+from badak.tensor.concat import stack
 from badak.tensor.linalg.einsum import tensordot
 from badak.tensor.promote import into, not_a_tensor
 from badak.tensor.reduce import sum
 from badak.tensor.shape import diagonal, reshape, unsqueeze
 from badak.tensor.tensor import Tensor
-from badak.tensor.wide import in_float32
+from badak.tensor.upcast import in_float32
 
 
 def matmul(input, other, *, out=None) -> Tensor:

@@ -9,7 +9,7 @@ from badak.tensor import returns
 from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
-from badak.tensor.triangles import tril
+from badak.tensor.triangular import tril
 
 
 def geqrf(input, *, out=None):  # noqa: A002

@@ -3,7 +3,7 @@
 import math
 
 from badak.core.errors import ArgumentError, ShapeError
-from badak.tensor.join import cat
+from badak.tensor.concat import cat
 from badak.tensor.linalg import decompose
 from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from badak.inspect.audit.compare import change, kept
-from badak.inspect.audit.descend import begins
+from badak.inspect.audit.localize import begins
 from badak.inspect.audit.ready import normalises_batches
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Neighbours, Subject, Unasked

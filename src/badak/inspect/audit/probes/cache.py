@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.inspect.audit.compare import change, near
-from badak.inspect.audit.descend import begins
+from badak.inspect.audit.localize import begins
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
 from badak.nn.cache import KeyValueCache

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from badak.inspect.audit.compare import along, before
-from badak.inspect.audit.descend import Begin, begins, but_totals, judged
 from badak.inspect.audit.kind import UNKNOWN
+from badak.inspect.audit.localize import Begin, begins, but_totals, judged
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject, Unasked
 

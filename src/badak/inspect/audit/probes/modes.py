@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.inspect.audit.compare import ROUNDING, change, near
-from badak.inspect.audit.descend import anywhere
+from badak.inspect.audit.localize import anywhere
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
 from badak.inspect.audit.watch import Watch

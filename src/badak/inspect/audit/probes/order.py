@@ -8,8 +8,8 @@ import numpy as np
 from badak.inspect.audit.answer import verdict
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import along, batches, change
-from badak.inspect.audit.descend import begins, match
 from badak.inspect.audit.graph import Graph, Mixer, mixers
+from badak.inspect.audit.localize import begins, match
 from badak.inspect.audit.probes.batch import circle
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, real, shortened
-from badak.inspect.audit.descend import begins
+from badak.inspect.audit.localize import begins
 from badak.inspect.audit.padding import mask_left_out
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject, Unasked

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from badak.inspect.audit.descend import dies
+from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject, Unasked

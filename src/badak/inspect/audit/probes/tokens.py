@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.inspect.audit.descend import dies
+from badak.inspect.audit.localize import dies
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject, Unasked
 

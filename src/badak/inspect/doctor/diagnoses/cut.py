@@ -1,12 +1,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from badak.inspect.doctor.checkup import Finding
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
 from badak.tensor.history import tensor_of
 
 if TYPE_CHECKING:
-    from badak.inspect.doctor.visit import Visit
+    from badak.inspect.doctor.session import Visit
 
 
 class GraphCut(Diagnosis):

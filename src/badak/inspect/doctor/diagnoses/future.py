@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from badak.inspect.doctor.checkup import Finding
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.labels import is_causal, laid_out, next_token
 from badak.inspect.doctor.facts import Loss, Step
+from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
-    from badak.inspect.doctor.visit import Visit
+    from badak.inspect.doctor.session import Visit
 
 
 class FutureSeen(Diagnosis):

@@ -3,11 +3,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from badak.inspect.doctor.checkup import Finding
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
-    from badak.inspect.doctor.visit import Visit
+    from badak.inspect.doctor.session import Visit
 
 
 class NeverLearns(Diagnosis):

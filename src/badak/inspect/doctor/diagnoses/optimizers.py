@@ -3,12 +3,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from badak.inspect.doctor.checkup import Finding
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
 from badak.optim import SGD, AdamW
 
 if TYPE_CHECKING:
-    from badak.inspect.doctor.visit import Visit
+    from badak.inspect.doctor.session import Visit
 
 
 class DecayTooHigh(Diagnosis):

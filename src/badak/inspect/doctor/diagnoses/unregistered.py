@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from badak.inspect.doctor.checkup import Finding
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import assigned_at
+from badak.inspect.doctor.report import Finding
 from badak.nn import Module
 from badak.tensor import Tensor
 
 if TYPE_CHECKING:
-    from badak.inspect.doctor.visit import Visit
+    from badak.inspect.doctor.session import Visit
 
 
 class LayersNotRegistered(Diagnosis):

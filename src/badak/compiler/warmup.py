@@ -1,0 +1,85 @@
+"""The first call of a step, which only runs, is watched for what the recordings after it have to know."""
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+
+from badak.compiler.provenance import arrays_in, owner_of
+from badak.compiler.snapshot import Surroundings
+from badak.core import events
+from badak.core.events import Observer
+from badak.tensor import Tensor
+
+
+class Scout(Observer):
+    """Notes the modules of a call, the memory that its operations read, and what it writes, as far as they outlive the call."""
+
+    acts = True
+
+    def __init__(self):
+        self.modules: dict = {}
+        self._read: dict = {}  # id: a weak reference to the owner
+        self._written: dict = {}
+        self.redefines = False  # whether a tensor became another one than before
+
+    def __enter__(self) -> "Scout":
+        events.watch(self)
+        return self
+
+    def __exit__(self, *error) -> None:
+        events.watch(self, False)
+
+    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        for array in arrays:
+            if array is not None:
+                _note(array, self._read)
+
+    def call(self, effect, args, kwargs):
+        args = tuple([list(x) if isinstance(x, Iterator) else x for x in args])
+        for array in written_by(effect, args, kwargs):
+            _note(array, self._written)
+        return effect.function(*args, **kwargs)
+
+    def met(self, module) -> None:
+        self.modules[id(module)] = module
+
+    def redefined(self, thing, how: str) -> None:
+        self.redefines = self.redefines or isinstance(thing, Tensor)
+
+    def memory(self) -> tuple[dict, dict]:
+        """({id: owner} of what was read, {id: owner} of what was written), of what is still there."""
+        return _alive(self._read), _alive(self._written)
+
+
+def written_by(effect, args, kwargs) -> list:
+    """The arrays that a function behind the door may write."""
+    if effect.kind == "writes":
+        return [args[0]._array]
+    return list(Surroundings([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
+
+
+def sized_by_values(op, attributes) -> bool:
+    """Whether the size of the result depends on the values of a mask, or of counts."""
+    if op.name == "index":
+        return any(array.dtype.kind == "b" for array in arrays_in(attributes))
+    if op.name == "repeat_interleave":
+        return any(True for _ in arrays_in(attributes))
+    return op.name == "masked_select"
+
+
+def target_of(effect, args):
+    """What a function behind the door changes, where it is one array or object; None where it may be anything."""
+    if effect.kind == "writes":
+        return args[0]._array
+    return args[0] if effect.alone else None
+
+
+def _note(array, known: dict) -> None:
+    owner = owner_of(array)
+    if id(owner) not in known:
+        with contextlib.suppress(TypeError):  # bytes, say, which nobody writes to
+            known[id(owner)] = weakref.ref(owner)
+
+
+def _alive(known: dict) -> dict:
+    return {key: owner for key, found in known.items() if (owner := found()) is not None}

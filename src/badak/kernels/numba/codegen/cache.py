@@ -1,0 +1,162 @@
+"""Where compiled kernels are kept between processes, and how: a file that is not as it was written is never run."""
+
+import hashlib
+import os
+import re
+import sys
+import time
+import zlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from badak.core import i18n
+
+FOLDER = Path(__file__).parent.parent  # the folder of the fast set
+_HASH = 32  # bytes of SHA-256 before what a file holds
+
+
+def choose_folder(version):
+    """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder, else None.
+
+    `version` names the compiler. The folder's name changes with it and with every source of the fast set but tables of contents.
+    """
+    asked = os.environ.get("NUMBA_CACHE_DIR")
+    if asked:
+        return Path(asked)
+    name = f"jit-{source_stamp(version):08x}"
+    for folder in (FOLDER / "__pycache__", _users()):
+        try:
+            if folder is None:
+                continue
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder / name, os.W_OK):
+            _drop_stale(folder / name)
+            return folder / name
+    return None
+
+
+def source_stamp(version):
+    """A number that changes with the compiler and the sources of the fast set."""
+    stamp = zlib.crc32(version.encode())
+    for path in sorted(FOLDER.rglob("*.py")):
+        if path.name != "__init__.py":
+            stamp = zlib.crc32(path.read_bytes(), stamp)
+    return stamp
+
+
+@cache
+def parts_of(path):
+    """The files that a kernel in the file `path` is compiled from: what its imports of kernels lead to, and what compiles it.
+
+    A change in one of them, and in no other, makes it another kernel. Packages hold nothing to compile. A function that
+    stands elsewhere, such as the update of an optimizer, is put into a kernel by the fast set, by any of its files.
+    """
+    path = Path(path)
+    found, wanted = set(), [path, *(FOLDER / "codegen" if FOLDER in path.parents else FOLDER).rglob("*.py")]
+    while wanted:
+        file = wanted.pop()
+        if file not in found and file.name != "__init__.py":
+            found.add(file)
+            wanted += _imported(file.read_text(encoding="utf-8"), FOLDER.parent)
+    return sorted(found)
+
+
+_IMPORTS = re.compile(r"^ *(?:from|import) badak\.kernels\.([\w.]+)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+
+
+def _imported(source, kernels):
+    """The files of the folder `kernels` that a source imports modules or names from."""
+    for module, names in _IMPORTS.findall(source):
+        place = kernels / module.replace(".", "/")
+        for path in (place, *(place / name for name in re.findall(r"\w+", names))):
+            file = path.with_suffix(".py")
+            if file.is_file():
+                yield file
+
+
+@cache
+def sources_of(path):
+    """A number that changes with the files that a kernel in the file `path` is compiled from."""
+    stamp = 0
+    for part in parts_of(path):
+        stamp = zlib.crc32(part.read_bytes(), stamp)
+    return stamp
+
+
+def _users():
+    """The user's cache folder; None for a user without a home."""
+    asked = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        return Path(asked or Path.home() / ".cache") / "badak"
+    except RuntimeError:
+        return None
+
+
+def _drop_stale(folder):
+    """Remove the caches of older sources that nothing was added to for a week."""
+    for other in folder.parent.glob("jit-*"):
+        try:
+            if other != folder and time.time() - other.stat().st_mtime > 7 * 86400:
+                for path in sorted(other.rglob("*"), reverse=True):
+                    path.rmdir() if path.is_dir() else path.unlink()
+                other.rmdir()
+        except OSError:  # another process is at the same work
+            continue
+
+
+class Shelf:
+    """Bytes by name in a folder, each with its SHA-256. Nothing that goes wrong here stops a program: it is said once."""
+
+    def __init__(self, folder):
+        self.folder, self._said = folder, set()
+
+    def get(self, name):
+        """What was put there; None where there is nothing, or not what was put there."""
+        try:
+            data = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self.refuse(name, error.strerror)
+            return None
+        if hashlib.sha256(data[_HASH:]).digest() != data[:_HASH]:
+            self.refuse(name, "it is damaged")
+            return None
+        return data[_HASH:]
+
+    def put(self, name, data):
+        """Keep `data`: a reader finds all of it or nothing."""
+        neighbour = self.folder / f"{name}.{os.getpid()}.partial"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                neighbour.unlink()
+            with open(neighbour, "xb") as file:  # where nothing is: no link is followed
+                file.write(hashlib.sha256(data).digest() + data)
+            os.replace(neighbour, self.folder / name)
+        except OSError as error:
+            self._say("put", f"kernels cannot be kept in {self.folder} ({error.strerror}), each process compiles them anew")
+        finally:
+            with suppress(OSError):
+                neighbour.unlink()
+
+    def refuse(self, name, why):
+        """Throw away what cannot be used."""
+        with suppress(OSError):
+            (self.folder / name).unlink()
+        self._say("get", f"a kept kernel cannot be used ({why}) and is compiled anew: {self.folder / name}")
+
+    def _say(self, kind, line):
+        if kind not in self._said:
+            self._said.add(kind)
+            to_stderr(line)
+
+
+def to_stderr(line):
+    """One line on stderr, where there is one."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"badak: {i18n.say(line)}\n")
+        sys.stderr.flush()

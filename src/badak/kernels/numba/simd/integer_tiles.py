@@ -1,0 +1,71 @@
+"""The same products in AMX's tiles: see `integers.py` for what lies where."""
+
+# mypy: disable-error-code="attr-defined,call-arg"
+
+from badak.kernels.numba.codegen.amx import LINE, TILE, Tiles, has
+from badak.kernels.numba.codegen.registers import I64, Loops, instruction, returns
+from badak.kernels.numba.simd.integers import BLOCK
+
+__all__ = ["begin_tiles", "end_tiles", "multiply_tiles"]
+
+_THERE = has("amx-tile", "amx-int8")  # elsewhere the instructions do nothing, and nobody comes this way
+
+
+@instruction
+def begin_tiles(typingctx):
+    """The tiles of this thread, until `end_tiles`."""
+
+    def codegen(context, builder, signature, values):
+        if _THERE:
+            Tiles(builder).configure()
+        return context.get_dummy_value()
+
+    return returns(None, [], 0), codegen
+
+
+@instruction
+def end_tiles(typingctx):
+    """No tiles any more, so that the system need not keep them."""
+
+    def codegen(context, builder, signature, values):
+        if _THERE:
+            Tiles(builder).release()
+        return context.get_dummy_value()
+
+    return returns(None, [], 0), codegen
+
+
+@instruction
+def multiply_tiles(typingctx, down, x, x_step, panel, panel_step, chunks, out):
+    """out[i, j] = sum_k x[i, k] panel[k, j] for `down` tiles of x (1 or 2), x_step bytes apart, and two panels.
+
+    Rows of out are BLOCK numbers apart.
+    """
+
+    def codegen(context, builder, signature, values):
+        if _THERE:
+            _multiply(builder, down.literal_value, *values[1:])
+        return context.get_dummy_value()
+
+    return returns(None, [down], 6), codegen
+
+
+def _multiply(builder, down, x, x_step, panel, panel_step, chunks, out):
+    tiles, line = Tiles(builder), I64(LINE)
+    places = [(i, j) for i in range(down) for j in range(2)]  # of tiles 0 to 3; x comes into 4 and 5, panels into 6 and 7
+    for n in range(len(places)):
+        tiles.zero(n)
+
+    def chunk(c, carried):
+        along = builder.mul(c, I64(TILE))
+        for j in range(2):
+            tiles.load(6 + j, builder.add(panel, builder.add(along, builder.mul(panel_step, I64(j)))), line)
+        for i in range(down):
+            tiles.load(4 + i, builder.add(x, builder.add(along, builder.mul(x_step, I64(i)))), line)
+            for j in range(2):
+                tiles.multiply("tdpbusd", places.index((i, j)), 4 + i, 6 + j)
+        return carried
+
+    Loops(builder).repeat(chunks, [], chunk)
+    for n, (i, j) in enumerate(places):
+        tiles.store(n, builder.add(out, I64(i * 16 * 4 * BLOCK + j * LINE)), I64(4 * BLOCK))

@@ -1,0 +1,264 @@
+"""Linear layers whose weights take fewer bits, for models that answer and are not trained any more.
+
+A model that writes one token after the other reads all its weights for each of them: what they weigh is what it waits for.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from badak import kernels
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
+from badak.kernels.half import BFLOAT16
+from badak.nn.attention import MultiheadAttention
+from badak.nn.errors import kind
+from badak.nn.linear import Linear
+from badak.nn.members import HOOKS, MEMBERS
+from badak.nn.module import Module
+from badak.ops.quantized import LinearBFloat16, LinearInt8
+from badak.tensor import Tensor, apply
+from badak.tensor import int8 as int8_
+from badak.tensor.dtypes import dtype as dtype_type
+
+MOST_INPUTS = 131_072  # of a layer of 8 bits: a sum of more products could leave 32 bits
+
+
+class Narrow(Module):
+    """What layers with narrow weights have in common: they answer, and that is all."""
+
+    in_features: int
+    out_features: int
+    bias: Tensor | None
+
+    def _expect_trainable(self) -> None:
+        raise ArgumentError(
+            f"train: {type(self).__name__} holds weights that cannot be trained",
+            "keep the float32 model for training, and badak.quantize a copy of it",
+        )
+
+    def _apply(self, fn: Callable, recurse: bool = True):
+        """As in Module, but floats keep their dtype: a scale of 16 bits would make every weight wrong."""
+
+        def moved(t: Tensor) -> Tensor:
+            new = fn(t)
+            return new if new.dtype is t.dtype else t
+
+        return super()._apply(moved, recurse)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class LinearOf8Bits(Narrow):
+    """y = x W^T + b with W[n] = scale[n] weight[n], weight int8: a row of W is rounded to 255 steps, each row of x likewise.
+
+        scale[n] = max |W[n]| / 127          weight[n] = W[n] / scale[n], rounded to the nearest
+
+    x (..., in_features) -> y (..., out_features). Sums of products are whole numbers and exact, so the bits of y are the same on
+    every CPU and any number of threads. No gradient.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
+        super().__init__()
+        self.training = False
+        self.out_features, self.in_features = weight.shape
+        numbers, scale = kernels.active().quantize_rows(np.ascontiguousarray(weight, np.float32))
+        self.register_buffer("weight", Tensor._of(numbers))
+        self.register_buffer("scale", Tensor._of(scale))
+        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
+
+    def forward(self, input):
+        own = self._buffers
+        return apply(LinearInt8, input, own["weight"], own["scale"], own["bias"])
+
+    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
+        """The outputs of one of so many equal parts."""
+        weight, scale = (self._buffers[name].chunk(parts)[number] for name in ("weight", "scale"))
+        bias = self._buffers["bias"]
+        return apply(LinearInt8, input, weight, scale, None if bias is None else bias.chunk(parts)[number])
+
+
+class LinearOf16Bits(Narrow):
+    """y = x W^T + b with weight = W rounded to bfloat16; x is rounded likewise where it is multiplied, sums are float32.
+
+    x (..., in_features) -> y (..., out_features), in x's dtype. No gradient.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
+        super().__init__()
+        self.training = False
+        self.out_features, self.in_features = weight.shape
+        self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16)))
+        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
+
+    def forward(self, input):
+        return apply(LinearBFloat16, input, self._buffers["weight"], self._buffers["bias"])
+
+    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
+        """The outputs of one of so many equal parts."""
+        bias = self._buffers["bias"]
+        weight = self._buffers["weight"].chunk(parts)[number]
+        return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
+
+
+class NarrowAttention(MultiheadAttention):
+    """MultiheadAttention whose projections are layers with narrow weights: `in_proj`, or `q_proj`, `k_proj` and `v_proj`."""
+
+    def __init__(self, source: MultiheadAttention, make: Callable[..., Narrow]) -> None:
+        Module.__init__(self)
+        for name, value in source.__dict__.items():
+            if name not in (*MEMBERS, *HOOKS, "_non_persistent_buffers_set"):
+                self.__dict__[name] = value
+        for name in ("bias_k", "bias_v"):
+            self.register_parameter(name, source._parameters[name])
+        bias = _array(source.in_proj_bias)
+        if source._qkv_same_embed_dim:
+            self.in_proj = make(_array(source.in_proj_weight), bias)
+        else:
+            biases = (None,) * 3 if bias is None else np.split(bias, 3)
+            for name, each in zip(("q_proj", "k_proj", "v_proj"), biases):
+                setattr(self, name, make(_array(source._parameters[f"{name}_weight"]), each))
+        self._modules["out_proj"] = make(_array(source.out_proj.weight), _array(source.out_proj.bias))
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor):
+        if not self._qkv_same_embed_dim:
+            return self.q_proj(query), self.k_proj(key), self.v_proj(value)
+        if query is key and key is value:
+            return self.in_proj(query).chunk(3, dim=-1)
+        return [self.in_proj.part(x, number, 3) for number, x in enumerate((query, key, value))]
+
+
+def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Module:
+    """Give the Linear layers of `model`, and the projections of its attention, weights of fewer bits, in place.
+
+        int8        W[n] = scale[n] times whole numbers of -127 .. 127, one scale for each output; inputs are rounded likewise,
+                    row by row, when they come. A quarter of the memory
+        bfloat16    W rounded to 16 bits, and inputs where they are multiplied. Half of the memory
+
+    Embeddings, norms and biases stay as they are; a head that is tied to an embedding gets weights of its own. Also taken:
+    Conv1D of transformers. Left as they are: layers of other kinds, those with a forward of their own, and those whose path, or the
+    beginning of it, is in `keep`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
+
+    model     an nn.Module; a Linear alone cannot be changed in place, so use what is returned
+    dtype     badak.int8 or badak.bfloat16, or their names
+    Gives the model. Raises KindError, DTypeError, and ArgumentError where there is nothing to do, where it was done already, and
+    for weights that are NaN or infinite; the model is as it was then.
+
+    Files: `state_dict()` holds `weight`, `scale` and `bias` of such a layer. They are loaded into a model that was quantized, too.
+    PyTorch: torch.ao.quantization.quantize_dynamic, which gives a copy.
+    """
+    make = _maker(model, dtype)
+    keep = _kept(model, keep)
+    made: dict[Module, Module] = {}
+    done = "."  # the path of the last module that gets another in its place: what is below goes with it
+    for path, module in model.named_modules():
+        if path.startswith(done) or any(path == name or path.startswith(f"{name}.") for name in keep):
+            continue
+        narrow = _narrowed(module, path, make)
+        if narrow is not None:
+            made[module], done = narrow, f"{path}."
+    if not made:
+        raise ArgumentError(
+            f"quantize: {type(model).__name__} holds no nn.Linear and no nn.MultiheadAttention"
+            + (f" beside {', '.join(keep)}" if keep else ""),
+            "a model with such layers; others stay in float32",
+        )
+    model = _exchanged(model, made)
+    model.eval()
+    model.requires_grad_(False)
+    return model
+
+
+def _kept(model: Module, keep: Any) -> tuple[str, ...]:
+    """The paths that are left as they are, each of them one of this model."""
+    names = (keep,) if isinstance(keep, str) or not hasattr(keep, "__iter__") else tuple(keep)
+    paths = [path for path, _ in model.named_modules()]
+    for name in names:
+        if not isinstance(name, str):
+            raise KindError(f"quantize: expected keep as paths of modules; got {kind(name)}", 'keep=("head",)')
+        if name not in paths:
+            near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
+            raise ArgumentError(f"quantize: keep names {name!r}, and {kind(model)} has no such module", f"keep=({near[0]!r},)")
+    return names
+
+
+KINDS = {"int8": LinearOf8Bits, "bfloat16": LinearOf16Bits}
+
+
+def _maker(model: Any, dtype: Any) -> Callable[..., Narrow]:
+    """What makes a layer of this dtype."""
+    if not isinstance(model, Module):
+        raise KindError(f"quantize: expected an nn.Module; got {kind(model)}", "badak.quantize(model, badak.int8)")
+    name = dtype.name if isinstance(dtype, dtype_type) else dtype
+    if not isinstance(name, str) or name not in KINDS:
+        raise DTypeError(
+            f"quantize: expected {' or '.join(KINDS)}; got {name if isinstance(name, str) else kind(dtype)}",
+            "badak.quantize(model, badak.int8)",
+        )
+    for path, module in model.named_modules():
+        if isinstance(module, Narrow):
+            raise ArgumentError(
+                f"quantize: {type(model).__name__} was quantized already ({path or 'itself'} is {type(module).__name__})",
+                "quantize the float32 model, once",
+            )
+    return KINDS[name]
+
+
+def _narrowed(module: Module, path: str, make: Callable[..., Narrow]) -> Module | None:
+    """The module in the place of this one, None where it stays."""
+    forward = getattr(type(module), "forward", None)
+    if isinstance(module, Linear) and forward is Linear.forward and _has_weight(module):
+        weight, bias = module.weight, module.bias
+    elif type(module).__name__ == "Conv1D" and type(module).__module__ == "transformers.pytorch_utils":
+        weight, bias = module.weight.t(), module.bias
+    elif isinstance(module, MultiheadAttention) and forward is MultiheadAttention.forward:
+        for name, weight in module.named_parameters():
+            _check(weight, f"{path}.{name}" if path else name, make)
+        return _like(module, NarrowAttention(module, make))
+    else:
+        return None
+    _check(weight, f"{path}.weight" if path else "weight", make)
+    return _like(module, make(_array(weight), _array(bias)))
+
+
+def _has_weight(module: Module) -> bool:
+    """Whether its weight is a parameter, or computed from some (not by a hook, as the old weight_norm does)."""
+    return module._parameters.get("weight") is not None or hasattr(module, "parametrizations")
+
+
+def _check(weight: Tensor, name: str, make: Callable[..., Narrow]) -> None:
+    array = _array(weight)
+    wild = np.argwhere(~np.isfinite(array.astype(np.float32)))
+    if len(wild):
+        place = wild[0].tolist()
+        raise ArgumentError(
+            f"quantize: {name}{place} is {array[tuple(place)]}", "weights of a model whose training has not diverged"
+        )
+    if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is LinearOf8Bits:
+        raise RangeError(
+            f"quantize: {name} {array.shape} has more than {MOST_INPUTS} inputs", f'keep=("{name.rpartition(".")[0]}",)'
+        )
+
+
+def _like(old: Module, new: Module) -> Module:
+    """The new module, with the hooks of the old one."""
+    for name in HOOKS:
+        new.__dict__[name] = old.__dict__[name]
+    return new
+
+
+def _array(tensor: Tensor | None) -> Any:
+    return None if tensor is None else tensor.detach()._array
+
+
+def _exchanged(model: Module, made: dict[Module, Module]) -> Module:
+    """The model with each key of `made` replaced by its value, wherever it stands."""
+    for module in list(model.modules()):
+        for name, child in list(module._modules.items()):
+            if child in made:
+                events.redefined(module, f"{type(module).__name__}.{name} was quantized")
+                module._modules[name] = made[child]
+    return made.get(model, model)

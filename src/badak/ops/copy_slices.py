@@ -1,0 +1,58 @@
+"""What a write into a view does to the history of the memory below it."""
+
+import numpy as np
+
+from badak.kernels.memory_format import copied
+from badak.ops.op import Op, Saved
+
+
+class WriteView(Op):
+    """base with the part that `steps` lead to replaced by value.
+
+    y = base, y[steps] = value         dbase = dy, dbase[steps] = 0        dvalue = dy[steps]
+    """
+
+    moves = True
+    fresh = True
+
+    @staticmethod
+    def forward(save, base, value, steps):
+        save.base, save.steps = base, steps
+        y = copied(base)  # the strides of the base, so that the same views of it exist
+        _see(y, steps)[...] = value
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        dbase = np.empty_like(saved.base)
+        dbase[...] = dy
+        part = _see(dbase, saved.steps)
+        dvalue = part.copy()
+        part[...] = 0
+        return dbase, dvalue
+
+
+class Replaced(Op):
+    """y = value, which stands in the place of x, or was drawn by the numbers in the xs;   dvalue = dy, dx = 0.
+
+    They have a part in the graph all the same: their gradient is 0 and not absent.
+    """
+
+    moves = True
+    fresh = True
+
+    @staticmethod
+    def forward(save, value, *xs):
+        save.like = [(x.shape, x.dtype) for x in xs]
+        return copied(value)
+
+    @staticmethod
+    def backward(saved, dy):
+        return dy.copy(), *(np.zeros(*like) for like in saved.like)
+
+
+def _see(array, steps):
+    for op, attributes, slot in steps:
+        made = op.forward(Saved((False,)), array, **attributes)
+        array = made[slot] if type(made) is tuple else made
+    return array

@@ -1,0 +1,109 @@
+"""Several tensors become one: cat and stack, and their relatives."""
+
+from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.ops import concat as ops
+from badak.ops._check import axis_of
+from badak.tensor.apply import apply
+from badak.tensor.convert import cast
+from badak.tensor.promote import into, result_type
+from badak.tensor.shape import atleast_1d, atleast_2d, atleast_3d
+from badak.tensor.tensor import Tensor
+
+
+def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
+    """The tensors one after the other along dim; elsewhere their sizes agree.   dx_k = its part of dy.
+
+    Dtypes are promoted; an empty 1-d tensor is skipped, as in PyTorch.
+    """
+    tensors = _together("cat", tensors)
+    shapes = [x._array.shape for x in tensors]
+    if (0,) in shapes and any(len(s) > 1 for s in shapes):
+        tensors = [x for x, s in zip(tensors, shapes) if s != (0,)]
+    shape = tensors[0]._array.shape
+    if not shape:
+        raise ShapeError("zero-dimensional tensor (at position 0) cannot be concatenated", "badak.stack makes a new dim")
+    dim = axis_of(dim if axis is None else axis, len(shape))
+    try:
+        y = apply(ops.Cat, *tensors, axis=dim)
+    except ValueError:
+        raise _cannot_join(tensors, dim) from None
+    return y if out is None else into(out, y)
+
+
+concat = concatenate = cat
+
+
+def _together(name: str, tensors) -> list:
+    if isinstance(tensors, Tensor):
+        raise KindError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])")
+    tensors = list(tensors)
+    if not tensors:
+        raise ArgumentError(f"{name}(): expected a non-empty list of Tensors", None)
+    first = tensors[0]._array.dtype
+    if any(x._array.dtype != first for x in tensors):
+        wanted = result_type(*[x if x._array.ndim else x.reshape(1) for x in tensors])
+        tensors = [cast(x, wanted) for x in tensors]
+    return tensors
+
+
+def _cannot_join(tensors, dim: int) -> ShapeError:
+    first = tensors[0]._array.shape
+    for k, x in enumerate(tensors):
+        shape = x._array.shape
+        if len(shape) != len(first):
+            return ShapeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)} (shapes {first} and {shape})",
+                "unsqueeze the smaller one",
+            )
+        for a, (n, m) in enumerate(zip(first, shape)):
+            if n != m and a != dim:
+                return ShapeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor "
+                    f"number {k} in the list.",
+                    f"its shape is {shape}, the first one's {first}: they differ in dimension {a}",
+                )
+    return ShapeError(f"cat: these shapes do not join along dimension {dim}: {[x._array.shape for x in tensors]}", None)
+
+
+def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
+    """The tensors, of one shape, along a new dim.   dx_k = dy[k]."""
+    tensors = _together("stack", tensors)
+    shape = tensors[0]._array.shape
+    for k, x in enumerate(tensors):
+        if x._array.shape != shape:
+            raise ShapeError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(x._array.shape)} at entry {k}",
+                "pad them to one length (nn.utils.rnn.pad_sequence), or cat them",
+            )
+    y = apply(ops.Stack, *tensors, axis=axis_of(dim if axis is None else axis, len(shape) + 1))
+    return y if out is None else into(out, y)
+
+
+def _lifted(lift, tensors):
+    made = lift(*_together("stack", tensors))
+    return [made] if isinstance(made, Tensor) else list(made)
+
+
+def hstack(tensors) -> Tensor:
+    """cat along dim 1, of vectors along dim 0."""
+    tensors = _lifted(atleast_1d, tensors)
+    return cat(tensors, 0 if tensors[0]._array.ndim == 1 else 1)
+
+
+def vstack(tensors) -> Tensor:
+    """cat along dim 0, a vector being a row."""
+    return cat(_lifted(atleast_2d, tensors), 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors) -> Tensor:
+    """cat along dim 2."""
+    return cat(_lifted(atleast_3d, tensors), 2)
+
+
+def column_stack(tensors) -> Tensor:
+    """cat along dim 1, a vector being a column."""
+    return cat([x.reshape(-1, 1) if x._array.ndim < 2 else x for x in tensors], 1)

@@ -1,0 +1,264 @@
+"""The kernels that a backward asks for, over recorded arrays: the functions of `badak.kernels`, made of operations.
+
+Those of the plain set that make new arrays and write into none are taken as they are.
+"""
+
+import math
+
+import numpy as np
+
+from badak.kernels import reference
+from badak.kernels.reference.cross_entropy import _coefficients, _seen
+from badak.ops.activation import Sigmoid
+from badak.ops.concat import Cat
+from badak.ops.dropout import Dropout
+from badak.ops.elementwise import Erf
+from badak.ops.index import IndexAdd, IndexPut
+from badak.ops.matmul import MatMul
+from badak.ops.rearrange import RepeatInterleave
+from badak.ops.softmax import LogSoftmax, Softmax
+from badak.ops.windows import Fold, Unfold
+from badak.tensor.double_backward.array import NotRecordable, Recorded, run, zeros
+
+# ---------------------------------------------------------------- as they are
+
+column_sum = reference.column_sum
+linear_backward = reference.linear_backward
+mse_backward = reference.mse_backward
+kl_div_backward = reference.kl_div_backward
+
+
+def __getattr__(name: str):
+    raise NotRecordable(f"the kernel {name}")
+
+
+# ---------------------------------------------------------------- products, rows, windows
+
+
+def matmul(a, b):
+    return run(MatMul, a, b)
+
+
+def cast(x, dtype):
+    return x.astype(dtype)
+
+
+def concatenate(xs, axis: int):
+    return run(Cat, *xs, axis=axis)
+
+
+def dropout(x, keep, p: float):
+    return run(Dropout, x, keep, p=p)
+
+
+def unfold(x, kernel, stride, padding, dilation, out):
+    return run(Unfold, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
+
+
+def fold(cols, size, stride, padding, dilation):
+    return run(Fold, cols, size=size, stride=stride, padding=padding, dilation=dilation)
+
+
+def embedding_backward(dy, ids, rows: int, padding_idx=None, scale_grad_by_freq: bool = False):
+    """dw[v] = the sum of dy over the places of v, whose own gradient is dy[places] = dw[ids]."""
+    flat = ids.reshape(ids.size)
+    counted = np.ones(ids.size, dy.dtype)
+    if scale_grad_by_freq:
+        counted /= np.bincount(flat, minlength=rows)[flat]
+    if padding_idx is not None:
+        counted[flat == padding_idx % rows] = 0
+    scaled = dy.reshape(ids.size, dy.shape[-1]) * counted[:, None]
+    return run(IndexAdd, zeros((rows, dy.shape[-1]), dy), flat, scaled, dim=0)
+
+
+def max_pool_backward(dy, index, size):
+    """dy at the places of the largest entries of an (N, C, *size) input."""
+    lead, places = dy.shape[:2], math.prod(size)
+    key = (np.arange(math.prod(lead))[:, None], index.reshape(math.prod(lead), -1))
+    flat = zeros((math.prod(lead), places), dy)
+    return run(IndexPut, flat, dy.reshape(key[1].shape), key=key, accumulate=True).reshape(*lead, *size)
+
+
+def avg_pool_backward(dy, size, kernel, stride, padding, counts):
+    """dy / counts for every entry of its window."""
+    shared = (dy / counts).reshape(*dy.shape[:2], *(1,) * len(kernel), *dy.shape[2:])
+    windows = np.broadcast_to(shared, (*dy.shape[:2], *kernel, *dy.shape[2:]))
+    return fold(windows, size, stride, padding, (1,) * len(kernel))
+
+
+# ---------------------------------------------------------------- activations
+
+
+def gelu_backward(dy, x, approximate: str):
+    """dy (Phi(x) + x phi(x)), or the derivative of the tanh form."""
+    if approximate == "none":
+        return dy * (0.5 * (1 + run(Erf, x / math.sqrt(2))) + x * np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)))
+    c, d = math.sqrt(2 / math.pi), 0.044715
+    t = 2 * run(Sigmoid, 2 * c * (x + d * x * x * x)) - 1  # tanh
+    return dy * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (c * (1 + 3 * d * x * x)))
+
+
+def relu_backward(dy, y):
+    return np.where(y > 0, dy, 0)
+
+
+def silu_backward(dy, x):
+    s = run(Sigmoid, x)
+    return dy * s * (1 + x * (1 - s))
+
+
+def tanh_backward(dy, y):
+    return dy * (1 - y * y)
+
+
+def sigmoid_backward(dy, y):
+    return dy * y * (1 - y)
+
+
+def softmax_backward(dy, y):
+    return y * (dy - (dy * y).sum(axis=-1, keepdims=True))
+
+
+def log_softmax_backward(dy, y):
+    return dy - np.exp(y) * dy.sum(axis=-1, keepdims=True)
+
+
+# ---------------------------------------------------------------- normalisation
+
+
+def layer_norm_backward(dy, x, w, mean, rstd, needs):
+    """x (..., C), w (C,) or None; mean and rstd (...) are recorded too."""
+    h = (x - mean[..., None]) * rstd[..., None]
+    dx = dw = None
+    if needs[0]:
+        g = dy if w is None else dy * w
+        dx = rstd[..., None] * (g - g.mean(axis=-1, keepdims=True) - h * (g * h).mean(axis=-1, keepdims=True))
+    lead = tuple(range(x.ndim - 1))
+    if needs[1]:
+        dw = (dy * h).sum(axis=lead)
+    db = dy.sum(axis=lead) if needs[2] else None
+    like = x if w is None else w
+    return _typed(dx, x), _typed(dw, like), db
+
+
+def rms_norm_backward(dy, x, w, rstd, needs):
+    h = x * rstd[..., None]
+    dx = None
+    if needs[0]:
+        g = dy if w is None else dy * w
+        dx = rstd[..., None] * (g - h * (g * h).mean(axis=-1, keepdims=True))
+    dw = (dy * h).sum(axis=tuple(range(x.ndim - 1))) if needs[1] else None
+    return _typed(dx, x), _typed(dw, x if w is None else w)
+
+
+def _typed(dx, x):
+    """dx in the dtype of x: next to float32, what is of bfloat16 becomes float32, too."""
+    return None if dx is None else dx.astype(x.dtype)
+
+
+# ---------------------------------------------------------------- attention
+
+
+def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, drop, p, needs):
+    """The formulas of `ops/attention.py` over whole arrays; the weights are computed again, from q and k."""
+    shared, factor = q.shape[1] // k.shape[1], 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    heads = [x if shared == 1 else run(RepeatInterleave, x, times=shared, axis=1) for x in (k, v)]
+    weights = _weights(q, heads[0], lse, keep, bias, causal, factor)
+    a = weights if drop is None else run(Dropout, weights, drop, p=p)
+    dv = a.swapaxes(-1, -2) @ dout if needs[2] else None
+    da = dout @ heads[1].swapaxes(-1, -2)
+    if dweights is not None:
+        da = da + dweights
+    dp = da if drop is None else run(Dropout, da, drop, p=p)
+    ds = weights * (dp - (weights * dp).sum(axis=-1, keepdims=True))
+    dq = (ds @ heads[0]) * factor if needs[0] else None
+    dk = (ds.swapaxes(-1, -2) @ q) * factor if needs[1] else None
+    dbias = _summed_to(ds, bias.shape) if needs[3] else None
+    return dq, _of_groups(dk, k), _of_groups(dv, v), dbias
+
+
+def _weights(q, k, lse, keep, bias, causal, factor: float):
+    """softmax(factor q k^T + bias where kept), 0 for a query that sees no key, which lse = -inf tells."""
+    scores = (q @ k.swapaxes(-1, -2)) * factor
+    hidden = np.zeros(scores.shape, bool)
+    if bias is not None:
+        scores = scores + bias
+    if keep is not None:
+        hidden |= ~keep
+    if causal is not None:
+        hidden |= np.arange(scores.shape[3]) > np.arange(scores.shape[2])[:, None] + causal
+    blind = (lse == -np.inf)[..., None]
+    scores = np.where(blind, 0, np.where(hidden, -np.inf, scores))
+    return np.where(blind, 0, run(Softmax, scores, dim=-1))
+
+
+def _of_groups(dx, like):
+    """The sum over the query heads that share a key head."""
+    if dx is None or dx.shape[1] == like.shape[1]:
+        return dx
+    return dx.reshape(dx.shape[0], like.shape[1], dx.shape[1] // like.shape[1], *dx.shape[2:]).sum(axis=2)
+
+
+def _summed_to(ds, shape):
+    """ds (B, H, T, S) summed down to the shape of a bias that was stretched to it."""
+    full = (1,) * (ds.ndim - len(shape)) + tuple(shape)
+    axes = tuple(a for a, n in enumerate(full) if n == 1 != ds.shape[a])
+    return (ds.sum(axis=axes, keepdims=True) if axes else ds).reshape(shape)
+
+
+# ---------------------------------------------------------------- losses
+
+
+def spread_loss(dy, count, n: int):
+    return np.broadcast_to(dy / count.item(), (n,))
+
+
+def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index: int, smoothing: float):
+    """dloss[n] (softmax[n] sum c[n] - c[n]), c the target as a row of V coefficients, 0 where it is ignored."""
+    c = _one_hot(target, ignore_index, logits) * (1 - smoothing) + smoothing / logits.shape[1]
+    if weight is not None:
+        c = c * weight.values
+    c[target == ignore_index] = 0
+    dlogits = dloss[:, None] * (run(Softmax, logits, dim=-1) * c.sum(axis=-1, keepdims=True) - c)
+    return dlogits.astype(logits.dtype)
+
+
+def nll_backward(dloss, logp, target, weight, ignore_index: int):
+    c = _one_hot(target, ignore_index, logp)
+    return dloss[:, None] * -(c if weight is None else c * weight.values)
+
+
+def _one_hot(target, ignore_index: int, like: Recorded) -> np.ndarray:
+    seen, picked = _seen(target, ignore_index)
+    rows = np.zeros(like.shape, like.dtype)
+    rows[np.arange(len(rows)), picked] = seen
+    return rows
+
+
+def cross_entropy_soft_backward(dloss, logits, target, lse, weight, smoothing: float, needs):
+    logp = run(LogSoftmax, logits, dim=-1)
+    dlogits = dtarget = None
+    if needs[0]:
+        c = _coefficients(target, weight, smoothing)
+        dlogits = dloss[:, None] * (np.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
+    if needs[1]:
+        dtarget = logp * (smoothing - 1) * dloss[:, None]
+        dtarget = dtarget if weight is None else dtarget * weight
+    return dlogits, dtarget
+
+
+def bce_with_logits_backward(dloss, x, target, weight, pos_weight, needs):
+    positive = 1 if pos_weight is None else pos_weight
+    scaled = dloss if weight is None else dloss * weight
+    dx = dtarget = None
+    if needs[0]:
+        dx = scaled * ((positive * target + 1 - target) * run(Sigmoid, x) - positive * target)
+    if needs[1]:
+        dtarget = scaled * (positive * _softplus(-x) - _softplus(x))
+    return dx, dtarget
+
+
+def _softplus(x):
+    """log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), both of the same branch, so that it is smooth at 0."""
+    positive = x > 0
+    return np.where(positive, x, 0) + np.log1p(np.exp(-np.where(positive, x, -x)))

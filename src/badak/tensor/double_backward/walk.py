@@ -1,0 +1,95 @@
+"""The walk of `autograd/engine.py` over tensors: same order, same sums, and everything on the way is recorded."""
+
+from heapq import heappop, heappush
+
+from badak.autograd.engine import frontier
+from badak.autograd.node import Leaf, Node
+from badak.core import events
+from badak.core.errors import GraphError
+from badak.core.modes import modes
+from badak.tensor.double_backward.array import NotRecordable, Recorded, tensor_of
+from badak.tensor.double_backward.formulas import FORMULAS
+from badak.tensor.double_backward.saved import SavedAgain
+from badak.tensor.tensor import Tensor
+
+
+def backpropagate(roots, retain_graph: bool, targets=None):
+    """As graph.backpropagate, for gradients that are tensors: [((node, output number), tensor)], and targets likewise."""
+    events.hooked("create_graph=True was asked for")
+    before, modes.grad = modes.grad, True
+    try:
+        return _walk(roots, retain_graph, targets)
+    finally:
+        modes.grad = before
+
+
+def _walk(roots, retain_graph, targets):
+    waiting: dict = {}  # node: a gradient for each of its outputs, None where none has come
+    heap: list = []
+    for (node, slot), dy in roots:
+        _add(waiting, heap, node, slot, dy)
+    goals, above = (None, set()) if targets is None else frontier(roots, targets)
+    found: dict = {}
+    while heap:
+        node = heappop(heap)[1]
+        gradients = _hooked(node, waiting.pop(node))
+        if goals is not None and node in goals:
+            found[node] = gradients
+        if goals is not None and node not in above:
+            continue
+        for edge, dx in zip(node.edges, _gradients(node, gradients), strict=True):
+            if edge is not None and dx is not None:
+                _add(waiting, heap, *edge, dx)
+        if not retain_graph:
+            if node.op.light:
+                node.spent = True
+            else:
+                node.saved = node.watched = None
+    for leaf in list(waiting):
+        gradients = _hooked(leaf, waiting.pop(leaf))
+        if goals is None:
+            leaf.accumulate(gradients[0], False)
+        elif leaf in goals:
+            found[leaf] = gradients
+    return None if targets is None else [found[node][slot] if node in found else None for node, slot in targets]
+
+
+def _add(waiting, heap, node, slot: int, dy: Tensor) -> None:
+    if node not in waiting:
+        waiting[node] = [None] * node.slots
+        if type(node) is not Leaf:
+            heappush(heap, (-node.order, node))
+    held = waiting[node][slot]
+    waiting[node][slot] = dy if held is None else held + dy
+
+
+def _hooked(node, gradients):
+    for slot, hooks in (node.hooks or {}).items():
+        for hook in list(hooks.values()):
+            if gradients[slot] is not None:
+                gradients[slot] = hook.of_tensor(gradients[slot])
+    return gradients
+
+
+def _gradients(node: Node, gradients) -> tuple:
+    """The gradients of the inputs, tensors with a history."""
+    node.check()
+    op = node.op
+    if hasattr(op, "of_tensors"):  # a Function: the user's backward works on tensors anyway
+        return op.of_tensors(node.saved, *gradients)
+    dys = [None if dy is None else Recorded(dy) for dy in gradients]
+    try:
+        made = FORMULAS.get(op, op.backward)(SavedAgain(node), *dys)
+        made = made if type(made) is tuple else (made,)
+        if any(getattr(getattr(dx, "dtype", None), "kind", "O") not in "fcV" for dx in made if dx is not None):
+            raise NotRecordable("a result that is no array")
+    except (NotRecordable, TypeError, ValueError, AttributeError) as error:
+        raise _no_second_derivative(node, error) from None
+    return tuple(None if dx is None else tensor_of(dx) for dx in made)
+
+
+def _no_second_derivative(node: Node, error: Exception) -> GraphError:
+    return GraphError(
+        f"create_graph=True: the gradient of {node.name} cannot be differentiated again ({error})",
+        "create_graph=False, or a Function of your own whose backward is made of operations that can",
+    )

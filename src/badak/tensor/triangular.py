@@ -1,0 +1,62 @@
+"""The triangles and diagonals of matrices."""
+
+import numpy as np
+
+from badak.core.errors import ArgumentError, ShapeError
+from badak.ops import pad
+from badak.ops import triangular as ops
+from badak.ops._check import axis_of
+from badak.tensor.apply import apply
+from badak.tensor.promote import into
+from badak.tensor.shape import diagonal
+from badak.tensor.tensor import Tensor
+
+
+def tril(input, diagonal: int = 0, *, out=None) -> Tensor:
+    """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
+    y = apply(ops.Tril, _matrix("tril", input), k=diagonal)
+    return y if out is None else into(out, y)
+
+
+def triu(input, diagonal: int = 0, *, out=None) -> Tensor:
+    """The part on and above a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
+    y = apply(ops.Triu, _matrix("triu", input), k=diagonal)
+    return y if out is None else into(out, y)
+
+
+def _matrix(name: str, x: Tensor) -> Tensor:
+    if x._array.ndim < 2:
+        raise ShapeError(f"{name}: input tensor must have at least 2 dimensions; got shape {x._array.shape}", "x[None]")
+    return x
+
+
+def diag(input, diagonal: int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix, or a matrix's diagonal as a vector (a copy)."""
+    if input._array.ndim == 1:
+        return diag_embed(input, diagonal)
+    if input._array.ndim > 2:
+        raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {input._array.ndim}D", "x.diagonal(0, -2, -1) of each matrix")
+    return _diagonal_of(_matrix("diag", input), diagonal)
+
+
+def _diagonal_of(input, offset: int) -> Tensor:
+    return diagonal(input, offset).clone()
+
+
+def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
+    ndim = input._array.ndim + 1
+    a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if a == b:
+        raise ArgumentError(f"diag_embed: diagonal dimensions cannot be identical: {dim1}, {dim2}", "dim1=-2, dim2=-1")
+    n, k = input._array.shape[-1], abs(offset)
+    spread = input.contiguous().unsqueeze(-1) * Tensor._of(np.eye(n, dtype=input._array.dtype))  # (..., n, n)
+    above, left = (0, k) if offset >= 0 else (k, 0)
+    pads = ((0, 0),) * (ndim - 2) + ((above, k - above), (left, k - left))
+    made = apply(pad.Pad, spread, pads=pads, value=0) if k else spread
+    return made.movedim((-2, -1), (a, b)).contiguous()
+
+
+def diagflat(input, offset: int = 0) -> Tensor:
+    """All entries of input as a diagonal of one matrix."""
+    return diag_embed(input.reshape(-1), offset)

@@ -1,0 +1,178 @@
+"""From settings to something that can be trained, and from a run folder to something that answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from badak.core.errors import ArgumentError, FileError, StateError
+from badak.data.tokenizer import Tokenizer
+from badak.generation.classify import TextJudge
+from badak.generation.text import TextVocabulary
+from badak.io.checkpoint import read_step
+from badak.models.bert import BERT, TextClassifier
+from badak.models.classifier import build_classifier
+from badak.models.seq2seq import Seq2Seq
+from badak.nn import Module
+from badak.nn.lora import merge_lora
+from badak.nn.quantization import quantize
+from badak.tensor.dtypes import bfloat16, float32, int8
+from badak.tensor.random import manual_seed
+from badak.training.causal_lm import end_of_line, write_text
+from badak.training.experiment import Experiment
+from badak.training.image_classification import Pictures
+from badak.training.masked_lm import Guessing
+from badak.training.memory import expect_memory, saved_of
+from badak.training.presets import GPTSetup, Setup, TextSetup, change
+from badak.training.ranks import Ranks
+from badak.training.run import CHANGING, CONFIG, Follower, Run
+from badak.training.start import first_model, make_writer
+from badak.training.text_classification import read_text_task
+from badak.training.translation import Translating
+from badak.training.vocabulary import RESTORE
+
+TASKS: dict[str, Callable[..., Experiment]] = {
+    "classify": Pictures, "gpt": write_text, "bert": Guessing, "text": read_text_task, "translate": Translating,
+}  # fmt: skip
+MODELS: dict[str, Callable[..., Module]] = {
+    "classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": TextClassifier, "translate": Seq2Seq,
+}  # fmt: skip
+PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
+
+
+def quiet(line: str) -> None:
+    """Where nobody listens."""
+
+
+def build(setup: Setup, log: Callable[[str], None] = quiet, tokenizer: Tokenizer | None = None) -> Experiment:
+    """The task that `setup` describes, its model with first weights from the seed; `tokenizer`: that of a run that goes on."""
+    expect_memory(setup)
+    manual_seed(setup.train.seed)
+    experiment = TASKS[setup.experiment](setup, log, tokenizer)
+    log(f"{sum(p.numel() for p in experiment.model.parameters()):,} parameters")
+    return experiment
+
+
+def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) -> tuple[Run, Experiment]:
+    """A new run in `folder`."""
+    ranks = Ranks()
+    if ranks.size > 1:
+        setup = change(setup, "train", {"tree": True})
+        ranks.slots(setup.train.accumulate)
+    experiment = build(setup, log if ranks.leads else quiet)
+    if not ranks.leads:
+        with ranks.in_turn():
+            return Follower.open(folder), experiment
+    with ranks.in_turn():
+        return Run.create(folder, experiment.setup, experiment.vocabulary), experiment
+
+
+def resume(folder: str | Path, log: Callable[[str], None] = quiet, changes: dict[str, Any] | None = None) -> tuple[Run, Experiment]:
+    """An earlier run, to go on with; StateError where its data is not what it was.
+
+    `changes` are other values of epochs, steps (up to which the run goes now) or path (where its data lies now).
+    """
+    ranks = Ranks()
+    with ranks.in_turn():
+        return _resume((Run if ranks.leads else Follower).open(folder), folder, log if ranks.leads else quiet, changes, ranks.size)
+
+
+def _resume(
+    run: Run, folder: str | Path, log: Callable[[str], None], changes: dict[str, Any] | None, ranks: int
+) -> tuple[Run, Experiment]:
+    if ranks > 1 and not run.setup.train.tree:
+        raise ArgumentError(f"{folder}: this run was begun without --tree: one rank goes on with it", run.resuming())
+    if run.setup.experiment not in TASKS:
+        raise ArgumentError(f"{folder} is a run of {run.made_by()}: only the program that made its model can go on", run.resuming())
+    values = {name: value for name, value in (changes or {}).items() if value is not None}
+    setup = run.setup
+    for section, names in CHANGING.items():
+        setup = change(setup, section, {name: values[name] for name in names if name in values})
+    step = read_step(run.folder)
+    if step == 0:
+        log(f"{folder}: nothing was saved yet, it starts from the beginning")
+    run.expect_weights(saved_of(setup))
+    vocabulary = run.vocabulary()
+    experiment = build(setup, log, vocabulary if isinstance(vocabulary, Tokenizer) else None)
+    if experiment.setup != setup:
+        raise StateError(
+            f"{folder}: the text is not the one that this run began with, its vocabulary differs",
+            "bring the old text back, or start a new run with this one",
+        )
+    last = setup.train.last_step(len(experiment.loader))
+    if setup == run.setup and step >= last:
+        log(f"this run is finished (step {step} of {last}); with --epochs or --steps it goes on")
+    elif setup == run.setup and step:
+        log(f"goes on from step {step} of {last}, the last that was saved")
+    if setup != run.setup:
+        lengthen(run, setup, len(experiment.loader), step, log)
+    return run, experiment
+
+
+def lengthen(run: Run, setup: Setup, batches: int, step: int, log: Callable[[str], None]) -> None:
+    """Let `run`, which is at `step`, go on to where `setup` says, and say what its learning rate does."""
+    before, now = run.setup.train.last_step(batches), setup.train.last_step(batches)
+    if now < step:
+        raise ArgumentError(
+            f"{run.folder}: the run has made {step} steps, more than the {now} that are asked for",
+            f"--steps {step + batches}, or --epochs {-(-step // batches) + 1}",
+        )
+    run.change(setup)
+    if now != before:
+        rates = [setup.train.lr * setup.train.rate(step, last) for last in (before, now)]
+        log(
+            f"goes on from step {step} to {now}; it was to end at {before}. The learning rate is that of a run which was to "
+            f"make {now} steps from the start: {rates[1]:.3g} next" + (f", not {rates[0]:.3g}" if rates[0] != rates[1] else "")
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run has learned, ready to answer."""
+
+    setup: Any  # a Setup; None of a folder that is no run
+    model: Module
+    vocabulary: Any = None  # a TextVocabulary; pictures have none
+    eos: int | None = None  # where the text of one answer ends
+
+
+def open_model(folder: str | Path, experiment: str, precision: str = "float32") -> Trained:
+    """The model of a run of `badak train EXPERIMENT`, its weights in 32 bits, 16 ("bf16"), or 8 where Linear has them ("int8")."""
+    run = Run.open(folder)
+    if run.setup.experiment != experiment:
+        raise ArgumentError(
+            f"{folder} is a run of {run.made_by()}; this needs one of badak train {experiment}",
+            f"badak train {experiment}",
+        )
+    vocabulary = open_vocabulary(run)
+    expect_memory(run.setup, copies=1)
+    run.expect_weights(saved_of(run.setup))
+    kind = PRECISIONS[precision]
+    whole = kind if kind.is_floating_point else float32
+    if isinstance(run.setup, GPTSetup) and run.setup.start.lora:
+        model: Module = first_model(run.setup)[0]
+        run.load_weights(model)
+        model = merge_lora(model).to(whole)
+    else:
+        model = MODELS[experiment](run.setup.model).to(whole)
+        run.load_weights(model)
+    if kind is int8:
+        quantize(model, int8)
+    by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
+    return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
+
+
+def open_judge(folder: str | Path) -> TextJudge:
+    """The model of a run of `badak train text`, with what its classes are called, or its numbers measured in."""
+    trained = open_model(folder, "text")
+    setup = cast(TextSetup, trained.setup)
+    pairs = bool(setup.data.pair_column)
+    return TextJudge(cast(TextClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation, pairs)
+
+
+def open_vocabulary(run: Run) -> TextVocabulary | None:
+    """The vocabulary of a run, if it has one: in config.json, or as tokenizer.json."""
+    vocabulary = run.vocabulary()
+    if isinstance(run.setup, GPTSetup) and run.setup.data.lines and (not vocabulary or end_of_line(vocabulary) is None):
+        raise FileError(f"{run.folder / CONFIG}: data.lines is true, but no token ends a line", RESTORE)
+    return vocabulary

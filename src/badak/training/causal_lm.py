@@ -1,0 +1,171 @@
+"""Task 2: what comes next? A GPT learns a text, as one stream or line by line."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from badak.core.errors import ArgumentError
+from badak.core.i18n import say
+from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
+from badak.data.tokenizer import Tokenizer
+from badak.data.tokens import TokenWindows
+from badak.generation.filters import SampleConfig
+from badak.generation.text import TextVocabulary, write_on
+from badak.nn.lora import load_lora, lora_state_dict
+from badak.tensor import Tensor
+from badak.tensor.random import Generator
+from badak.training.corpus import open_corpus
+from badak.training.experiment import IGNORED, Experiment
+from badak.training.memory import expect_memory
+from badak.training.presets import GPTSetup
+from badak.training.score import Score
+from badak.training.start import first_model, sized
+from badak.training.vocabulary import noted
+
+TEST_BATCH = 64
+
+
+class Lines(Dataset):
+    """Line i: its tokens, and as labels the ones that follow, the last one `eos`; filled up, unlabelled, to the longest."""
+
+    def __init__(self, lines: list[np.ndarray], eos: int):
+        self.ids = pad(lines, 0)
+        self.labels = pad([[*line[1:], eos] for line in lines], IGNORED)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        return self.ids[index], self.labels[index]
+
+
+class Writing(Experiment):
+    """A GPT over one stream of text: an epoch is as many tokens as the text has, in windows that begin anywhere."""
+
+    setup: GPTSetup
+    eos: int | None = None
+
+    def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
+        setup = sized(setup)
+        self.corpus = open_corpus(setup.data, tokenizer or own_tokenizer(setup), log)
+        self.vocabulary = self.corpus.vocabulary
+        data = replace(setup.data, tokens=self.corpus.kind)
+        setup = replace(fitted(setup, self.vocabulary), data=data)
+        expect_memory(setup)
+        self.model, setup = first_model(setup)
+        self.setup = noted(setup, self.vocabulary)
+        sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
+        self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
+        self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
+        log(self.corpus.describe())
+
+    def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
+        """Windows of the first part to learn from, in an order, and those of the last part, side by side, to test with."""
+        context, ids = window_of(self.setup), self.corpus.ids()
+        cut = len(ids) - int(len(ids) * self.setup.data.held_out)
+        parts = {"text to learn": ids[:cut], "held-out text": ids[cut:] if cut < len(ids) else ids}
+        for name, part in parts.items():
+            if len(part) <= context:
+                raise ArgumentError(
+                    f"the {name} has {len(part)} tokens, a window needs {context + 1}",
+                    "a longer text, a smaller --context, or --held-out 0",
+                )
+        learned, tested = (TokenWindows(part, context) for part in parts.values())
+        sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
+        return sampler, Subset(tested, range(0, len(tested), context))
+
+    def kept(self) -> Mapping[str, Tensor]:
+        return lora_state_dict(self.model) or self.model.state_dict()
+
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        if self.setup.start.lora:
+            load_lora(self.model, weights)
+        else:
+            self.model.load_state_dict(weights)
+
+    def data(self) -> Iterable[bytes | memoryview]:
+        return self.corpus.data()
+
+    def prepare(self, batch: tuple[Tensor, Tensor]) -> tuple[tuple[Tensor], Tensor]:
+        ids, labels = batch
+        return (ids,), labels
+
+    def evaluate(self) -> Score:
+        return self.scored(self.tests)
+
+    def example(self) -> list[str]:
+        return ["--prompt", self.corpus.first_word()]
+
+    def closing_words(self) -> list[str]:
+        """A sample of what the model writes: from a new line on, or from the first word where lines are no tokens."""
+        prompt = "" if self.vocabulary.encode("\n").size else self.corpus.first_word()
+        return ["", say("a sample:"), "".join(write_on(self.model, self.vocabulary, prompt, SampleConfig())), ""]
+
+
+class WritingLines(Writing):
+    """A GPT over lines that have nothing to do with each other: an epoch is every line once, each with its end."""
+
+    def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
+        """Every line to learn from but the last ones, which are tested with; all of them where none is held out."""
+        self.eos = end_of_line(self.vocabulary)
+        if self.eos is None:
+            raise ArgumentError("the tokenizer has no token that ends a line", "leave out --lines, or another tokenizer")
+        context, lines = window_of(self.setup), [self.vocabulary.encode(line) for line in self.corpus.lines()]
+        longest = max(range(len(lines)), key=lambda i: len(lines[i]))
+        if len(lines[longest]) > context:
+            raise ArgumentError(
+                f"line {longest + 1} has {len(lines[longest])} tokens, more than context={context}",
+                f"--context {len(lines[longest])}",
+            )
+        cut = len(lines) - int(len(lines) * self.setup.data.held_out)
+        return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
+
+    def example(self) -> list[str]:
+        return ["--prompt", " ".join(self.corpus.lines()[0].split()[:2]), "--temperature", "0"]
+
+    def closing_words(self) -> list[str]:
+        """What the model makes of the first two words of ten lines, always taking the likeliest word."""
+        config, said = SampleConfig(new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
+        for line in self.corpus.lines()[:10]:
+            prompt, *rest = write_on(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
+            said.append(f"  {prompt} ...{''.join(rest)}")
+        return said
+
+
+def fitted(setup: GPTSetup, vocabulary: TextVocabulary) -> GPTSetup:
+    """`setup` with a model for this vocabulary; one that has learned has a table already, which may have rows to spare."""
+    size = len(vocabulary)
+    if setup.start.folder and size > setup.model.vocab_size:
+        raise ArgumentError(
+            f"a vocabulary of {size:,} tokens for a model of {setup.model.vocab_size:,}, that of {setup.start.folder}",
+            "the tokenizer of that folder: leave out --tokenizer and --tokens",
+        )
+    model = setup.model if setup.start.folder else replace(setup.model, vocab_size=size)
+    return replace(setup, model=model)
+
+
+def own_tokenizer(setup: GPTSetup) -> Tokenizer | None:
+    """That of the folder that the training begins with, unless another one is asked for."""
+    return Tokenizer.load(setup.start.folder) if setup.start.folder and not setup.data.tokenizer else None
+
+
+def window_of(setup: GPTSetup) -> int:
+    """Tokens of one example."""
+    if setup.data.window > setup.model.context:
+        raise ArgumentError(
+            f"--window {setup.data.window} is more than the {setup.model.context} tokens that the model sees at once",
+            f"--window {setup.model.context}",
+        )
+    return setup.data.window or setup.model.context
+
+
+def write_text(setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> Writing:
+    """The task over a stream or over lines, as `setup` says."""
+    return (WritingLines if setup.data.lines else Writing)(setup, log, tokenizer)
+
+
+def end_of_line(vocabulary: TextVocabulary) -> int | None:
+    """The token that ends a line, None where there is none."""
+    eos = getattr(vocabulary, "eos", None)
+    return vocabulary.ids.get("\n") if eos is None else eos

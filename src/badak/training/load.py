@@ -1,0 +1,108 @@
+"""What writes or judges text, wherever it comes from: a run of badak train, a folder of Hugging Face, or a name of its Hub."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from badak.core.errors import ArgumentError
+from badak.data.marian import SOURCE, VOCABULARY, MarianTokens
+from badak.data.tokenizer import FILE as TOKENIZER
+from badak.data.tokenizer import Tokenizer
+from badak.generation.classify import TextJudge
+from badak.generation.folder import Writer, is_published, open_folder, own_words, place_of, read_labels
+from badak.generation.settings import sample_config
+from badak.generation.translate import MARKS, TranslateConfig
+from badak.models.bert import BERT, TextClassifier
+from badak.models.hints import GENERATION
+from badak.models.seq2seq import Seq2Seq
+from badak.nn import Module
+from badak.nn.quantization import quantize
+from badak.tensor.dtypes import int8
+from badak.training.build import PRECISIONS, Trained, open_judge, open_model
+from badak.training.presets import GPTSetup, TranslateSetup
+from badak.training.run import Run
+
+
+def open_writer(folder: str | Path, precision: str = "float32") -> Writer:
+    """The model of a folder or a name of the Hub, with weights of "float32", "bf16" or "int8"."""
+    folder = place_of(folder)
+    if not is_published(folder):
+        trained = open_model(folder, "gpt", precision)
+        by_lines = isinstance(trained.setup, GPTSetup) and trained.setup.data.lines
+        return Writer(trained.model, trained.vocabulary, () if trained.eos is None else (trained.eos,), alone=by_lines)
+    writer = open_folder(folder, _whole(precision))
+    _narrow(writer.model, precision)
+    return writer
+
+
+def _whole(precision: str) -> Any:
+    """The dtype in which a folder's weights are read."""
+    kind = PRECISIONS[precision]
+    return kind if kind.is_floating_point else None
+
+
+def _narrow(model: Module, precision: str) -> None:
+    if PRECISIONS[precision] is int8:
+        quantize(model, int8)
+
+
+def open_reader(folder: str | Path) -> TextJudge | Trained:
+    """What tells texts, of a run of badak train text or a folder of Hugging Face, or else the run of badak train classify."""
+    place = place_of(folder)
+    if is_published(place):
+        return TextJudge(TextClassifier.from_pretrained(place), Tokenizer.load(place), read_labels(place))
+    return open_judge(place) if Run.open(place).setup.experiment == "text" else open_model(place, "classify")
+
+
+@dataclass(frozen=True)
+class Translator:
+    """What translates: a model, its tokens, and whether it knows small letters only."""
+
+    model: Seq2Seq
+    vocabulary: Any
+    lowercase: bool = False
+    config: TranslateConfig = TranslateConfig()  # how it searches unless told otherwise
+
+
+def open_translator(folder: str | Path, precision: str = "float32") -> Translator:
+    """The model of a run of badak train translate, of a folder of Marian, or of its name on the Hub."""
+    place = place_of(folder)
+    if not is_published(place):
+        trained = open_model(place, "translate", precision)
+        return Translator(cast(Seq2Seq, trained.model), trained.vocabulary, cast(TranslateSetup, trained.setup).data.lowercase)
+    model = Seq2Seq.from_pretrained(place, _whole(precision))
+    tokens = Tokenizer.load(place) if (place / TOKENIZER).is_file() and not (place / SOURCE).is_file() else MarianTokens.load(place)
+    if len(tokens) > model.config.vocab_size:
+        raise ArgumentError(
+            f"{folder}: {len(tokens)} tokens in {TOKENIZER if isinstance(tokens, Tokenizer) else VOCABULARY}, "
+            f"a model of {model.config.vocab_size}",
+            "the files that belong to the model",
+        )
+    if isinstance(tokens, Tokenizer) and MARKS[2] not in tokens.ids:
+        raise ArgumentError(f"{place / TOKENIZER}: has no {MARKS[2]}, which ends a sentence", "the files that belong to the model")
+    _narrow(model, precision)
+    return Translator(model, tokens, own_words(model.hints.settings).get("lowercase") is True, _search(model, place))
+
+
+def _search(model: Seq2Seq, place: Path) -> TranslateConfig:
+    """How the folder of a model says that it searches."""
+    said = model.hints.generation or {}
+    usual = sample_config(said, place / GENERATION)
+    known = {"beams": "num_beams", "length_penalty": "length_penalty"}
+    return TranslateConfig(**{ours: getattr(usual, ours) for ours, theirs in known.items() if said.get(theirs) is not None})
+
+
+def open_filler(folder: str | Path) -> Trained:
+    """What fills holes in: the model of a run of badak train bert, or of a folder of Hugging Face."""
+    place = place_of(folder)
+    if not is_published(place):
+        return open_model(place, "bert")
+    model, tokens = BERT.from_pretrained(place), Tokenizer.load(place)
+    if tokens.mask is None:
+        raise ArgumentError(f"{folder}: its tokenizer has no mask", "the tokenizer that the model was trained with")
+    if len(tokens) > model.config.vocab_size:
+        raise ArgumentError(
+            f"{folder}: a tokenizer of {len(tokens)} tokens, a model of {model.config.vocab_size}",
+            "the tokenizer that the model was trained with",
+        )
+    return Trained(None, model, tokens)

@@ -1,0 +1,252 @@
+"""Models with weights of 8 bits: near the float32 ones, through files, copies and compiled steps, and what they refuse."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import badak
+from badak import nn
+from badak.core.errors import (
+    ArgumentError,
+    BadakError,
+    DTypeError,
+    GraphError,
+    KindError,
+    NoDataError,
+    RangeError,
+    StateError,
+)
+from badak.io import safetensors
+from badak.models.gpt import GPT, GPTConfig
+from badak.nn.quantization import LinearOf8Bits, LinearOf16Bits, NarrowAttention
+
+
+@pytest.fixture
+def encoder():
+    badak.manual_seed(0)
+    return nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 96, batch_first=True), 2).eval()
+
+
+@pytest.fixture
+def x():
+    return badak.from_numpy(np.random.default_rng(1).standard_normal((3, 7, 64)).astype(np.float32))
+
+
+def off(y, expected) -> float:
+    """The error in parts of the deviation of what is expected."""
+    return float((y - expected).norm() / expected.norm())
+
+
+def test_a_quantized_encoder_is_near_the_float32_one(encoder, x):
+    expected = encoder(x)
+    made = badak.quantize(encoder, badak.int8)
+    assert made is encoder and 0 < off(made(x), expected) < 0.02  # 1/127 of the largest number, over eight layers
+    kinds = {type(module).__name__ for module in made.modules()}
+    assert "Linear" not in kinds and {"LinearOf8Bits", "NarrowAttention", "LayerNorm"} <= kinds
+    assert not made.training and not any(p.requires_grad for p in made.parameters())
+
+
+@pytest.mark.parametrize("sizes", [{}, {"kdim": 24, "vdim": 40}, {"bias": False, "add_bias_kv": True}], ids=str)
+def test_attention_of_every_kind(sizes):
+    badak.manual_seed(0)
+    attention = nn.MultiheadAttention(32, 4, **sizes).eval()
+    query = badak.randn(5, 2, 32)
+    key, value = badak.randn(6, 2, attention.kdim), badak.randn(6, 2, attention.vdim)
+    hidden = badak.zeros(2, 6, dtype=badak.bool)
+    hidden[1, 4:] = True
+    same_size = not sizes or "bias" in sizes
+    calls = [(query, key, value)] + [(query, query, query)] * same_size
+    expected = [attention(*call, key_padding_mask=hidden if call[1] is key else None) for call in calls]
+    made = badak.quantize(nn.ModuleList([attention]))[0]
+    assert type(made) is NarrowAttention
+    for call, (y, weights) in zip(calls, expected):
+        found, found_weights = made(*call, key_padding_mask=hidden if call[1] is key else None)
+        assert off(found, y) < 0.03 and off(found_weights, weights) < 0.03
+
+
+def test_a_tied_head_gets_weights_of_its_own():
+    badak.manual_seed(0)
+    model = GPT(GPTConfig(vocab_size=50, d_model=32, layers=1, context=8)).eval()
+    linears = [name for name, module in model.named_modules() if type(module) is nn.Linear]
+    badak.quantize(model, keep=linears[:1])
+    kinds = {name: type(module) for name, module in model.named_modules()}
+    assert kinds[linears[0]] is nn.Linear and all(kinds[name] is LinearOf8Bits for name in linears[1:])
+    assert model.token.weight.dtype is badak.float32
+
+
+def test_a_layer_under_two_names_stays_one():
+    layer = nn.Linear(4, 4)
+    model = badak.quantize(nn.Sequential(layer, nn.ReLU(), layer))
+    assert model[0] is model[2] and type(model[0]) is LinearOf8Bits
+    alone = badak.quantize(nn.Linear(4, 4, bias=False), "int8")
+    assert repr(alone) == "LinearOf8Bits(in_features=4, out_features=4, bias=False)"
+
+
+def test_files_and_copies(encoder, x, tmp_path):
+    whole = tmp_path / "float32.safetensors"
+    safetensors.save_file(encoder.state_dict(), whole)
+    other = copy.deepcopy(encoder)
+    for parameter in other.parameters():
+        badak.nn.init.zeros_(parameter)
+    badak.quantize(encoder)
+    y = encoder(x)
+    file = tmp_path / "int8.safetensors"
+    safetensors.save_file(encoder.state_dict(), file)
+    assert file.stat().st_size < whole.stat().st_size * 0.31  # a quarter, scales, norms and biases
+    badak.quantize(other).load_state_dict(safetensors.load_file(file))
+    badak.save(encoder.state_dict(), tmp_path / "int8.pt")
+    third = copy.deepcopy(encoder)
+    third.load_state_dict(badak.load(tmp_path / "int8.pt"), assign=True)
+    for each in (other, copy.deepcopy(encoder), third):
+        assert badak.equal(each(x), y)
+
+
+def test_other_dtypes_of_inputs(x):
+    badak.manual_seed(0)
+    layer = badak.quantize(nn.Linear(64, 5))
+    y = layer(x)
+    assert badak.equal(layer(x.double()), y.double())
+    assert badak.equal(layer(x.bfloat16()), layer(x.bfloat16().float()).bfloat16())
+    for move in (lambda m: m.to(badak.float16), lambda m: m.double(), lambda m: m.bfloat16(), lambda m: m.cpu()):
+        assert move(layer) is layer and layer.scale.dtype is badak.float32 and badak.equal(layer(x), y)
+    with badak.autocast("cpu", dtype=badak.bfloat16):
+        assert badak.equal(layer(x), y)
+
+
+def test_weights_of_16_bits(encoder, x, tmp_path):
+    expected, whole = encoder(x), encoder.state_dict()
+    made = badak.quantize(encoder, "bfloat16")
+    assert 0 < off(made(x), expected) < 0.01 and type(made.layers[0].linear1) is LinearOf16Bits
+    y, one = made(x), made(x[:1, :1])
+    assert y.dtype is badak.float32 and off(one, expected[:1, :1]) < 1  # a row alone takes another way
+    layer = made.layers[0].linear1
+    assert off(layer(x[0, :1]), layer(x[0])[:1]) < 1e-6 and layer(x.bfloat16()).dtype is badak.bfloat16
+    assert badak.equal(layer(x.half()), layer(x.half().float()).half())
+    state = made.state_dict()
+    safetensors.save_file(state, tmp_path / "bf16.safetensors")
+    made.load_state_dict(safetensors.load_file(tmp_path / "bf16.safetensors"))
+    assert badak.equal(made(x), y) and layer.to(badak.float64).weight.dtype is badak.bfloat16
+    attention = [name for name in whole if "in_proj_" in name]
+    other = copy.deepcopy(made)
+    other.load_state_dict({name.replace("in_proj_", "in_proj."): value for name, value in whole.items()})  # rounded anew
+    assert attention and badak.equal(other(x), y)
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16"])
+def test_a_compiled_model_sees_weights_that_change(rows, dtype):
+    badak.manual_seed(0)
+    model = badak.quantize(nn.Sequential(nn.Linear(64, 32), nn.GELU(), nn.Linear(32, 5)), dtype)
+    step = badak.compile(lambda x: model(x))
+    inputs = [badak.randn(rows, 64) for _ in range(6)]
+    with badak.no_grad():
+        for x in inputs:
+            assert badak.equal(step(x), model(x))
+        assert step.why == ""
+        before = model(inputs[0])
+        model[0].weight.neg_()
+        assert badak.equal(step(inputs[0]), model(inputs[0])) and not badak.equal(model(inputs[0]), before)
+
+
+def refused(error, cause, fix, call):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == f"{cause}\nfix: {fix}"
+
+
+def test_what_cannot_be_quantized(encoder):
+    quantize = badak.quantize
+    refused(
+        KindError,
+        "quantize: expected an nn.Module; got dict",
+        "badak.quantize(model, badak.int8)",
+        lambda: quantize({}),
+    )
+    for dtype, name in ((badak.float16, "float16"), ("int4", "int4"), (8, "int")):
+        with pytest.raises(DTypeError, match=f"quantize: expected int8 or bfloat16; got {name}\nfix: badak.quantize"):
+            quantize(encoder, dtype)
+    refused(
+        ArgumentError,
+        "quantize: Sequential holds no nn.Linear and no nn.MultiheadAttention",
+        "a model with such layers; others stay in float32",
+        lambda: quantize(nn.Sequential(nn.ReLU())),
+    )
+    with pytest.raises(ArgumentError, match="MultiheadAttention beside 0\nfix: "):
+        quantize(nn.Sequential(nn.Linear(2, 2)), keep="0")
+    with pytest.raises(RangeError, match=r"quantize: weight \(1, 131076\) has more than 131072 inputs\nfix: "):
+        quantize(nn.Linear(131_076, 1))
+    for empty in (nn.Linear(3, 3, device="meta"), nn.LazyLinear(3)):
+        with pytest.raises(BadakError, match="\nfix: "):
+            quantize(nn.Sequential(nn.Linear(2, 2), empty))
+    assert issubclass(NoDataError, BadakError)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_model_that_has_diverged_stays_as_it_is(encoder, number):
+    encoder.layers[1].linear2.weight.data[3, 5] = number
+    refused(
+        ArgumentError,
+        f"quantize: layers.1.linear2.weight[3, 5] is {number}",
+        "weights of a model whose training has not diverged",
+        lambda: badak.quantize(encoder),
+    )
+    assert not any(isinstance(module, LinearOf8Bits) for module in encoder.modules())
+
+
+def test_what_a_quantized_model_refuses(encoder, x):
+    state = encoder.state_dict()
+    plain = copy.deepcopy(encoder)
+    badak.quantize(encoder)
+    refused(
+        ArgumentError,
+        "quantize: TransformerEncoder was quantized already (layers.0.self_attn.in_proj is LinearOf8Bits)",
+        "quantize the float32 model, once",
+        lambda: badak.quantize(encoder),
+    )
+    refused(
+        ArgumentError,
+        "train: LinearOf8Bits holds weights that cannot be trained",
+        "keep the float32 model for training, and badak.quantize a copy of it",
+        encoder.train,
+    )
+    assert not any(module.training for module in encoder.modules())
+    refused(
+        GraphError,
+        "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
+        "train the float32 model, and badak.quantize it afterwards",
+        lambda: encoder(x.clone().requires_grad_()).sum().backward(),
+    )
+    refused(
+        StateError,
+        "load_state_dict: layers.0.self_attn.in_proj.weight is int8 with a scale in the file, TransformerEncoder has float "
+        "weights there",
+        "badak.quantize(model, badak.int8) first, as it was done when the file was written",
+        lambda: plain.load_state_dict(encoder.state_dict(), strict=False),
+    )
+    refused(
+        StateError,
+        "load_state_dict: layers.0.self_attn.out_proj.weight is float32 in the file, TransformerEncoder was quantized to int8",
+        "load it into the model before badak.quantize(model, badak.int8)",
+        lambda: encoder.load_state_dict(state, strict=False),
+    )
+    with pytest.raises(BadakError, match=r"takes input \(..., 64\); got input=\(3, 7, 63\)\nfix: "):
+        encoder.layers[0].linear1(x[..., 1:])
+
+
+@pytest.mark.parametrize("dtype", [badak.int64, badak.int8, badak.uint8, badak.bool, badak.complex64], ids=str)
+@pytest.mark.parametrize("bits", ["int8", "bfloat16"])
+def test_inputs_that_a_layer_of_floats_refuses_are_refused(bits, dtype):
+    layer = nn.Linear(4, 3)
+    x = badak.ones(2, 4).to(dtype)
+    for each in (layer, badak.quantize(layer, bits)):
+        with pytest.raises(DTypeError, match="\nfix: x."):
+            each(x)
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element")
+def test_no_rows_and_no_outputs():
+    layer = badak.quantize(nn.Linear(8, 3))
+    assert layer(badak.zeros(0, 8)).shape == (0, 3) and layer(badak.zeros(2, 0, 8)).shape == (2, 0, 3)
+    assert badak.quantize(nn.Linear(8, 0))(badak.zeros(2, 8)).shape == (2, 0)
+    assert badak.quantize(nn.Linear(0, 3, bias=False))(badak.zeros(2, 0)).tolist() == [[0.0] * 3] * 2
