@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import badak
-from badak.generation import SampleConfig
-from badak.generation.text import fill_sentence, write_on
+from badak.generation import GenerationConfig
+from badak.generation.text import fill_sentence, generate_text
 from badak.training.build import build, start
 from badak.training.curves import draw_curves
 from badak.training.experiment import Experiment
@@ -58,17 +58,17 @@ def accuracy(run: Run, experiment: Experiment) -> dict[str, Any]:
 def held_out_loss(run: Run, experiment: Experiment) -> dict[str, Any]:
     """The loss on held-out text, and a sample."""
     value = run.rows()[-1].valid_loss
-    sample = "".join(write_on(experiment.model, experiment.vocabulary, "", SampleConfig()))
+    sample = "".join(generate_text(experiment.model, experiment.vocabulary, "", GenerationConfig()))
     return {"held_out_loss": value, "sample": sample, "result": f"{value:.3f} nats"}
 
 
 def completions(run: Run, experiment: Experiment) -> dict[str, Any]:
     """How many of the ten sentences are completed exactly from their first two words, greedily."""
-    config = SampleConfig(new_tokens=32, temperature=0.0, top_k=0)
+    config = GenerationConfig(new_tokens=32, temperature=0.0, top_k=0)
     found = {}
     for sentence in experiment.corpus.text.split("\n"):
         prompt = " ".join(sentence.split()[:2])
-        found[prompt] = "".join(write_on(experiment.model, experiment.vocabulary, prompt, config, experiment.eos))
+        found[prompt] = "".join(generate_text(experiment.model, experiment.vocabulary, prompt, config, experiment.eos))
     exact = sum(found[" ".join(s.split()[:2])] == s for s in experiment.corpus.text.split("\n"))
     return {"exact": exact, "completions": found, "result": f"{exact} of 10 exact"}
 

@@ -12,7 +12,7 @@ import pytest
 import badak
 from badak import nn, optim
 from badak.core import errors
-from badak.core.errors import ArgumentError, BadakError, BadakWarning, RangeError
+from badak.core.errors import ArgumentError, BadakError, BadakWarning, IndexOutOfRangeError
 from badak.inspect.introspection.error_codes import SITUATIONS, explain, situations
 from badak.nn import functional as F
 from tools import errors_page
@@ -531,7 +531,7 @@ def test_codes_of_the_source_are_in_the_table():
 
 
 def test_the_code_stands_below_the_message():
-    with pytest.raises(RangeError) as caught:
+    with pytest.raises(IndexOutOfRangeError) as caught:
         F.cross_entropy(badak.randn(4, 3), badak.tensor([0, 1, 2, 3]))
     assert caught.value.code == "BADAK-011"
     assert "".join(traceback.format_exception_only(caught.value)).splitlines()[-1] == "badak explain BADAK-011"

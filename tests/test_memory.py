@@ -20,7 +20,7 @@ def resident_kb() -> int:
     return int(facts.get("VmRSS", "0").split()[0])
 
 
-class Learner:
+class TrainState:
     """A small Transformer that trains on one batch."""
 
     def __init__(self):
@@ -38,7 +38,7 @@ class Learner:
 
 @pytest.mark.slow
 def test_a_thousand_steps_hold_no_more_than_a_hundred():
-    learner = Learner()
+    learner = TrainState()
     for _ in range(100):
         learner.step()
     resident = resident_kb()
@@ -53,7 +53,7 @@ def test_a_thousand_steps_hold_no_more_than_a_hundred():
     assert resident_kb() - resident < 4 * 1024  # one activation of each step kept: 3.6 MiB; its graph: 100 MiB
 
 
-def held_after(learner: Learner, steps: int) -> int:
+def held_after(learner: TrainState, steps: int) -> int:
     """Bytes that are held after some more steps, without those that Python keeps at hand for its next objects."""
     for _ in range(steps):
         learner.step()
@@ -86,7 +86,7 @@ def test_without_gradients_activations_are_freed_at_once():
 
 @pytest.mark.slow
 def test_a_step_leaves_no_cycles_for_the_garbage_collector():
-    learner = Learner()
+    learner = TrainState()
     learner.step()
     gc.collect()
     gc.disable()

@@ -254,7 +254,7 @@ def test_an_output_that_nothing_depends_on_adds_nothing(row: Sample):
 @each_set
 def test_fresh_gradients_share_no_memory(row: Sample, chosen):
     """A leaf keeps the gradient of a `fresh` op uncopied: nobody else may hold it."""
-    if not row.op.fresh:
+    if not row.op.owns_grads:
         return
     for call in row.cases():
         arrays = call.arrays(np.float64)

@@ -1,6 +1,6 @@
 """Every row of the table in bfloat16: what float32 gives for the same numbers, rounded; the same bits on any number of threads.
 
-Operations either take bfloat16 as it is (`Op.halves`) or are computed on copies in float32; nobody can tell which.
+Operations either take bfloat16 as it is (`Op.supports_bf16`) or are computed on copies in float32; nobody can tell which.
 """
 
 import ml_dtypes
@@ -98,4 +98,4 @@ def test_bits_in_bfloat16_do_not_depend_on_the_number_of_threads(row: Sample, th
 
 
 def test_what_takes_bfloat16_as_it_is_has_a_row():
-    assert {op for op in all_ops() if op.halves and op.__module__ != "badak.ops.mixed"} <= {row.op for row in ROWS}
+    assert {op for op in all_ops() if op.supports_bf16 and op.__module__ != "badak.ops.mixed"} <= {row.op for row in ROWS}

@@ -20,9 +20,9 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "generation.text": "",
     "generation.explain": "Step explain loop_in",
     "generation.chat": "Chat",
-    "generation.folder": "Template Writer is_published open_folder place_of",
+    "generation.folder": "Template TextGenerator is_published open_folder place_of",
     "generation.embed": "TextEncoder cosines nearest passages",
-    "generation.classify": "TextJudge Verdict Word",
+    "generation.classify": "TextClassifier Prediction Word",
     "generation.translate": "TranslateConfig bleu cross_attention translate translate_ids",
     "generation.attention_picture": "draw_translation",
     "generation.picture": "read_picture rank_classes",
@@ -43,7 +43,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "training.experiment": "Experiment",
     "training.vocabulary": "noted",
     "training.run": "Run",
-    "training.load": "Translator open_reader open_translator open_writer",
+    "training.load": "Translator load_fill_mask load_translator load_generator",
     "training.build": "start resume build open_model open_vocabulary Trained",
     "io.safetensors": "load load_file read_metadata save save_file",
     "io.checkpoint": "Checkpoint exists load load_model read_step save",
@@ -52,9 +52,8 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "inspect.visualize": "Look",
     "inspect.doctor.report": "Checkup Finding",
     "kernels": "",
-    "core.errors": "ArgumentError BadakError BadakWarning DeviceError DTypeError FileError GraphError KindError MissingError "
-    "RangeError "
-    "ShapeError StateError",
+    "core.errors": "ArgumentError BadakError BadakWarning DeviceError DTypeError FileError GraphError ArgumentTypeError "
+    "NotSupportedError IndexOutOfRangeError OutOfMemoryError ShapeError StateError",
 }
 
 

@@ -34,7 +34,7 @@ CALLS: dict[str, tuple] = {
     "note": (0,),
     "notes": (0,),
     "append to notes": (0,),
-    "Unasked": (0,),
+    "NotApplicable": (0,),
     "Kind": (1,),
     "Audit": (3,),
     "append to why": (0,),

@@ -176,7 +176,7 @@ def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
     assert {p.dtype for p in trained.parameters()} == {badak.bfloat16}
     assert say(capsys, "generate", "r", *options, "--precision", "int8").startswith("The quick ")
     narrow = {type(module).__name__ for module in open_model("r", "gpt", "int8").model.modules()}
-    assert "LinearOf8Bits" in narrow and "Linear" not in narrow
+    assert "Int8Linear" in narrow and "Linear" not in narrow
     assert complaint(capsys, "train", "gpt", "--resume", "r", "--precision", "bf16") == [
         "error: --resume goes on with the settings of r; got --precision too",
         "fix: leave it out: with --resume only --epochs, --steps, --patience, --data may change",

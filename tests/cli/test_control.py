@@ -117,7 +117,7 @@ def test_predict(folder, capfd):
 
 def test_labels_and_tokens_of_a_published_folder(folder, capfd):
     config = models.TextConfig(vocab_size=40, d_model=8, heads=1, layers=1, context=16, segments=2)
-    models.TextClassifier(config).save_pretrained(folder / "m")
+    models.BERTClassifier(config).save_pretrained(folder / "m")
     Tokenizer.train_wordpiece(["good bad words"], 40).save(folder / "m")
     said = json.loads((folder / "m" / "config.json").read_text())
     said["id2label"] = {"0": EVIL, "1": ESCAPE}

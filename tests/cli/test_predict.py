@@ -10,9 +10,9 @@ from badak import kernels
 from badak.cli import main
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
 from badak.generation import framing
-from badak.generation.classify import TextJudge
+from badak.generation.classify import TextClassifier
 from badak.generation.framing import encoded, framed, segments_of, shares
-from badak.models.bert import TextClassifier, TextConfig
+from badak.models.bert import BERTClassifier, TextConfig
 from badak.training.build import start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
@@ -106,10 +106,10 @@ def judge_of(tokenizer, context, segments=2):
     badak.manual_seed(0)
     config = TextConfig(vocab_size=len(tokenizer), context=context, d_model=16, heads=2, layers=1, pad_id=tokenizer.pad, classes=3,
                         segments=segments)  # fmt: skip
-    model = TextClassifier(config)
+    model = BERTClassifier(config)
     for p in model.parameters():
         p.data.mul_(4)
-    return TextJudge(model, tokenizer, "abc")
+    return TextClassifier(model, tokenizer, "abc")
 
 
 def by_hand(judge, text, at):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.core.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
 
 both = pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
 X = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
@@ -128,5 +128,5 @@ def test_mistakes_are_named():
     ],
 )
 def test_a_dim_or_an_argument_that_is_not_there_is_named_with_a_fix(call, cause):
-    with pytest.raises((ArgumentError, RangeError), match=f"{cause}\nfix: "):
+    with pytest.raises((ArgumentError, IndexOutOfRangeError), match=f"{cause}\nfix: "):
         call(badak.tensor(X))

@@ -212,7 +212,8 @@ def owners_of(entry, gradients):
 class Halved(badak.ops.op.Op):
     """Half of the numbers; its class says that kernels alone make them, but NumPy has a hand in it."""
 
-    by_kernels = True
+    capturable = True
+    owns_grads = False
 
     @staticmethod
     def forward(save, x):

@@ -9,7 +9,7 @@ import pytest
 
 import badak
 from badak import nn, optim
-from badak.core.errors import BadakWarning, GraphError, KindError
+from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError
 from badak.nn import functional as F
 
 REASONS = {
@@ -73,7 +73,7 @@ def test_what_compile_takes():
     assert badak.compile(plain, disable=True) is plain
     once = badak.compile(plain)
     assert badak.compile(once) is once
-    with pytest.raises(KindError, match="expected a function or a module; got int"):
+    with pytest.raises(ArgumentTypeError, match="expected a function or a module; got int"):
         badak.compile(3)
 
 

@@ -10,7 +10,7 @@ from torch.utils.data import default_collate as their_collate
 from torch.utils.data import default_convert as their_convert
 
 import badak
-from badak.core.errors import DTypeError, KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, ShapeError
 from badak.data.collate import collate, default_collate_fn_map
 
 Point = namedtuple("Point", "x y")
@@ -95,9 +95,9 @@ def test_new_kinds_of_examples_can_be_registered():
         ([badak.zeros(3), badak.zeros(4)], ShapeError, r"equal size, but got \[3\] at entry 0 and \[4\] at entry 1"),
         ([np.zeros(3), np.zeros(4)], ShapeError, "equal size"),
         ([[1, 2], [3]], ShapeError, "each element in list of batch should be of equal size"),
-        ([object()], KindError, "must contain tensors, numpy arrays, numbers, dicts or lists"),
-        ([None], KindError, "NoneType"),
-        ([np.array(["a"])], KindError, "<U1"),
+        ([object()], ArgumentTypeError, "must contain tensors, numpy arrays, numbers, dicts or lists"),
+        ([None], ArgumentTypeError, "NoneType"),
+        ([np.array(["a"])], ArgumentTypeError, "<U1"),
         ([np.zeros(2, "M8[s]")], DTypeError, "datetime64"),
     ],
 )

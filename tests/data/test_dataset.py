@@ -6,7 +6,7 @@ import torch
 import torch.utils.data as theirs
 
 import badak
-from badak.core.errors import ArgumentError, BadakWarning, KindError, MissingError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, IndexOutOfRangeError, NotSupportedError, ShapeError
 from badak.tensor import arange
 
 
@@ -44,7 +44,7 @@ def test_datasets_concatenate():
     both = one + two
     assert len(both) == 8 and [both[i][0].item() for i in (0, 2, 3, 7, -1, -8)] == [0, 2, 3, 7, 7, 0]
     for wrong in (8, -9):
-        with pytest.raises(RangeError, match="outside of 8 examples"):
+        with pytest.raises(IndexOutOfRangeError, match="outside of 8 examples"):
             both[wrong]
     with pytest.raises(ArgumentError, match="empty iterable"):
         ours.ConcatDataset([])
@@ -55,7 +55,7 @@ def test_datasets_concatenate():
 def test_streams_chain():
     chain = Stream(2) + Stream(3)
     assert list(chain) == [0, 1, 0, 1, 2] and len(chain) == 5
-    with pytest.raises(KindError, match="only supports IterableDataset"):
+    with pytest.raises(ArgumentTypeError, match="only supports IterableDataset"):
         list(ours.ChainDataset([[1]]))
 
 
@@ -72,7 +72,7 @@ def test_a_subset_with_its_own_getitem_must_say_how_batches_are_read():
         def __getitem__(self, i):
             return 0
 
-    with pytest.raises(MissingError, match="__getitems__"):
+    with pytest.raises(NotSupportedError, match="__getitems__"):
         Own([1, 2], [0])
 
 

@@ -9,7 +9,7 @@ import torch
 import torch.utils.data as theirs
 
 import badak
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 
 
 class Numbers:
@@ -101,10 +101,10 @@ def test_a_distributed_sampler_orders_each_epoch_anew():
     [
         (lambda: ours.RandomSampler(Numbers(3), num_samples=0), ArgumentError, "num_samples should be a positive integer"),
         (lambda: ours.RandomSampler([]), ArgumentError, "num_samples=0"),
-        (lambda: ours.RandomSampler(Numbers(3), replacement=1), KindError, "replacement should be a boolean"),
+        (lambda: ours.RandomSampler(Numbers(3), replacement=1), ArgumentTypeError, "replacement should be a boolean"),
         (lambda: ours.WeightedRandomSampler([[1.0]], 1), ShapeError, "1d sequence"),
         (lambda: ours.BatchSampler(Numbers(3), 0, False), ArgumentError, "batch_size should be a positive integer"),
-        (lambda: ours.BatchSampler(Numbers(3), 2, 1), KindError, "drop_last should be a boolean"),
+        (lambda: ours.BatchSampler(Numbers(3), 2, 1), ArgumentTypeError, "drop_last should be a boolean"),
         (lambda: ours.DistributedSampler(Numbers(3)), ArgumentError, "no process group"),
         (lambda: ours.DistributedSampler(Numbers(3), 2, 2), ArgumentError, "Invalid rank 2"),
         (lambda: list(ours.Sampler()), NotImplementedError, "__iter__"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from badak.core.errors import ArgumentError, FileError, RangeError
+from badak.core.errors import ArgumentError, FileError, IndexOutOfRangeError
 from badak.data.files import read_text
 from badak.data.text import MASK, SPECIALS, CharVocabulary, WordVocabulary, python_topics
 from badak.tensor import tensor
@@ -85,7 +85,7 @@ def test_what_a_vocabulary_lacks_is_named():
     with pytest.raises(ArgumentError, match=r"'x' \(at character 2\) is not among the 3 characters known"):
         vocabulary.encode("abxc")
     for wrong in (3, -1):
-        with pytest.raises(RangeError, match=f"token {wrong} is outside of this vocabulary of 3 tokens"):
+        with pytest.raises(IndexOutOfRangeError, match=f"token {wrong} is outside of this vocabulary of 3 tokens"):
             vocabulary.decode([wrong])
     with pytest.raises(ArgumentError, match="single characters"):
         CharVocabulary(["ab"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import transformers
 
-from badak.core.errors import ArgumentError, FileError, KindError, MissingError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, IndexOutOfRangeError, NotSupportedError
 from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
 from tests.real_data import real_data
@@ -143,11 +143,11 @@ def test_a_file_that_is_none_is_refused_in_two_lines(fault, tmp_path):
 
 
 def test_what_is_no_text_and_no_token_is_refused(small):
-    with pytest.raises(KindError, match="encode: expected a text; got int\nfix: "):
+    with pytest.raises(ArgumentTypeError, match="encode: expected a text; got int\nfix: "):
         small.encode(3)
     with pytest.raises(ArgumentError, match="character 1 is half of a surrogate pair, no text\nfix: "):
         small.encode("a\ud800")
-    with pytest.raises(RangeError, match=r"decode: token 999 is outside of this vocabulary of \d+ tokens"):
+    with pytest.raises(IndexOutOfRangeError, match=r"decode: token 999 is outside of this vocabulary of \d+ tokens"):
         small.decode([1, 999])
     with pytest.raises(ArgumentError, match="train_bpe: expected a size of 257 tokens or more; got 10\nfix: size=10000"):
         Tokenizer.train_bpe(["a"], 10)
@@ -156,5 +156,5 @@ def test_what_is_no_text_and_no_token_is_refused(small):
 def test_without_the_library_the_extra_is_named(monkeypatch, tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
-    with pytest.raises(MissingError, match=r'the library tokenizers is not installed\nfix: pip install "badak\[text\]"'):
+    with pytest.raises(NotSupportedError, match=r'the library tokenizers is not installed\nfix: pip install "badak\[text\]"'):
         Tokenizer.load(tmp_path)

@@ -18,7 +18,7 @@ import torch
 import torch.utils.data as theirs
 
 import badak
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.data.workers import WorkerError
 
 SOURCE = str(Path(badak.__file__).resolve().parent.parent)
@@ -304,7 +304,7 @@ def test_no_worker_outlives_its_program(tmp_path, number):
         (dict(persistent_workers=True), ArgumentError, "persistent_workers option needs num_workers > 0"),
         (dict(multiprocessing_context="fork"), ArgumentError, "multi-process loading"),
         (dict(num_workers=1, multiprocessing_context="thread"), ArgumentError, "valid start method"),
-        (dict(num_workers=1, multiprocessing_context=3), KindError, "context object"),
+        (dict(num_workers=1, multiprocessing_context=3), ArgumentTypeError, "context object"),
         (dict(shuffle=True, sampler=[1]), ArgumentError, "mutually exclusive with shuffle"),
         (dict(batch_sampler=[[1]], batch_size=2), ArgumentError, "batch_sampler option is mutually exclusive"),
         (dict(batch_size=None, drop_last=True), ArgumentError, "disables auto-batching"),

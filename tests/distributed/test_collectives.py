@@ -56,7 +56,7 @@ BOTH = {  # what both ranks are told
     "op": f"{FIRST} 5 of the world is not the same on all ranks: all_reduce(MIN) of float32 (1,) on rank 0; "
     "all_reduce(MAX) of float32 (1,) on rank 1",
     "source": "ArgumentError: broadcast: src=7 is not in ProcessGroup(the world: ranks [0, 1]) / fix: one of [0, 1]",
-    "number": "KindError: all_reduce: expected a tensor; got float / fix: torch.tensor(value), or the object collectives",
+    "number": "ArgumentTypeError: all_reduce: expected a tensor; got float / fix: torch.tensor(value), or the object collectives",
     "list": "ArgumentError: all_gather: a list of 1 tensors for 2 ranks / fix: one tensor for each rank",
     "band": "DTypeError: all_reduce: ReduceOp.BAND needs integers or bool; got float32 / fix: ReduceOp.SUM, MIN or MAX",
     "group": "ArgumentError: new_group: ranks [0, 5] are not all in a world of 2 / fix: 0 to 1",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.distributed.launch import launcher
 from badak.distributed.launch.launcher import Order
 from badak.distributed.launch.listener import PATIENCE, STRANGERS, Caller, Listener
@@ -256,7 +256,7 @@ def test_a_guard_without_its_launcher_ends_quietly(ending, tmp_path):
 
 def test_windows_has_no_ranks(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    with pytest.raises(MissingError) as error:
+    with pytest.raises(NotSupportedError) as error:
         launcher.launch(Order(["true"], 2))
     assert str(error.value) == (
         "badak launch: several ranks run on Linux and macOS; on Windows nobody has run them\n"

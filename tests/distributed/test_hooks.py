@@ -35,11 +35,12 @@ SAID = {
     "some": "([[1.5, 1.5]], [[1.0]], None)",
     "uneven": "[[0.25, 0.25]]",
     "alone": "[[2.0, 2.0]]",
-    "no function": "KindError: Communication hook must be callable; got int / fix: hook(state, bucket), a function",
+    "no function": "ArgumentTypeError: Communication hook must be callable; got int / fix: hook(state, bucket), a function",
     "twice": "StateError: register_comm_hook can only be called once. / "
     "fix: one hook that does both, or DistributedDataParallel anew",
-    "no future": "KindError: DistributedDataParallel: the communication hook gave a Tensor, not a future / fix: torch.distributed.",
-    "no tensor": "KindError: DistributedDataParallel: the communication hook gave a int for a bucket / "
+    "no future": "ArgumentTypeError: DistributedDataParallel: the communication hook gave a Tensor, not a future / "
+    "fix: torch.distributed.",
+    "no tensor": "ArgumentTypeError: DistributedDataParallel: the communication hook gave a int for a bucket / "
     "fix: a future of a tensor with the values of bucket.buffer()",
     "size": "ShapeError: DistributedDataParallel: the communication hook gave 4 values for a bucket of 5 / "
     "fix: as many as bucket.buffer() has",

@@ -25,12 +25,12 @@ FAILS = PROGRAMS / "fails.py"
         ("exit", r"rank 1 \(step 0\) ended with exit code 3; all ranks are ended"),
         (
             "memory",
-            r"rank 1 \(step 0\) ended with SizeError: .*Unable to allocate 4\.00 GiB.* \(fails\.py:\d+\); all ranks are ended",
+            r"rank 1 \(step 0\) ended with OutOfMemoryError: .*Unable to allocate 4\.00 GiB.* \(fails\.py:\d+\); all ranks are ended",  # noqa: E501
         ),
         (
             "end",
             r"rank 0 \(step 0\) ended with DistBackendError: all_reduce\(SUM\) of float32 \(3,\), collective no\. 7 of the world: "
-            r"rank 1 ended without coming to it \(fails\.py:\d+\); all ranks are ended",
+            r"rank 1 ended without coming to it \(fails\.py:\d+\); all ranks are ended",  # noqa: E501
         ),
         (
             "vanish",

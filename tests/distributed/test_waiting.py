@@ -8,7 +8,7 @@ import pytest
 
 import badak
 from badak import distributed as dist
-from badak.core.errors import ArgumentError, KindError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
 from badak.distributed import heartbeat
 from badak.distributed.launch import exit_status
 from badak.distributed.work import _seconds
@@ -164,7 +164,7 @@ def test_a_limit_that_cannot_be(wrong):
 
 @pytest.mark.parametrize("wrong", ["5", True, [5]])
 def test_a_limit_of_another_kind(wrong):
-    with pytest.raises(KindError, match="init_process_group: expected timeout to be a datetime.timedelta, or seconds; got"):
+    with pytest.raises(ArgumentTypeError, match="init_process_group: expected timeout to be a datetime.timedelta, or seconds; got"):
         dist.init_process_group("mpi", timeout=wrong)
 
 

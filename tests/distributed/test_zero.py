@@ -50,11 +50,11 @@ def assert_same_state(case, found, judge):
 
 
 SAID = {  # what both ranks are told
-    "class": "KindError: ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got str / "
+    "class": "ArgumentTypeError: ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got str / "
     "fix: optimizer_class=torch.optim.AdamW",
     "LBFGS": "ArgumentError: ZeroRedundancyOptimizer: LBFGS does not update each parameter by itself / "
     "fix: optimizer_class=torch.optim.AdamW, or another that does",
-    "no optimizer": "KindError: ZeroRedundancyOptimizer: optimizer_class gave a list, which is no optimizer / "
+    "no optimizer": "ArgumentTypeError: ZeroRedundancyOptimizer: optimizer_class gave a list, which is no optimizer / "
     "fix: a class such as torch.optim.AdamW, or a function that makes one",
     "overlap": "ArgumentError: ZeroRedundancyOptimizer: overlap_with_ddp=True is not there: ranks update when step() is called / "
     "fix: overlap_with_ddp=False, and step() after backward()",

@@ -17,10 +17,10 @@ import transformers
 
 from badak.cli import main
 from badak.data.tokenizer import Tokenizer
-from badak.generation import SampleConfig
-from badak.generation.text import fill_sentence, write_on
+from badak.generation import GenerationConfig
+from badak.generation.text import fill_sentence, generate_text
 from badak.generation.translate import LONGER, MORE, translate
-from badak.training.load import open_filler, open_reader, open_translator, open_writer
+from badak.training.load import load_fill_mask, load_generator, load_translator, open_filler
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -57,8 +57,8 @@ def written_by_theirs(model, tokenizer, prompt, tokens, **asked):
 
 def written_by_ours(writer, prompt, tokens, **asked):
     """What follows a prompt."""
-    config = SampleConfig(new_tokens=tokens, **asked)
-    _, *rest = write_on(writer.model, writer.vocabulary, prompt, config, writer.ends)
+    config = GenerationConfig(new_tokens=tokens, **asked)
+    _, *rest = generate_text(writer.model, writer.vocabulary, prompt, config, writer.ends)
     return "".join(rest)
 
 
@@ -70,7 +70,7 @@ def plain(text):
 def compare_writing(run, out, prompts, tokens=12, ways=WAYS):
     """How many texts transformers, and badak from the folder, write otherwise than badak from the run; run: or a folder."""
     model, tokenizer = theirs_of(out)
-    ours, again = open_writer(run), open_writer(out)
+    ours, again = load_generator(run), load_generator(out)
     assert ours.ends == again.ends and ours.alone == again.alone
     wrong = []
     for prompt in prompts:
@@ -110,7 +110,7 @@ def compare_reading(run, out, texts, atol=1e-5):
     """The same of classes with their probabilities, or of numbers."""
     model, tokenizer = theirs_of(out, "AutoModelForSequenceClassification")
     wrong = []
-    ours, again = open_reader(run), open_reader(out)
+    ours, again = load_fill_mask(run), load_fill_mask(out)
     assert ours.labels == again.labels
     for text, one, other in zip(texts, ours.judge(texts, words=False), again.judge(texts, words=False)):
         with torch.no_grad():
@@ -129,7 +129,7 @@ def compare_reading(run, out, texts, atol=1e-5):
 def compare_translating(run, out, sentences):
     """The same of translations, by the folder's own number of beams."""
     model, tokenizer = theirs_of(out, "AutoModelForSeq2SeqLM")
-    ours, again = open_translator(run), open_translator(out)
+    ours, again = load_translator(run), load_translator(out)
     assert ours.lowercase == again.lowercase and ours.config == again.config
     expected = translate(ours.model, ours.vocabulary, sentences, ours.config)
     other = translate(again.model, again.vocabulary, sentences, again.config)

@@ -13,15 +13,15 @@ from badak import models, nn
 from badak.core.errors import ArgumentError, FileError
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
-from badak.generation import SampleConfig
+from badak.generation import GenerationConfig
 from badak.generation.chat import Chat
-from badak.generation.folder import Template, Writer, is_published, open_folder
+from badak.generation.folder import Template, TextGenerator, is_published, open_folder
 from badak.generation.sampling import Reader
-from badak.generation.text import write_on
+from badak.generation.text import generate_text
 from badak.io import limited
 
 LETTERS = CharVocabulary("\n abcdefgh")
-GREEDY = SampleConfig(new_tokens=30, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(new_tokens=30, temperature=0.0, top_k=0)
 CHATML = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
@@ -54,7 +54,7 @@ class Reciting(nn.Module):
 
 def chat(text, config=GREEDY, vocabulary=LETTERS, context=None, ends=(), **settings):
     model = Reciting(text, vocabulary, context)
-    return Chat(Writer(model, vocabulary, ends), config, **settings), model
+    return Chat(TextGenerator(model, vocabulary, ends), config, **settings), model
 
 
 def say(conversation, text):
@@ -83,7 +83,7 @@ def test_any_of_several_tokens_ends_an_answer():
     ends = tuple(LETTERS.encode("gh").tolist())
     assert [say(*pair) for pair in ((chat("abcga", ends=ends)[0], "a"), (chat("abhga", ends=ends)[0], "a"))] == ["abc", "ab"]
     model = Reciting("abcga")
-    assert "".join(write_on(model, LETTERS, "d", GREEDY, ends)) == "dabc"
+    assert "".join(generate_text(model, LETTERS, "d", GREEDY, ends)) == "dabc"
 
 
 def test_an_answer_that_is_left_in_between_stays_as_far_as_it_came():
@@ -120,10 +120,10 @@ def test_the_oldest_turns_make_room_and_that_is_said_once():
 
 
 def test_each_answer_has_draws_of_its_own_and_the_same_after_a_reset():
-    config = SampleConfig(new_tokens=12, temperature=1.0, top_k=0)
+    config = GenerationConfig(new_tokens=12, temperature=1.0, top_k=0)
     badak.manual_seed(0)
     model = models.GPT(models.GPTConfig(vocab_size=len(LETTERS), context=8, d_model=8, layers=1))
-    conversation = Chat(Writer(model, LETTERS), config, tell=lambda sentence: None)
+    conversation = Chat(TextGenerator(model, LETTERS), config, tell=lambda sentence: None)
     first = [say(conversation, "a" * 7) for _ in range(4)]  # whose history never fits
     conversation.reset()
     assert [say(conversation, "a" * 7) for _ in range(4)] == first and len(set(first)) > 1
@@ -131,7 +131,7 @@ def test_each_answer_has_draws_of_its_own_and_the_same_after_a_reset():
 
 def test_beams_are_no_stream():
     with pytest.raises(ArgumentError, match="chat streams one text, beams are several\nfix: beams=1"):
-        chat("a", SampleConfig(beams=2))
+        chat("a", GenerationConfig(beams=2))
 
 
 # Folders of Hugging Face
@@ -302,11 +302,11 @@ def counted(model):
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_what_was_said_is_not_read_again_and_answers_are_the_same(kind, compiled):
-    config = SampleConfig(new_tokens=9, temperature=0.7, top_k=0, seed=5)
+    config = GenerationConfig(new_tokens=9, temperature=0.7, top_k=0, seed=5)
     model, twin = talker(kind), talker(kind)
     if compiled:
         model.compile()
-    keeps, rereads = (Chat(Writer(each, LETTERS), config, system="hh") for each in (model, twin))
+    keeps, rereads = (Chat(TextGenerator(each, LETTERS), config, system="hh") for each in (model, twin))
     read = [] if compiled else counted(model)
     for question in ("abc", "d", "efgh a", "b"):
         rereads.reader = Reader(twin, 1)
@@ -328,22 +328,22 @@ def test_logits_after_a_kept_history_are_those_of_the_whole():
 
 
 def test_a_history_read_with_other_weights_is_read_again():
-    model, config = talker(), SampleConfig(new_tokens=5, temperature=0.0, top_k=0)
-    conversation = Chat(Writer(model, LETTERS), config)
+    model, config = talker(), GenerationConfig(new_tokens=5, temperature=0.0, top_k=0)
+    conversation = Chat(TextGenerator(model, LETTERS), config)
     say(conversation, "abc")
     with badak.no_grad():
         for parameter in model.parameters():
             parameter.mul_(-0.7)
     read = counted(model)
-    anew = Chat(Writer(model, LETTERS), config)
+    anew = Chat(TextGenerator(model, LETTERS), config)
     anew.turns, anew.answers = list(conversation.turns), conversation.answers
     assert say(conversation, "d") == say(anew, "d")
     assert read[0] > len("abc\nd\n")
 
 
 def test_an_answer_that_is_cut_short_leaves_the_cache_right():
-    model, config = talker(), SampleConfig(new_tokens=30, temperature=0.8, top_k=0, seed=1)
-    conversation, anew = Chat(Writer(model, LETTERS), config), Chat(Writer(model, LETTERS), config)
+    model, config = talker(), GenerationConfig(new_tokens=30, temperature=0.8, top_k=0, seed=1)
+    conversation, anew = Chat(TextGenerator(model, LETTERS), config), Chat(TextGenerator(model, LETTERS), config)
     for one in (conversation, anew):
         pieces = one.ask("abc")
         next(pieces), next(pieces)
@@ -353,9 +353,9 @@ def test_an_answer_that_is_cut_short_leaves_the_cache_right():
 
 
 def test_beyond_the_context_the_oldest_turns_go_with_their_cache():
-    config = SampleConfig(new_tokens=6, temperature=0.7, top_k=0, seed=2)
+    config = GenerationConfig(new_tokens=6, temperature=0.7, top_k=0, seed=2)
     model = talker(context=24)
-    conversation, anew = Chat(Writer(model, LETTERS), config), Chat(Writer(model, LETTERS), config)
+    conversation, anew = Chat(TextGenerator(model, LETTERS), config), Chat(TextGenerator(model, LETTERS), config)
     for question in ("abc", "defg", "h", "abcdefgh", "a"):
         anew.reader = Reader(model, 1)
         assert say(conversation, question) == say(anew, question)

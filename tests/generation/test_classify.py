@@ -8,8 +8,8 @@ import badak
 from badak.core.errors import BadakError
 from badak.data import pad
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
-from badak.generation.classify import TextJudge, frame
-from badak.models.bert import TextClassifier, TextConfig
+from badak.generation.classify import TextClassifier, frame
+from badak.models.bert import BERTClassifier, TextConfig
 
 TEXTS = ["이 영화 정말 재미없다", "노래가 좋다", "배우가 정말 좋다 좋다 좋다", "good words and bad words"]
 
@@ -25,7 +25,7 @@ def model_of(tokenizer, classes=3, context=40, **more):
     badak.manual_seed(0)
     config = TextConfig(vocab_size=len(tokenizer), context=context, d_model=16, heads=2, layers=1, pad_id=tokenizer.pad,
                         classes=classes, **more)  # fmt: skip
-    model = TextClassifier(config)
+    model = BERTClassifier(config)
     for parameter in model.parameters():  # so that classes differ
         parameter.data.mul_(4)
     return model
@@ -42,7 +42,7 @@ def asked(model, tokenizer, text):
 def test_probabilities_are_those_of_each_text_alone_and_words_are_left_out(tokenizer, readout):
     model = model_of(tokenizer, readout=readout)
     model.train()
-    for text, verdict in zip(TEXTS, TextJudge(model, tokenizer, ["a", "b", "c"]).judge(TEXTS), strict=True):
+    for text, verdict in zip(TEXTS, TextClassifier(model, tokenizer, ["a", "b", "c"]).judge(TEXTS), strict=True):
         chances = torch.tensor(asked(model, tokenizer, text)).softmax(0).tolist()
         best = int(np.argmax(chances))
         assert verdict.text == text and verdict.label == "abc"[best] and verdict.cut == 0
@@ -62,7 +62,7 @@ def test_probabilities_are_those_of_each_text_alone_and_words_are_left_out(token
 
 def test_a_number_comes_in_its_own_units(tokenizer):
     model = model_of(tokenizer, classes=1)
-    for verdict in TextJudge(model, tokenizer, mean=5.0, deviation=2.0).judge(TEXTS):
+    for verdict in TextClassifier(model, tokenizer, mean=5.0, deviation=2.0).judge(TEXTS):
         assert verdict.value == pytest.approx(5 + 2 * asked(model, tokenizer, verdict.text)[0], abs=1e-5)
         assert verdict.label == "" and verdict.ranking == []
         changes = [abs(word.without - verdict.value) for word in verdict.words]
@@ -70,7 +70,7 @@ def test_a_number_comes_in_its_own_units(tokenizer):
 
 
 def test_without_words_no_word_is_looked_for(tokenizer):
-    assert [one.words for one in TextJudge(model_of(tokenizer), tokenizer, "abc").judge(TEXTS, words=False)] == [[]] * 4
+    assert [one.words for one in TextClassifier(model_of(tokenizer), tokenizer, "abc").judge(TEXTS, words=False)] == [[]] * 4
 
 
 def test_a_long_text_is_cut_and_its_end_mark_stays(tokenizer):
@@ -79,19 +79,19 @@ def test_a_long_text_is_cut_and_its_end_mark_stays(tokenizer):
     whole = len(tokenizer.encode(long)) + 2
     assert len(rows[0]) == 8 and rows[0][0] == tokenizer.ids["[CLS]"] and rows[0][-1] == tokenizer.ids["[SEP]"]
     assert cuts == [whole - 8, max(len(tokenizer.encode(short)) + 2 - 8, 0)]
-    judge = TextJudge(model_of(tokenizer, context=8), tokenizer, "abc")
+    judge = TextClassifier(model_of(tokenizer, context=8), tokenizer, "abc")
     assert [one.cut for one in judge.judge([long], words=False)] == [whole - 8]
 
 
 def test_wrong_input_is_answered_in_two_lines(tokenizer):
-    judge = TextJudge(model_of(tokenizer), tokenizer, "abc")
+    judge = TextClassifier(model_of(tokenizer), tokenizer, "abc")
     with pytest.raises(BadakError) as caught:
         list(judge.judge(["좋다", " \n"]))
     assert str(caught.value) == "text 2 is empty\nfix: give it a word, or leave it out"
     with pytest.raises(BadakError) as caught:
-        TextJudge(model_of(tokenizer), tokenizer, "ab")
+        TextClassifier(model_of(tokenizer), tokenizer, "ab")
     V = len(tokenizer)
     assert str(caught.value) == (
-        f"TextJudge: {V} tokens and 2 classes; the model has {V} and 3\n"
+        f"TextClassifier: {V} tokens and 2 classes; the model has {V} and 3\n"
         "fix: the tokenizer and the labels that the model was trained with"
     )

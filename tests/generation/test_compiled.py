@@ -4,8 +4,8 @@ import pytest
 
 import badak
 from badak import models, nn
-from badak.core.errors import RangeError
-from badak.generation import SampleConfig, generate
+from badak.core.errors import IndexOutOfRangeError
+from badak.generation import GenerationConfig, generate
 
 V, CONTEXT = 23, 40
 
@@ -14,7 +14,7 @@ def model_of(kind, context=CONTEXT):
     badak.manual_seed(0)
     sizes = {"vocab_size": V, "context": context, "d_model": 16, "heads": 4, "layers": 2}
     model = models.GPT(models.GPTConfig(**sizes)) if kind == "gpt" else models.Llama(
-        models.LlamaConfig(**sizes, key_heads=2, feedforward=24))  # fmt: skip
+        models.LlamaConfig(**sizes, num_key_value_heads=2, feedforward=24))  # fmt: skip
     with badak.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.4)
@@ -26,7 +26,7 @@ def bits(x):
 
 
 def config(tokens=12, **more):
-    return SampleConfig(**{"new_tokens": tokens, "temperature": 0.0, "top_k": 0, **more})
+    return GenerationConfig(**{"new_tokens": tokens, "temperature": 0.0, "top_k": 0, **more})
 
 
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
@@ -56,7 +56,7 @@ def test_a_replay_stops_at_the_end_of_the_context_with_the_error_of_the_model(ki
             assert bits(step(ids, caches[0])) == bits(model(ids, caches[1]))
         said = []
         for cache, ask in zip(caches, (step, model)):
-            with pytest.raises(RangeError) as caught:
+            with pytest.raises(IndexOutOfRangeError) as caught:
                 ask(ids, cache)
             said.append((str(caught.value), cache.length))
     assert said[0] == said[1] and step.recordings
@@ -69,7 +69,7 @@ def test_a_replay_stops_at_the_end_of_the_room():
     with badak.no_grad():
         for _ in range(9):
             step(ids, cache)
-        with pytest.raises(RangeError, match="length 9 [+] 1 new tokens > room 9"):
+        with pytest.raises(IndexOutOfRangeError, match="length 9 [+] 1 new tokens > room 9"):
             step(ids, cache)
     assert step.recordings and cache.length == 9
 

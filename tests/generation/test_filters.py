@@ -5,7 +5,7 @@ import pytest
 
 import badak
 from badak.core.errors import ArgumentError
-from badak.generation import SampleConfig, filter_logits
+from badak.generation import GenerationConfig, filter_logits
 from badak.generation.filters import keep_top_k, keep_top_p, penalise_repetition, scale_temperature
 
 INF = float("inf")
@@ -50,7 +50,7 @@ def test_temperature_divides():
 
 
 def test_without_filters_logits_pass_as_they_are():
-    logits, config = badak.randn(2, 5), SampleConfig(temperature=1.0, top_k=0)
+    logits, config = badak.randn(2, 5), GenerationConfig(temperature=1.0, top_k=0)
     assert (filter_logits(logits, badak.tensor([[0], [1]]), config) == logits).all()
 
 
@@ -58,11 +58,11 @@ def test_without_filters_logits_pass_as_they_are():
     "values", [{"temperature": -0.1}, {"top_p": 0.0}, {"top_p": 1.5}, {"top_k": -1}, {"repetition_penalty": 0.5}]
 )
 def test_sampling_refuses_values_without_meaning(values):
-    with pytest.raises(ArgumentError, match=f"SampleConfig: expected {next(iter(values))}"):
-        SampleConfig(**values)
+    with pytest.raises(ArgumentError, match=f"GenerationConfig: expected {next(iter(values))}"):
+        GenerationConfig(**values)
 
 
 @pytest.mark.parametrize("temperature", [1e-300, 1e-38, 1e-20])
 def test_the_coldest_draw_is_the_greedy_one(temperature):
-    logits, config = badak.tensor([[1000.0, 1000.001, -5.0]]), SampleConfig(temperature=temperature, top_k=2, top_p=0.9)
+    logits, config = badak.tensor([[1000.0, 1000.001, -5.0]]), GenerationConfig(temperature=temperature, top_k=2, top_p=0.9)
     assert filter_logits(logits, badak.tensor([[0]]), config).softmax(dim=-1).tolist() == [[0, 1, 0]]

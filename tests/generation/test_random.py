@@ -9,7 +9,7 @@ import transformers
 
 import badak
 from badak import models, nn
-from badak.generation import SampleConfig, generate
+from badak.generation import GenerationConfig, generate
 from tests.generation.test_sampling import Uncached
 
 V = 23
@@ -39,7 +39,7 @@ def drawn_model(draw):
     else:
         keys = draw.choice([g for g in (1, 2, 4) if heads % g == 0])
         options = {
-            "key_heads": keys,
+            "num_key_value_heads": keys,
             "tied": draw.random() < 0.5,
             "qkv_bias": draw.random() < 0.5,
             "qk_norm": draw.random() < 0.5,
@@ -56,7 +56,7 @@ def drawn_config(draw, beams=1):
         "top_k": draw.choice([0, 5]), "repetition_penalty": draw.choice([1.0, 1.4]), "no_repeat": draw.choice([0, 2]),
         "temperature": draw.choice([0.0, 0.9]), "top_p": draw.choice([1.0, 0.8]), "min_p": draw.choice([0.0, 0.05]),
     }  # fmt: skip
-    return SampleConfig(new_tokens=draw.randint(1, 12), beams=beams, seed=draw.randrange(99),
+    return GenerationConfig(new_tokens=draw.randint(1, 12), beams=beams, seed=draw.randrange(99),
                         length_penalty=draw.choice([0.0, 1.0, 2.0, -1.0]), **filters)  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def test_padding_changes_no_token_of_a_text_within_the_context(seed):
     model, eos = drawn_model(draw), draw.choice([None, 3])
     context = model.config.context
     prompts = [[draw.randrange(V) for _ in range(draw.randint(1, context))] for _ in range(draw.randint(2, 4))]
-    config = SampleConfig(**{**vars(drawn_config(draw)), "temperature": 0.0, "new_tokens": draw.randint(1, 8)})
+    config = GenerationConfig(**{**vars(drawn_config(draw)), "temperature": 0.0, "new_tokens": draw.randint(1, 8)})
     for text, prompt in zip(written(model, prompts, config, eos), prompts):
         alone = written(Uncached(model), [prompt], config, eos)[0]
         assert text[:context] == alone[:context] and len(text) == len(alone)
@@ -97,7 +97,7 @@ def test_texts_are_those_of_transformers(seed, tmp_path):
     theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
     ids = np.array([[draw.randrange(4, V) for _ in range(draw.randint(1, room - 1))]])
     beams, end = draw.choice([1, 2, 4]), draw.choice([None, 3])
-    config = SampleConfig(**{**vars(drawn_config(draw, beams)), "temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
+    config = GenerationConfig(**{**vars(drawn_config(draw, beams)), "temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
                              "new_tokens": room - ids.shape[1]})  # fmt: skip
     options = {"eos_token_id": -1 if end is None else end, "pad_token_id": 0 if end is None else end}
     with torch.no_grad():

@@ -7,8 +7,8 @@ import transformers
 import badak
 from badak import models
 from badak.data.tokenizer import Tokenizer
-from badak.generation import SampleConfig
-from badak.generation.text import write_on
+from badak.generation import GenerationConfig
+from badak.generation.text import generate_text
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -29,13 +29,13 @@ def test_an_answer_ends_before_the_text_that_stops_transformers(seed, tmp_path):
     model.save_pretrained(tmp_path)
     theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.library)
-    config = SampleConfig(new_tokens=40, temperature=0.0, top_k=0)
-    whole = "".join(write_on(model, tokenizer, "ab", config))[2:]
+    config = GenerationConfig(new_tokens=40, temperature=0.0, top_k=0)
+    whole = "".join(generate_text(model, tokenizer, "ab", config))[2:]
     readable = [i for i in range(1, len(whole) - 3) if "\ufffd" not in whole[i : i + 3]]
     assert readable
     for place in readable[:: max(1, len(readable) // 4)]:
         stop = whole[place : place + 3]  # often from the middle of one token to that of another
-        made = "".join(write_on(model, tokenizer, "ab", config, stop=[stop]))[2:]
+        made = "".join(generate_text(model, tokenizer, "ab", config, stop=[stop]))[2:]
         ids = torch.tensor(tokenizer.encode("ab"))[None]
         found = theirs.generate(
             ids, attention_mask=torch.ones_like(ids), max_new_tokens=40, do_sample=False, stop_strings=[stop], tokenizer=fast,

@@ -6,27 +6,27 @@ import badak
 from badak import nn
 from badak.core.errors import ArgumentError
 from badak.data.text import SPECIALS, CharVocabulary, WordVocabulary
-from badak.generation import SampleConfig
-from badak.generation.text import fill_sentence, known, write_on
+from badak.generation import GenerationConfig
+from badak.generation.text import fill_sentence, generate_text, known
 from badak.models import GPTConfig
 from tests.generation.test_sampling import Counting
 
-GREEDY = SampleConfig(new_tokens=3, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(new_tokens=3, temperature=0.0, top_k=0)
 WORDS = WordVocabulary.from_texts(["one two three Four"])  # 5, 6, 7, 8
 
 
 def test_characters_are_written_one_by_one():
-    pieces = list(write_on(Counting(V=5), CharVocabulary("\nabcd"), "ab", GREEDY))
+    pieces = list(generate_text(Counting(V=5), CharVocabulary("\nabcd"), "ab", GREEDY))
     assert pieces == ["ab", "c", "d", "\n"]
 
 
 def test_an_empty_prompt_is_a_new_line():
-    assert "".join(write_on(Counting(V=5), CharVocabulary("\nabcd"), "", GREEDY)) == "abc"
+    assert "".join(generate_text(Counting(V=5), CharVocabulary("\nabcd"), "", GREEDY)) == "abc"
 
 
 def test_words_have_spaces_between_and_end_before_eos():
-    assert "".join(write_on(Counting(V=9), WORDS, "one", GREEDY)) == "one two three Four"
-    assert "".join(write_on(Counting(V=9), WORDS, "one", GREEDY, eos=7)) == "one two"
+    assert "".join(generate_text(Counting(V=9), WORDS, "one", GREEDY)) == "one two three Four"
+    assert "".join(generate_text(Counting(V=9), WORDS, "one", GREEDY, eos=7)) == "one two"
 
 
 class Fond(nn.Module):
@@ -43,12 +43,13 @@ class Fond(nn.Module):
 
 
 @pytest.mark.parametrize("config", [
-    SampleConfig(new_tokens=200, temperature=0.0, top_k=0), SampleConfig(new_tokens=200), SampleConfig(new_tokens=200, top_k=3),
-    SampleConfig(new_tokens=200, temperature=3.0, top_k=0, top_p=0.99, repetition_penalty=1.5),
+    GenerationConfig(new_tokens=200, temperature=0.0, top_k=0), GenerationConfig(new_tokens=200), GenerationConfig(new_tokens=200,
+    top_k=3),
+    GenerationConfig(new_tokens=200, temperature=3.0, top_k=0, top_p=0.99, repetition_penalty=1.5),
 ])  # fmt: skip
 @pytest.mark.parametrize("eos", [None, WORDS.eos])
 def test_no_special_token_is_written_but_the_one_that_ends_a_line(config, eos):
-    said = "".join(write_on(Fond(9, range(5)), WORDS, "one two", config, eos))
+    said = "".join(generate_text(Fond(9, range(5)), WORDS, "one two", config, eos))
     assert not set(said.split()) & set(SPECIALS)
     if eos is None:
         assert len(said.split()) == 202
@@ -64,7 +65,7 @@ def test_no_special_token_fills_a_hole():
 
 def test_a_vocabulary_without_a_word_writes_nothing():
     with pytest.raises(ArgumentError, match=r"each of the 5 tokens is forbidden\nfix: a vocabulary with words"):
-        list(write_on(Fond(5, ()), WordVocabulary.from_texts([]), "[MASK]", GREEDY))
+        list(generate_text(Fond(5, ()), WordVocabulary.from_texts([]), "[MASK]", GREEDY))
 
 
 def test_a_word_never_seen_is_named_with_the_nearest_one():
@@ -76,7 +77,7 @@ def test_a_word_never_seen_is_named_with_the_nearest_one():
 
 def test_a_prompt_without_a_word_is_refused():
     with pytest.raises(ArgumentError, match="the prompt has no word"):
-        list(write_on(Counting(V=9), WORDS, "  ", GREEDY))
+        list(generate_text(Counting(V=9), WORDS, "  ", GREEDY))
 
 
 def test_every_hole_is_filled():

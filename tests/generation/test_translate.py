@@ -7,7 +7,7 @@ import transformers
 
 import badak
 from badak import models
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.data.tokenizer import Tokenizer
 from badak.generation import attention_picture
 from badak.generation.attention_picture import draw_translation, font_families, words
@@ -182,5 +182,5 @@ def test_without_sacrebleu_the_error_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
-    with pytest.raises(MissingError, match=r'sacrebleu is not installed\nfix: pip install "badak\[translate\]"'):
+    with pytest.raises(NotSupportedError, match=r'sacrebleu is not installed\nfix: pip install "badak\[translate\]"'):
         bleu(["a"], ["a"])

@@ -88,7 +88,7 @@ def test_after_rieul_stands_ro():
 
 def test_cause_fix_and_args_stay_english_and_str_speaks_korean(monkeypatch):
     monkeypatch.setattr(errors, "say", Catalogue(ENTRIES).message)
-    error = errors.RangeError("target[3] = 3 but logits have 3 classes", "labels from 0")
+    error = errors.IndexOutOfRangeError("target[3] = 3 but logits have 3 classes", "labels from 0")
     assert str(error) == "target[3]3이 3인데 logits의 클래스는 3개입니다\n해결: 라벨은 0부터 셉니다"
     assert error.args == ("target[3] = 3 but logits have 3 classes\nfix: labels from 0",)
     assert (error.cause, error.fix) == ("target[3] = 3 but logits have 3 classes", "labels from 0")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import badak
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.io import storage
 from badak.tensor import dtypes
 
@@ -127,7 +127,7 @@ def test_the_old_format_refuses_dtypes_that_torch_cannot_read_from_it(name):
     file.seek(0)
     with pytest.raises(AttributeError):
         torch.load(file)
-    with pytest.raises(MissingError, match=f"the format before PyTorch 1.6 has no {name}\nfix: leave"):
+    with pytest.raises(NotSupportedError, match=f"the format before PyTorch 1.6 has no {name}\nfix: leave"):
         badak.save(badak.zeros(2).to(getattr(badak, name)), file, _use_new_zipfile_serialization=False)
 
 

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from badak.core.errors import RangeError
+from badak.core.errors import IndexOutOfRangeError
 from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal, strided
 
@@ -204,12 +204,12 @@ def test_embedding_and_its_gradient(rows, channels, ids, options, dtype):
 
 
 def test_ids_outside_the_table_are_refused_before_memory_is_touched():
-    with pytest.raises(RangeError) as caught:
+    with pytest.raises(IndexOutOfRangeError) as caught:
         fast.embedding(np.zeros((4, 2), np.float32), np.array([1, 7]))
     assert str(caught.value).startswith("embedding: expected ids in 0 .. 3; got ids from 1 to 7")
-    with pytest.raises(RangeError, match="got ids from -1 to 2\nfix: ids from 0"):
+    with pytest.raises(IndexOutOfRangeError, match="got ids from -1 to 2\nfix: ids from 0"):
         fast.embedding(np.zeros((4, 2), np.float32), np.array([2, -1]))
-    with pytest.raises(RangeError):
+    with pytest.raises(IndexOutOfRangeError):
         fast.cross_entropy(np.zeros((2, 3), np.float32), np.array([0, 3]))
 
 

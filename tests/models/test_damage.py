@@ -13,7 +13,7 @@ from badak.data.files import read_text
 from badak.data.text import WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows, documents, write_tokens
-from badak.generation import SampleConfig, generate
+from badak.generation import GenerationConfig, generate
 from badak.training.build import start
 from badak.training.presets import PRESETS, change
 
@@ -24,7 +24,7 @@ MODEL, INDEX = "model.safetensors", "model.safetensors.index.json"
 def whole(tmp_path_factory):
     """A folder of a Llama in several files, with a tokenizer in each of its forms."""
     place = tmp_path_factory.mktemp("whole")
-    config = models.LlamaConfig(vocab_size=300, d_model=8, heads=2, key_heads=1, layers=2, context=8, feedforward=12)
+    config = models.LlamaConfig(vocab_size=300, d_model=8, heads=2, num_key_value_heads=1, layers=2, context=8, feedforward=12)
     models.Llama(config).save_pretrained(place / "one")
     models.Llama(config).save_pretrained(place / "shards", shard=3000)
     made = Tokenizer.train_bpe(["hello there, hello"] * 4, 300, special=("<|endoftext|>",))
@@ -283,7 +283,7 @@ def test_a_text_beyond_the_context_is_refused_or_its_end_is_read(whole):
     model = models.from_pretrained(whole / "one")
     ids = badak.arange(20)[None]
     refused(lambda: model(ids), "Llama: length 20 > context 8\nfix: give the last 8 tokens")
-    config = SampleConfig(new_tokens=3, temperature=0.0)
+    config = GenerationConfig(new_tokens=3, temperature=0.0)
     assert generate(model, ids, config)[:, 20:].tolist() == generate(model, ids[:, -8:], config)[:, 8:].tolist()
     refused(lambda: TokenWindows(ids[0].numpy(), 20), "TokenWindows: 20 tokens, a window needs 21")
     bert = models.BERT(models.BERTConfig(context=8))
@@ -292,6 +292,6 @@ def test_a_text_beyond_the_context_is_refused_or_its_end_is_read(whole):
 
 def test_words_of_another_vocabulary_are_unknown_or_refused(whole):
     model = models.from_pretrained(whole / "one")
-    refused(lambda: generate(model, badak.tensor([[300]]), SampleConfig(new_tokens=1)), "300")
+    refused(lambda: generate(model, badak.tensor([[300]]), GenerationConfig(new_tokens=1)), "300")
     words = WordVocabulary.from_texts(["one"])
     assert words.encode("one two").tolist() == [5, words.unk]

@@ -4,7 +4,7 @@ import pytest
 
 import badak
 from badak import Mask, models, nn
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 
 V, T = 19, 9
 SIZES = {"vocab_size": V, "context": 16, "d_model": 16, "heads": 2, "layers": 2}
@@ -16,7 +16,7 @@ def model_of(kind):
         "gpt": lambda: models.GPT(models.GPTConfig(**SIZES)),
         "llama": lambda: models.Llama(models.LlamaConfig(**SIZES, feedforward=24)),
         "bert": lambda: models.BERT(models.BERTConfig(**SIZES)),
-        "classifier": lambda: models.TextClassifier(models.TextConfig(**SIZES)),
+        "classifier": lambda: models.BERTClassifier(models.TextConfig(**SIZES)),
         "sentences": lambda: models.SentenceEncoder(models.SentenceConfig(**SIZES, readout="cls")),
     }[kind]()
     with badak.no_grad():
@@ -76,5 +76,5 @@ def test_compiled_steps_with_a_mask_are_right_at_every_length(kind):
 
 @pytest.mark.parametrize("kind", ["gpt", "llama", "bert", "classifier"])
 def test_a_tensor_is_no_mask(kind):
-    with pytest.raises(KindError, match="mask: expected a badak.Mask; got Tensor\nfix: badak.Mask.of[(]keep=x[)]"):
+    with pytest.raises(ArgumentTypeError, match="mask: expected a badak.Mask; got Tensor\nfix: badak.Mask.of[(]keep=x[)]"):
         model_of(kind)(ids_of(), mask=badak.ones(T, T, dtype=badak.bool))

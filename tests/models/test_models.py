@@ -5,7 +5,7 @@ import pytest
 
 import badak
 from badak import kernels, nn
-from badak.core.errors import ArgumentError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
 from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, build_classifier
 
 SMALL = GPTConfig(vocab_size=11, context=12, d_model=16, heads=4, layers=2)
@@ -58,7 +58,7 @@ def test_gpt_begins_without_a_preference():
 
 
 def test_gpt_refuses_a_text_longer_than_its_context():
-    with pytest.raises(RangeError, match=r"GPT: length 13 > context 12\nfix: give the last 12 tokens"):
+    with pytest.raises(IndexOutOfRangeError, match=r"GPT: length 13 > context 12\nfix: give the last 12 tokens"):
         gpt()(badak.zeros(1, 13, dtype=badak.int64))
 
 
@@ -124,7 +124,7 @@ def test_a_chunk_that_fails_midway_can_be_given_again():
 def test_gpt_refuses_a_cache_beyond_its_context_and_one_of_other_layers():
     model, cache = gpt(), nn.KeyValueCache(2, room=20)
     model(badak.zeros(1, 12, dtype=badak.int64), cache)
-    with pytest.raises(RangeError, match=r"length 13 > context 12, 12 of them in the cache\nfix: .* and no cache"):
+    with pytest.raises(IndexOutOfRangeError, match=r"length 13 > context 12, 12 of them in the cache\nfix: .* and no cache"):
         model(badak.zeros(1, 1, dtype=badak.int64), cache)
     with pytest.raises(ArgumentError, match=r"GPT: a cache of 3 layers for a model of 2\nfix: nn.KeyValueCache\(2, room=5"):
         model(badak.zeros(1, 1, dtype=badak.int64), nn.KeyValueCache(3, room=5))
@@ -171,7 +171,7 @@ def test_bert_sees_both_sides():
 
 
 def test_bert_refuses_a_sentence_longer_than_its_context():
-    with pytest.raises(RangeError, match=r"BERT: length 13 > context 12\nfix: shorten the sentence to 10 words"):
+    with pytest.raises(IndexOutOfRangeError, match=r"BERT: length 13 > context 12\nfix: shorten the sentence to 10 words"):
         bert()(badak.ones(1, 13, dtype=badak.int64))
 
 

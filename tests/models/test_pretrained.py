@@ -40,8 +40,8 @@ THEIRS = {
     "qwen2": (t.Qwen2Config(**GROUPED), t.Qwen2ForCausalLM, models.Llama),
     "qwen3": (t.Qwen3Config(**GROUPED, head_dim=16, tie_word_embeddings=True), t.Qwen3ForCausalLM, models.Llama),
     "bert": (t.BertConfig(**SMALL, max_position_embeddings=24), t.BertForMaskedLM, models.BERT),
-    "bert classes": (t.BertConfig(**SMALL, num_labels=3), t.BertForSequenceClassification, models.TextClassifier),
-    "bert number": (t.BertConfig(**SMALL, num_labels=1), t.BertForSequenceClassification, models.TextClassifier),
+    "bert classes": (t.BertConfig(**SMALL, num_labels=3), t.BertForSequenceClassification, models.BERTClassifier),
+    "bert number": (t.BertConfig(**SMALL, num_labels=1), t.BertForSequenceClassification, models.BERTClassifier),
     "marian": (
         t.MarianConfig(
             vocab_size=V, d_model=32, encoder_layers=2, decoder_layers=3, encoder_attention_heads=4, decoder_attention_heads=4,
@@ -307,7 +307,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
         (models.Llama, models.LlamaConfig(tied=False, qkv_bias=True)),
         (models.BERT, models.BERTConfig()),
         (models.BERT, models.BERTConfig(segments=3)),
-        (models.TextClassifier, models.TextConfig(classes=4)),
+        (models.BERTClassifier, models.TextConfig(classes=4)),
     ],
 )
 @badak.no_grad()
@@ -323,4 +323,4 @@ def test_a_model_of_ours_comes_back_as_it_went(kind, config, tmp_path):
 def test_what_no_folder_can_say_is_refused_when_it_is_written(tmp_path):
     for config in (models.TextConfig(readout="mean"), models.TextConfig(pooler=False)):
         with pytest.raises(badak.core.errors.ArgumentError, match="no folder of BertForSequenceClassification can say .*\nfix: "):
-            models.TextClassifier(config).save_pretrained(tmp_path)
+            models.BERTClassifier(config).save_pretrained(tmp_path)

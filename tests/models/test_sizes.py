@@ -17,10 +17,10 @@ HUGE = [10**9, 10**9 + 1, 2**31, 2**63, 10**30]
 ODD = [None, "8", 8.5, -1, 0, True, [], [8], {}, {"a": 1}, float("nan"), float("inf"), "\x1b[31m"]
 SIZES = {"vocab_size": 30, "d_model": 8, "heads": 2, "context": 8}
 MADE = {
-    "llama": lambda: models.Llama(models.LlamaConfig(**SIZES, key_heads=1, layers=1, feedforward=12)),
+    "llama": lambda: models.Llama(models.LlamaConfig(**SIZES, num_key_value_heads=1, layers=1, feedforward=12)),
     "gpt2": lambda: models.GPT(models.GPTConfig(**SIZES, layers=1)),
     "bert": lambda: models.BERT(models.BERTConfig(**SIZES, layers=1, segments=2)),
-    "classifier": lambda: models.TextClassifier(models.TextConfig(**SIZES, layers=1, segments=2)),
+    "classifier": lambda: models.BERTClassifier(models.TextConfig(**SIZES, layers=1, segments=2)),
     "marian": lambda: models.Seq2Seq(
         models.Seq2SeqConfig(**SIZES, encoder_layers=1, decoder_layers=1, feedforward=12, norm_first=False, positions="halves",
                              output_bias=True)
@@ -88,7 +88,7 @@ def test_tables_within_the_settings_may_be_anything(folder):
     ({"max_position_embeddings": 10**9}, "tables for 1,000,000,000 positions take 15,258 MiB, the weights 0 MiB"),
     ({"head_dim": 10**9}, "a head has 1,000,000,000 channels, 65,536 at most"),
     ({"head_dim": 60_000}, "head_dim is 60,000, and no tensor is wider than 30"),
-    ({"num_attention_heads": 10**9 + 1, "num_key_value_heads": 2}, "is not a multiple of key_heads=2"),
+    ({"num_attention_heads": 10**9 + 1, "num_key_value_heads": 2}, "is not a multiple of num_key_value_heads=2"),
     ({"intermediate_size": 31}, "feedforward is 31, and no tensor is wider than 30"),
     ({"num_hidden_layers": 10**9}, "1,000,000,000 layers, and 11 tensors are there"),
     ({"rope_parameters": [1]}, "rope_parameters must be a table"),

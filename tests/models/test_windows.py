@@ -7,7 +7,7 @@ import transformers as t
 import badak
 from badak import models, nn
 from badak.core.errors import ArgumentError, FileError
-from badak.generation import SampleConfig, generate
+from badak.generation import GenerationConfig, generate
 from tests.models.test_pretrained import GROUPED, V, close, say
 
 LONG, WINDOW = {**GROUPED, "max_position_embeddings": 64, "num_hidden_layers": 3}, 6
@@ -64,9 +64,9 @@ def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformer
 def test_texts_past_the_window_are_those_of_transformers(name, tmp_path):
     model, ours = pair(name, tmp_path)
     ids = badak.from_numpy(IDS[:, :9].numpy())
-    greedy = SampleConfig(new_tokens=20, temperature=0.0, top_k=0)
+    greedy = GenerationConfig(new_tokens=20, temperature=0.0, top_k=0)
     assert generate(ours, ids, greedy).tolist() == written(model, IDS[:, :9]).tolist()
-    beams = SampleConfig(new_tokens=20, beams=3)
+    beams = GenerationConfig(new_tokens=20, beams=3)
     assert generate(ours, ids, beams).tolist() == written(model, IDS[:, :9], num_beams=3).tolist()
     prompts = [IDS[0, :9].tolist(), IDS[1, :4].tolist()]  # of different lengths: the window counts from each text's own places
     alone = [written(model, torch.tensor([one]))[0].tolist() for one in prompts]

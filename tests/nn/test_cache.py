@@ -5,7 +5,7 @@ import pytest
 
 import badak
 from badak import kernels, nn
-from badak.core.errors import DTypeError, GraphError, RangeError, ShapeError
+from badak.core.errors import DTypeError, GraphError, IndexOutOfRangeError, ShapeError
 from badak.nn import functional as F
 
 
@@ -64,7 +64,7 @@ def filled() -> nn.KeyValueCache:
 @pytest.mark.parametrize(
     "shape, dtype, error, cause",
     [
-        ((2, 3, 2, 4), badak.float32, RangeError, r"length 3 \+ 2 new tokens > room 4\nfix: a cache with room=5"),
+        ((2, 3, 2, 4), badak.float32, IndexOutOfRangeError, r"length 3 \+ 2 new tokens > room 4\nfix: a cache with room=5"),
         (
             (1, 3, 1, 4),
             badak.float32,
@@ -96,13 +96,13 @@ def test_a_wanted_gradient_is_refused(which):
 
 @pytest.mark.parametrize("layer", [-1, 1])
 def test_a_layer_that_is_not_there_is_refused(layer):
-    with pytest.raises(RangeError, match=rf"layer {layer} of 1\nfix: layer in 0..0"):
+    with pytest.raises(IndexOutOfRangeError, match=rf"layer {layer} of 1\nfix: layer in 0..0"):
         filled().attend(layer, *[badak.randn(2, 3, 1, 4)] * 3)
 
 
 @pytest.mark.parametrize("length", [-1, 4])
 def test_nothing_is_forgotten_that_was_not_read(length):
-    with pytest.raises(RangeError, match=rf"rewind: length {length} of 3 read\nfix: length in 0..3"):
+    with pytest.raises(IndexOutOfRangeError, match=rf"rewind: length {length} of 3 read\nfix: length in 0..3"):
         filled().rewind(length)
 
 
@@ -115,20 +115,22 @@ def test_a_cache_for_nothing_is_refused(layers, room):
 def test_tokens_count_as_read_only_once_every_layer_has_kept_them():
     cache, (q, k, v) = nn.KeyValueCache(2, room=4), [badak.randn(1, 2, 3, 4)] * 3
     cause = r"advance: 3 tokens after the first 0, but layer {} has kept 0 of them\nfix: attend\(layer, q, k, v\) in each of the 2"
-    with pytest.raises(RangeError, match=cause.format(0)):
+    with pytest.raises(IndexOutOfRangeError, match=cause.format(0)):
         cache.advance(3)
     cache.attend(0, q, k, v)
-    with pytest.raises(RangeError, match=cause.format(1)):
+    with pytest.raises(IndexOutOfRangeError, match=cause.format(1)):
         cache.advance(3)
     cache.attend(1, q, k, v)
     cache.advance(2), cache.advance(1)
     assert cache.length == 3
-    with pytest.raises(RangeError, match=r"advance: 1 tokens after the first 3, but layer 0 has kept 0 of them\nfix: attend"):
+    with pytest.raises(
+        IndexOutOfRangeError, match=r"advance: 1 tokens after the first 3, but layer 0 has kept 0 of them\nfix: attend"
+    ):
         cache.advance(1)
-    with pytest.raises(RangeError, match=r"advance: -1 tokens.*\nfix: rewind\(length\) goes back"):
+    with pytest.raises(IndexOutOfRangeError, match=r"advance: -1 tokens.*\nfix: rewind\(length\) goes back"):
         cache.advance(-1)
     cache.rewind(1)
-    with pytest.raises(RangeError, match="layer 0 has kept 0 of them"):
+    with pytest.raises(IndexOutOfRangeError, match="layer 0 has kept 0 of them"):
         cache.advance(2)
     assert cache.length == 1
 
@@ -137,7 +139,7 @@ def test_a_shorter_chunk_given_again_leaves_nothing_of_the_longer_one():
     cache = nn.KeyValueCache(1, room=4)
     for T in (3, 2):
         cache.attend(0, *[badak.randn(1, 2, T, 4)] * 3)
-    with pytest.raises(RangeError, match="3 tokens after the first 0, but layer 0 has kept 2 of them"):
+    with pytest.raises(IndexOutOfRangeError, match="3 tokens after the first 0, but layer 0 has kept 2 of them"):
         cache.advance(3)
 
 
@@ -157,6 +159,6 @@ def test_a_replay_counts_what_layers_have_kept(rewinds):
         assert cache.length == 3
         if rewinds:
             cache.rewind(0)
-        with pytest.raises(RangeError, match="layer 0 has kept 0 of them"):
+        with pytest.raises(IndexOutOfRangeError, match="layer 0 has kept 0 of them"):
             advance(3)
     assert attend.recordings and advance.recordings

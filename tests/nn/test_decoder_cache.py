@@ -5,7 +5,7 @@ import pytest
 
 import badak
 from badak import nn
-from badak.core.errors import ArgumentError, GraphError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, GraphError, IndexOutOfRangeError, ShapeError
 
 B, T, S, C, H, L = 3, 7, 5, 16, 4, 2
 EPS = np.finfo(np.float32).eps
@@ -191,7 +191,7 @@ REFUSED = {
                lambda m, t, s: m(t, s, cache=nn.KeyValueCache(3, 9))),
     "a mask": (ArgumentError, "a tgt_mask that is not the causal one\nfix: leave tgt_mask out",
                lambda m, t, s: m(t, s, badak.zeros(T, T), cache=nn.KeyValueCache(2, 9))),
-    "room": (RangeError, r"length 0 \+ 7 new tokens > room 4\nfix: a cache with room=7",
+    "room": (IndexOutOfRangeError, r"length 0 \+ 7 new tokens > room 4\nfix: a cache with room=7",
              lambda m, t, s: m(t, s, cache=nn.KeyValueCache(2, 4))),
     "padding": (ShapeError, r"key_padding_mask \(3, 6\): with a cache of 0 tokens expected \(3, 7\)\nfix: \(batch, tokens read",
                 lambda m, t, s: m(t, s, tgt_key_padding_mask=badak.zeros(B, 6, dtype=badak.bool), cache=nn.KeyValueCache(2, 9))),

@@ -6,7 +6,7 @@ import torch
 
 import badak
 from badak import kernels
-from badak.core.errors import DTypeError, RangeError, ShapeError
+from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
 from badak.nn import functional as F
 from tests.compare import assert_close
 from tests.nn.twins import agree, normal
@@ -120,7 +120,7 @@ def test_embedding_with_max_norm_shortens_the_rows_that_are_used(norm_type):
 
 
 def test_an_id_out_of_range_is_named_with_its_place():
-    with pytest.raises(RangeError) as caught:
+    with pytest.raises(IndexOutOfRangeError) as caught:
         F.embedding(badak.tensor([[1, 10], [11, 0]]), badak.zeros(10, 4))
     assert str(caught.value) == (
         "embedding: input_ids[0, 1] = 10 but Embedding has 10 rows (0..9). max id 11; index out of range for 2 of 4 ids\n"
@@ -141,9 +141,9 @@ def test_one_hot(num_classes):
 
 
 def test_one_hot_refuses_what_it_cannot_show():
-    with pytest.raises(RangeError, match="got id 4, num_classes=3\nfix: num_classes=5"):
+    with pytest.raises(IndexOutOfRangeError, match="got id 4, num_classes=3\nfix: num_classes=5"):
         F.one_hot(badak.from_numpy(IDS), 3)
-    with pytest.raises(RangeError, match="must be non-negative; got -1"):
+    with pytest.raises(IndexOutOfRangeError, match="must be non-negative; got -1"):
         F.one_hot(badak.tensor([-1]))
 
 
@@ -183,6 +183,6 @@ def test_what_is_not_finite_is_dropped_as_in_pytorch(name, p, inplace, kernels_i
 @pytest.mark.parametrize("ids", [[-1, 0], [5, 0]])
 def test_embedding_with_max_norm_refuses_ids_before_it_shortens_rows(ids):
     table = badak.full((5, 3), 9.0)
-    with pytest.raises(badak.core.errors.RangeError, match="Embedding has 5 rows"):
+    with pytest.raises(badak.core.errors.IndexOutOfRangeError, match="Embedding has 5 rows"):
         F.embedding(badak.tensor(ids), table, max_norm=1.0)
     assert bool((table == 9).all())

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.core.errors import ArgumentError, BadakWarning, DTypeError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, BadakWarning, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.nn import functional as F
 from tests.compare import assert_close
 from tests.nn.twins import agree, normal
@@ -81,7 +81,7 @@ def test_a_batch_without_labels_costs_nothing_and_says_so():
 
 
 def test_a_label_out_of_range_is_named_with_its_place():
-    with pytest.raises(RangeError) as caught:
+    with pytest.raises(IndexOutOfRangeError) as caught:
         F.cross_entropy(badak.zeros(4, 3), badak.tensor([0, 1, 2, 3]))
     assert str(caught.value) == (
         "target[3] = 3 but logits have 3 classes (valid 0..2, ignore_index=-100). Target 3 is out of bounds; "
@@ -95,7 +95,7 @@ def test_a_label_of_a_grid_is_named_with_its_place_there():
     target = badak.zeros(2, 5, dtype=badak.int64)
     target[1, 2] = 9
     for loss in (F.cross_entropy, F.nll_loss):
-        with pytest.raises(RangeError, match=r"^target\[1, 2\] = 9 but logits have 4 classes"):
+        with pytest.raises(IndexOutOfRangeError, match=r"^target\[1, 2\] = 9 but logits have 4 classes"):
             loss(badak.zeros(2, 4, 5), target)
 
 

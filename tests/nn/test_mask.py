@@ -9,7 +9,7 @@ import torch
 
 import badak
 from badak import Mask, kernels, nn
-from badak.core.errors import ArgumentError, BadakError, DTypeError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, DTypeError, ShapeError
 from badak.nn import functional as F
 from tests.compare import assert_close
 
@@ -261,7 +261,7 @@ OF = "fix: Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidde
 @pytest.mark.parametrize(
     "make, kind, cause, fix",
     [
-        (lambda: Mask.padding([1, 2]), KindError, "ids must be a Tensor, not list", "badak.tensor(ids)"),
+        (lambda: Mask.padding([1, 2]), ArgumentTypeError, "ids must be a Tensor, not list", "badak.tensor(ids)"),
         (lambda: Mask.padding(X > 0), DTypeError, "got booleans, which are a mask already", "Mask.of(hide=x[:, None])"),
         (lambda: Mask.padding(X.float()), ShapeError, "got badak.float32 (2, 5)", "the ids of the tokens"),
         (lambda: Mask.padding(X[None]), ShapeError, "got badak.int64 (1, 2, 5)", "the ids of the tokens"),
@@ -273,11 +273,11 @@ OF = "fix: Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidde
         (lambda: Mask.of(keep=X), DTypeError, "expected a Tensor of booleans; got a Tensor of badak.int64", "keep=(x != 0)"),
         (lambda: Mask.of(hide=3), DTypeError, "expected a Tensor of booleans; got int", "keep=(x != 0)"),
         (lambda: Mask.of(keep=X[0] > 0), ShapeError, "got (5,)", "x[:, None]"),
-        (lambda: Mask.causal() & (X > 0), KindError, "a Tensor does not say whether True is seen or hidden", OF),
-        (lambda: (X > 0) | Mask.causal(), KindError, "a Tensor does not say whether True is seen or hidden", OF),
-        (lambda: Mask.causal() & 3, KindError, "only a Mask can be joined", OF),
-        (lambda: Mask.causal() and Mask.prefix(2), KindError, "a Mask is neither true nor false", "a & b"),
-        (lambda: not Mask.causal(), KindError, "a Mask is neither true nor false", "a & b"),
+        (lambda: Mask.causal() & (X > 0), ArgumentTypeError, "a Tensor does not say whether True is seen or hidden", OF),
+        (lambda: (X > 0) | Mask.causal(), ArgumentTypeError, "a Tensor does not say whether True is seen or hidden", OF),
+        (lambda: Mask.causal() & 3, ArgumentTypeError, "only a Mask can be joined", OF),
+        (lambda: Mask.causal() and Mask.prefix(2), ArgumentTypeError, "a Mask is neither true nor false", "a & b"),
+        (lambda: not Mask.causal(), ArgumentTypeError, "a Mask is neither true nor false", "a & b"),
         (lambda: Mask.causal().keep(5, 3), ShapeError, "5 queries and 3 keys", "Mask.padding of that text's ids"),
         (lambda: Mask.window(2).keep(5, 3), ShapeError, "Mask.window(2): 5 queries and 3 keys", "Mask.padding of that text's ids"),
         (lambda: Mask.causal().keep(-1), ShapeError, "sizes of at least 0", "mask.keep(5, 8)"),
@@ -291,7 +291,7 @@ OF = "fix: Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidde
          "a mask for a batch of 3, given to a batch of 2", "a mask made of the same batch"),
         (lambda: nn.MultiheadAttention(4, 2)(*[badak.ones(5, 3, 4)] * 3, Mask.padding(X)), ShapeError,
          "a mask for a batch of 2, given to a batch of 3", "a mask made of the same batch"),
-        (lambda: Q.masked_fill(Mask.causal(), 0.0), KindError, "Mask", "masked_fill"),
+        (lambda: Q.masked_fill(Mask.causal(), 0.0), ArgumentTypeError, "Mask", "masked_fill"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_answered_in_two_lines(make, kind, cause, fix):
@@ -303,6 +303,6 @@ def test_wrong_input_is_answered_in_two_lines(make, kind, cause, fix):
 
 
 def test_a_mask_that_is_called_itself_says_how_masks_are_made():
-    with pytest.raises(KindError, match="Mask: it is made by its functions") as caught:
+    with pytest.raises(ArgumentTypeError, match="Mask: it is made by its functions") as caught:
         Mask(3)
     assert "Mask.causal()" in caught.value.fix

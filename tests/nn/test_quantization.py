@@ -9,17 +9,17 @@ import badak
 from badak import nn
 from badak.core.errors import (
     ArgumentError,
+    ArgumentTypeError,
     BadakError,
     DTypeError,
     GraphError,
-    KindError,
+    IndexOutOfRangeError,
     NoDataError,
-    RangeError,
     StateError,
 )
 from badak.io import safetensors
 from badak.models.gpt import GPT, GPTConfig
-from badak.nn.quantization import LinearOf8Bits, LinearOf16Bits, NarrowAttention
+from badak.nn.quantization import Int8Linear, LinearOf16Bits, QuantizedAttention
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_quantized_encoder_is_near_the_float32_one(encoder, x):
     made = badak.quantize(encoder, badak.int8)
     assert made is encoder and 0 < off(made(x), expected) < 0.02  # 1/127 of the largest number, over eight layers
     kinds = {type(module).__name__ for module in made.modules()}
-    assert "Linear" not in kinds and {"LinearOf8Bits", "NarrowAttention", "LayerNorm"} <= kinds
+    assert "Linear" not in kinds and {"Int8Linear", "QuantizedAttention", "LayerNorm"} <= kinds
     assert not made.training and not any(p.requires_grad for p in made.parameters())
 
 
@@ -59,7 +59,7 @@ def test_attention_of_every_kind(sizes):
     calls = [(query, key, value)] + [(query, query, query)] * same_size
     expected = [attention(*call, key_padding_mask=hidden if call[1] is key else None) for call in calls]
     made = badak.quantize(nn.ModuleList([attention]))[0]
-    assert type(made) is NarrowAttention
+    assert type(made) is QuantizedAttention
     for call, (y, weights) in zip(calls, expected):
         found, found_weights = made(*call, key_padding_mask=hidden if call[1] is key else None)
         assert off(found, y) < 0.03 and off(found_weights, weights) < 0.03
@@ -71,16 +71,16 @@ def test_a_tied_head_gets_weights_of_its_own():
     linears = [name for name, module in model.named_modules() if type(module) is nn.Linear]
     badak.quantize(model, keep=linears[:1])
     kinds = {name: type(module) for name, module in model.named_modules()}
-    assert kinds[linears[0]] is nn.Linear and all(kinds[name] is LinearOf8Bits for name in linears[1:])
+    assert kinds[linears[0]] is nn.Linear and all(kinds[name] is Int8Linear for name in linears[1:])
     assert model.token.weight.dtype is badak.float32
 
 
 def test_a_layer_under_two_names_stays_one():
     layer = nn.Linear(4, 4)
     model = badak.quantize(nn.Sequential(layer, nn.ReLU(), layer))
-    assert model[0] is model[2] and type(model[0]) is LinearOf8Bits
+    assert model[0] is model[2] and type(model[0]) is Int8Linear
     alone = badak.quantize(nn.Linear(4, 4, bias=False), "int8")
-    assert repr(alone) == "LinearOf8Bits(in_features=4, out_features=4, bias=False)"
+    assert repr(alone) == "Int8Linear(in_features=4, out_features=4, bias=False)"
 
 
 def test_files_and_copies(encoder, x, tmp_path):
@@ -158,7 +158,7 @@ def refused(error, cause, fix, call):
 def test_what_cannot_be_quantized(encoder):
     quantize = badak.quantize
     refused(
-        KindError,
+        ArgumentTypeError,
         "quantize: expected an nn.Module; got dict",
         "badak.quantize(model, badak.int8)",
         lambda: quantize({}),
@@ -174,7 +174,7 @@ def test_what_cannot_be_quantized(encoder):
     )
     with pytest.raises(ArgumentError, match="MultiheadAttention beside 0\nfix: "):
         quantize(nn.Sequential(nn.Linear(2, 2)), keep="0")
-    with pytest.raises(RangeError, match=r"quantize: weight \(1, 131076\) has more than 131072 inputs\nfix: "):
+    with pytest.raises(IndexOutOfRangeError, match=r"quantize: weight \(1, 131076\) has more than 131072 inputs\nfix: "):
         quantize(nn.Linear(131_076, 1))
     for empty in (nn.Linear(3, 3, device="meta"), nn.LazyLinear(3)):
         with pytest.raises(BadakError, match="\nfix: "):
@@ -191,7 +191,7 @@ def test_a_model_that_has_diverged_stays_as_it_is(encoder, number):
         "weights of a model whose training has not diverged",
         lambda: badak.quantize(encoder),
     )
-    assert not any(isinstance(module, LinearOf8Bits) for module in encoder.modules())
+    assert not any(isinstance(module, Int8Linear) for module in encoder.modules())
 
 
 def test_what_a_quantized_model_refuses(encoder, x):
@@ -200,13 +200,13 @@ def test_what_a_quantized_model_refuses(encoder, x):
     badak.quantize(encoder)
     refused(
         ArgumentError,
-        "quantize: TransformerEncoder was quantized already (layers.0.self_attn.in_proj is LinearOf8Bits)",
+        "quantize: TransformerEncoder was quantized already (layers.0.self_attn.in_proj is Int8Linear)",
         "quantize the float32 model, once",
         lambda: badak.quantize(encoder),
     )
     refused(
         ArgumentError,
-        "train: LinearOf8Bits holds weights that cannot be trained",
+        "train: Int8Linear holds weights that cannot be trained",
         "keep the float32 model for training, and badak.quantize a copy of it",
         encoder.train,
     )

@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak import optim
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 from tests.optim.twins import value
@@ -144,7 +144,7 @@ def test_a_parameter_without_gradient_counts_as_flat():
 
 
 def test_without_a_closure_it_says_what_to_write():
-    with pytest.raises(MissingError) as caught:
+    with pytest.raises(NotSupportedError) as caught:
         optim.LBFGS([badak.nn.Parameter(badak.ones(2))]).step()
     assert str(caught.value) == (
         "LBFGS.step: the loss is computed several times in a step, so it needs a closure\n"

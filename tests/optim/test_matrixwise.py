@@ -8,7 +8,7 @@ import torch
 
 import badak
 from badak import optim
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 from tests.optim.twins import leaf, value
@@ -142,7 +142,7 @@ def test_replayed_steps_are_called_steps(name):
     ],
 )
 def test_settings_without_meaning_are_named(name, options, text):
-    with pytest.raises((ArgumentError, KindError)) as caught:
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
         getattr(optim, name)([leaf(np.ones((2, 3)))], **options)
     assert str(caught.value).startswith(text)
 

@@ -11,7 +11,7 @@ import torch
 
 import badak
 from badak import nn, optim
-from badak.core.errors import ArgumentError, BadakWarning, KindError, MissingError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError
 from badak.optim.optimizer import Optimizer, required
 from badak.tensor import Tensor
 from tests.optim.twins import both, leaf, run
@@ -80,12 +80,12 @@ def test_the_users_dict_is_the_group():
         ),
         (
             lambda p: p,
-            KindError,
+            ArgumentTypeError,
             "SGD: params should be an iterable of tensors or dicts; got one tensor\nfix: SGD([...]), with brackets",
         ),
-        (lambda p: {"params": [p]}, KindError, "SGD: params should be an iterable of tensors or dicts; got one dict"),
-        (lambda p: [1], KindError, "optimizer can only optimize Tensors; one of the params is int"),
-        (lambda p: [{"params": {p}}], KindError, "param_group: a set of parameters has no order"),
+        (lambda p: {"params": [p]}, ArgumentTypeError, "SGD: params should be an iterable of tensors or dicts; got one dict"),
+        (lambda p: [1], ArgumentTypeError, "optimizer can only optimize Tensors; one of the params is int"),
+        (lambda p: [{"params": {p}}], ArgumentTypeError, "param_group: a set of parameters has no order"),
         (lambda p: [{"lr": 3}], ArgumentError, "param_group: expected the key 'params'; got 'lr'"),
         (lambda p: [("a", p), ones()], ArgumentError, "param_group: 1 of 2 parameters have names"),
         (lambda p: [{"params": [("a", p)]}, {"params": [ones()]}], ArgumentError, "param_group: the others has names"),
@@ -143,7 +143,7 @@ def test_settings_outside_their_range_are_named(name, options, text):
 
 
 def test_what_cannot_apply_is_said():
-    with pytest.raises(MissingError, match="differentiable=True asks for gradients through the update"):
+    with pytest.raises(NotSupportedError, match="differentiable=True asks for gradients through the update"):
         optim.Adam([ones()], differentiable=True)
     with pytest.warns(BadakWarning, match="capturable=True .* has no effect on the CPU"):
         optim.Adam([ones()], capturable=True)

@@ -103,5 +103,5 @@ def test_the_channels_are_named():
         "batch_norm: running_mean should contain 2 elements not 3: x has 2 channels\n"
         "fix: running_mean of shape (2,), or x of shape (N, 3, ...)"
     )
-    with pytest.raises(badak.core.errors.KindError, match="batch_norm: expected floats; got badak.int64\nfix: x.float()"):
+    with pytest.raises(badak.core.errors.ArgumentTypeError, match="batch_norm: expected floats; got badak.int64\nfix: x.float()"):
         badak.nn.BatchNorm1d(3)(badak.ones(4, 3, 5, dtype=badak.int64))

@@ -69,7 +69,7 @@ class Roundings(Observer):
                 saved.__dict__[name] = x * self._off(x)
 
     def went_back(self, node, dys, dxs) -> None:
-        if node.op.fresh:
+        if node.op.owns_grads:
             self._round(dxs, dys)
 
     def _round(self, made, given) -> None:

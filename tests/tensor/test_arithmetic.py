@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 NAMES = ["add", "sub", "mul", "div", "pow", "fmod", "remainder", "floor_divide", "true_divide"]
@@ -148,7 +148,7 @@ def test_integers_refuse_what_they_cannot_hold():
 
 
 def test_strangers_are_refused_by_functions_and_passed_on_by_operators():
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentTypeError):
         bk.add(bk.ones(2), "a")
     with pytest.raises(TypeError):
         bk.ones(2) + "a"

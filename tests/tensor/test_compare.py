@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import badak as bk
-from badak.core.errors import DTypeError, MissingError
+from badak.core.errors import DTypeError, NotSupportedError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 
@@ -44,7 +44,7 @@ def test_bits_promote(name):
 
 
 def test_bits_of_floats_do_not_exist():
-    with pytest.raises(MissingError):
+    with pytest.raises(NotSupportedError):
         floats(3) & floats(3)
     with pytest.raises(DTypeError, match="only implemented on integer and Boolean-type tensors"):
         ~floats(3)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.core.errors import ArgumentError, DTypeError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from tests.twins import agree, agree_both, flags, floats, whole
 
 EVERYWHERE = (
@@ -96,7 +96,7 @@ def test_nan_to_num():
 
 
 def test_a_list_is_no_tensor_and_the_error_says_how_to_make_one():
-    with pytest.raises(KindError, match=r"exp\(\): argument 'input' \(position 1\) must be Tensor, not list"):
+    with pytest.raises(ArgumentTypeError, match=r"exp\(\): argument 'input' \(position 1\) must be Tensor, not list"):
         bk.exp([1.0])
 
 

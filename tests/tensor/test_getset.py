@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
 from tests.twins import agree, floats, to_torch, whole
 
 ROWS = bk.tensor([2, 0, 2])
@@ -113,20 +113,20 @@ def test_iteration_and_tuples_of_indices():
 def test_keys_that_make_no_sense():
     x = floats(3, 4)
     for key, error, text in (
-        (7, RangeError, "index 7 is out of bounds for dimension 0 with size 3"),
-        ((0, 9), RangeError, "index 9 is out of bounds for dimension 1 with size 4"),
-        ([5], RangeError, "out of bounds for dimension 0"),
-        ((0, 0, 0), RangeError, "too many indices for tensor of dimension 2"),
+        (7, IndexOutOfRangeError, "index 7 is out of bounds for dimension 0 with size 3"),
+        ((0, 9), IndexOutOfRangeError, "index 9 is out of bounds for dimension 1 with size 4"),
+        ([5], IndexOutOfRangeError, "out of bounds for dimension 0"),
+        ((0, 0, 0), IndexOutOfRangeError, "too many indices for tensor of dimension 2"),
         (slice(None, None, -1), ArgumentError, "step must be greater than zero"),
-        (1.5, RangeError, "only integers, slices"),
-        (bk.ones(3), RangeError, "tensors used as indices must be"),
-        (bk.tensor([True, False]), RangeError, "mask"),
+        (1.5, IndexOutOfRangeError, "only integers, slices"),
+        (bk.ones(3), IndexOutOfRangeError, "tensors used as indices must be"),
+        (bk.tensor([True, False]), IndexOutOfRangeError, "mask"),
     ):
         with pytest.raises(error, match=text.replace("(", r"\(")):
             x[key]
     with pytest.raises(ShapeError, match="shape mismatch"):
         bk.zeros(3, 4)[0] = bk.ones(3)
-    with pytest.raises(KindError, match="does not support deleting"):
+    with pytest.raises(ArgumentTypeError, match="does not support deleting"):
         del x[0]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import badak as bk
-from badak.core.errors import DTypeError, RangeError, ShapeError
+from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
 from tests.twins import agree_both, flags, floats, whole
 
 INDEX = whole(3, 4, 2)
@@ -24,7 +24,7 @@ def test_gather():
 
 
 def test_gather_names_the_index_that_is_out_of_range():
-    with pytest.raises(RangeError, match=r"index 5 is out of bounds for dimension 1 with size 3") as e:
+    with pytest.raises(IndexOutOfRangeError, match=r"index 5 is out of bounds for dimension 1 with size 3") as e:
         bk.gather(floats(4, 3), 1, bk.tensor([[0], [5], [1], [7]]))
     assert "index[1, 0] is the first of 2" in str(e.value)
     with pytest.raises(ShapeError, match="same number of dimensions"):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 import badak as bk
-from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops.op import Saved
 from badak.ops.shape import Unbind
 from tests.twins import agree, agree_both, flags, floats, whole
@@ -69,7 +69,7 @@ def test_order_of_dims():
 
 
 def test_order_of_dims_that_makes_no_sense():
-    with pytest.raises(RangeError, match=r"expected to be in range of \[-2, 1\], but got 4"):
+    with pytest.raises(IndexOutOfRangeError, match=r"expected to be in range of \[-2, 1\], but got 4"):
         floats(2, 3).transpose(0, 4)
     with pytest.raises(ArgumentError, match="duplicate dims"):
         floats(2, 3).permute(0, 0)
@@ -183,7 +183,7 @@ def test_what_does_not_join():
         bk.cat([floats(2, 3), floats(2)])
     with pytest.raises(ShapeError, match="stack expects each tensor to be equal size"):
         bk.stack([floats(2), floats(3)])
-    with pytest.raises(KindError, match="must be tuple of Tensors, not Tensor"):
+    with pytest.raises(ArgumentTypeError, match="must be tuple of Tensors, not Tensor"):
         bk.cat(floats(2))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import badak as bk
-from badak.core.errors import RangeError
+from badak.core.errors import IndexOutOfRangeError
 from tests.twins import agree_both, floats, whole
 
 
@@ -33,7 +33,7 @@ def test_nan_counts_as_the_largest():
 
 
 def test_topk_of_more_than_there_are():
-    with pytest.raises(RangeError, match="selected index k out of range: k=9 of the 5 values"):
+    with pytest.raises(IndexOutOfRangeError, match="selected index k out of range: k=9 of the 5 values"):
         floats(5).topk(9)
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import badak
-from badak.core.errors import BadakError, MissingError
+from badak.core.errors import BadakError, NotSupportedError
 from tests.torch_samples import reasons
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, agree_in_memory, flat
 
@@ -50,7 +50,7 @@ def of_badak(op):
         return CALLS.get(label(op)) or CALLS[name]
     try:
         found = functools.reduce(getattr, name.split("."), badak)
-    except (AttributeError, MissingError):
+    except (AttributeError, NotSupportedError):
         found = None
     if not callable(found) or isinstance(found, type):
         found = badak.Tensor.__dict__.get(name)

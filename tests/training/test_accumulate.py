@@ -11,7 +11,7 @@ from badak.core.errors import BadakWarning
 from badak.training.build import build, start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 
 LINES = change(
     change(PRESETS["gpt"]["sentences"], "model", {"d_model": 16, "heads": 2, "layers": 1, "dropout": 0.0}),
@@ -25,7 +25,7 @@ def in_parts(batch_size, accumulate, **more):
 
 def gradients(setup):
     """Those of the first update."""
-    learner = Learner(build(setup), setup.train)
+    learner = TrainState(build(setup), setup.train)
     learner.update()
     return [p.grad.numpy().copy() for p in learner.experiment.model.parameters()]
 
@@ -62,7 +62,7 @@ def test_accumulated_batches_are_replayed_bit_for_bit():
     setup = in_parts(5, 2, epochs=8, optimizer="adamw")
     weights = []
     for compiled in (True, False):
-        learner = Learner(build(setup), setup.train)
+        learner = TrainState(build(setup), setup.train)
         if not compiled:
             learner.add = learner._add
         for _ in range(8):
@@ -76,7 +76,7 @@ def test_accumulated_batches_are_replayed_bit_for_bit():
 
 def test_batches_without_a_label_change_nothing():
     with kernels.use("reference"):
-        learner = Learner(build(in_parts(5, 2)), LINES.train)
+        learner = TrainState(build(in_parts(5, 2)), LINES.train)
         learner.config = in_parts(5, 2).train
         before = [p.detach().numpy().copy() for p in learner.experiment.model.parameters()]
         prepare = learner.experiment.prepare

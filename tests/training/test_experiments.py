@@ -2,15 +2,15 @@
 
 import pytest
 
-from badak.generation import SampleConfig
-from badak.generation.text import fill_sentence, write_on
+from badak.generation import GenerationConfig
+from badak.generation.text import fill_sentence, generate_text
 from badak.training.build import open_model, start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
 from tests.real_data import real_data
 
 pytestmark = pytest.mark.slow
-GREEDY = SampleConfig(new_tokens=32, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(new_tokens=32, temperature=0.0, top_k=0)
 
 
 def trained(tmp_path, setup):
@@ -43,7 +43,7 @@ def test_ten_sentences_are_completed_exactly_from_their_first_two_words(tmp_path
     gpt = open_model(run.folder, "gpt")
     for sentence in experiment.corpus.text.split("\n"):
         start_of_it = " ".join(sentence.split()[:2])
-        assert "".join(write_on(gpt.model, gpt.vocabulary, start_of_it, GREEDY, gpt.eos)) == sentence
+        assert "".join(generate_text(gpt.model, gpt.vocabulary, start_of_it, GREEDY, gpt.eos)) == sentence
 
 
 def test_korean_reviews_are_judged_better_than_by_chance_after_a_tenth_of_an_epoch(tmp_path):

@@ -13,7 +13,7 @@ from badak.core.errors import ArgumentError, FileError
 from badak.data.tokenizer import Tokenizer
 from badak.generation.folder import open_folder
 from badak.training.export import export
-from badak.training.load import open_reader, open_writer
+from badak.training.load import load_fill_mask, load_generator
 from tests.generation.exported import FAMILIES, RUNS, compare_writing, judge, make_family, theirs_of
 
 FEW = ["--steps", "2", "--context", "16", "--d-model", "8", "--heads", "2", "--layers", "1"]
@@ -258,15 +258,15 @@ def test_labels_are_kept_by_reading_and_writing(tmp_path):
     assert main(["train", "text", "--epochs", "1", "--run", str(tmp_path / "run")]) == 0
     export(tmp_path / "run", tmp_path / "out")
     models.from_pretrained(tmp_path / "out").save_pretrained(tmp_path / "again")
-    labels = open_reader(tmp_path / "run").labels
-    assert len(labels) > 1 and open_reader(tmp_path / "again").labels == labels
+    labels = load_fill_mask(tmp_path / "run").labels
+    assert len(labels) > 1 and load_fill_mask(tmp_path / "again").labels == labels
     said = table(tmp_path / "again", "config.json")
     assert said["label2id"] == {name: number for number, name in enumerate(labels)}
 
 
 def test_what_a_folder_says_of_writing_is_the_default_and_options_come_first(run, tmp_path, capsys):
     export(run, tmp_path / "out")
-    assert open_writer(tmp_path / "out").config == open_writer(run).config
+    assert load_generator(tmp_path / "out").config == load_generator(run).config
     path = tmp_path / "out" / "generation_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "do_sample": False, "max_new_tokens": 3}))
     capsys.readouterr()

@@ -11,10 +11,10 @@ from badak import kernels
 from badak.cli import main
 from badak.core.errors import BadakError
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
-from badak.generation.classify import TextJudge
-from badak.models.bert import BERT, BERTConfig, SentenceConfig, SentenceEncoder, TextClassifier, TextConfig
+from badak.generation.classify import TextClassifier
+from badak.models.bert import BERT, BERTClassifier, BERTConfig, SentenceConfig, SentenceEncoder, TextConfig
 from badak.models.gpt import GPT, GPTConfig
-from badak.training.build import build, open_judge, resume, start
+from badak.training.build import build, load_classifier, resume, start
 from badak.training.loop import train
 from badak.training.memory import learned_of, weights_of
 from badak.training.presets import PRESETS, change
@@ -53,7 +53,7 @@ def folder_of(place, kind, segments=2):
     elif kind == "masked":
         model = BERT(BERTConfig(**sizes))
     else:
-        model = TextClassifier(TextConfig(**sizes, classes=2))
+        model = BERTClassifier(TextConfig(**sizes, classes=2))
     for p in model.parameters():
         p.data.add_(badak.randn(*p.shape) * 0.2)
     model.save_pretrained(place)
@@ -80,7 +80,7 @@ def test_a_training_begins_with_the_weights_of_the_folder(tmp_path, data, kind):
     assert (config.readout, config.pooler) == (("mean", False) if kind == "sentences" else ("cls", True))
     assert experiment.vocabulary == Tokenizer.load(place)
     assert config.context == 24 and config.vocab_size == 2 + len(experiment.vocabulary)
-    kinds = {"classifier": TextClassifier, "masked": BERT, "sentences": SentenceEncoder}
+    kinds = {"classifier": BERTClassifier, "masked": BERT, "sentences": SentenceEncoder}
     theirs, ours = kinds[kind].from_pretrained(place).state_dict(), experiment.model.state_dict()
     same = [name for name in ours if name in theirs and not name.startswith("head.") or kind == "classifier"]
     assert len(same) > 30
@@ -101,7 +101,7 @@ def test_batches_and_answers_are_those_of_transformers(tmp_path, data, pairs):
     with torch.no_grad():
         expected = judge(**fed).logits.softmax(-1).numpy()
     texts = list(zip(first, second)) if pairs else first
-    found, _ = TextJudge(experiment.model, experiment.vocabulary, experiment.setup.labels).answers(texts)
+    found, _ = TextClassifier(experiment.model, experiment.vocabulary, experiment.setup.labels).answers(texts)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     experiment.model.eval()
     for batch in experiment.tests:
@@ -131,7 +131,7 @@ def test_it_learns_and_goes_on_bit_for_bit_without_the_folder(tmp_path, data):
     config = json.loads((run.folder / "config.json").read_text())
     assert len(config["start"]["sha256"]) == 64 and config["data"]["tokens"] == "tokenizer"
     assert (run.folder / "config.json").read_bytes() == (parts.folder / "config.json").read_bytes()
-    judge = open_judge(parts.folder)
+    judge = load_classifier(parts.folder)
     assert judge.pairs and {one.label for one in judge.judge([row[:2] for row in ROWS[:4]], words=False)} <= {"same", "other"}
 
 
@@ -182,7 +182,7 @@ def test_numbers_of_pairs_are_learned_from_a_folder_too(tmp_path):
     run, experiment = start(tmp_path / "r", setup)
     assert train(experiment, setup.train, run) and experiment.model.head.weight.shape == (1, 16)
     assert set(run.rows()[-1].figures) == {"r2", "mae", "rmse"}
-    (verdict,) = open_judge(run.folder).judge([ROWS[0][:2]])
+    (verdict,) = load_classifier(run.folder).judge([ROWS[0][:2]])
     assert verdict.label == "" and np.isfinite(verdict.value) and len(verdict.words) == 6
 
 

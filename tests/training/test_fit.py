@@ -14,9 +14,9 @@ from badak.data import DataLoader, IterableDataset, TensorDataset
 from badak.io.safetensors import load_file
 from badak.nn import functional as F
 from badak.optim import SGD
-from badak.training import Callback, EarlyEnd, SaveBest, fit
+from badak.training import Callback, EarlyStopping, ModelCheckpoint, fit
 from badak.training.metrics import read_rows
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 
 QUIET = {"log": None}
 
@@ -87,7 +87,7 @@ def test_it_is_the_loop_that_one_would_write(compiled):
 
 def test_steps_are_replayed(monkeypatch):
     made = []
-    monkeypatch.setattr("badak.training.loop.Learner", lambda *given: made.append(Learner(*given)) or made[-1])
+    monkeypatch.setattr("badak.training.loop.TrainState", lambda *given: made.append(TrainState(*given)) or made[-1])
     fit(model(), loader(), F.cross_entropy, epochs=3, **QUIET)
     assert made[0].learn.recordings and made[0].learn.why == ""
 
@@ -328,7 +328,7 @@ def test_early_end_counts_evaluations_without_a_better_one(figure, values, ends)
     from badak.training.score import Score
 
     progress = Progress(4, 10, Score(), 1.0, model(), None, [row(at, **{figure: float(v)}) for at, v in enumerate(values)])
-    EarlyEnd(patience=2, figure=figure).on_evaluation(progress)
+    EarlyStopping(patience=2, figure=figure).on_evaluation(progress)
     assert bool(progress._ending.why) is ends
 
 
@@ -342,7 +342,7 @@ def test_the_best_weights_are_kept(tmp_path):
 
     given = iter([0.5, 0.9, 0.7])
     fit(fitted, loader(), F.cross_entropy, valid=batches(40), epochs=3, metrics={"mine": lambda *_: next(given)},
-        callbacks=[SaveBest(path, "mine", higher=True), Watch()], **QUIET)  # fmt: skip
+        callbacks=[ModelCheckpoint(path, "mine", higher=True), Watch()], **QUIET)  # fmt: skip
     best = seen[1]
     kept = model()
     kept.load_state_dict(load_file(path))
@@ -351,9 +351,9 @@ def test_the_best_weights_are_kept(tmp_path):
 
 def test_figures_that_are_not_there_are_named():
     with pytest.raises(ArgumentError, match=r"there is no figure 'auc'\nfix: one of loss, accuracy, perplexity"):
-        fit(model(), loader(), F.cross_entropy, epochs=1, callbacks=[SaveBest("x", "auc")], **QUIET)
+        fit(model(), loader(), F.cross_entropy, epochs=1, callbacks=[ModelCheckpoint("x", "auc")], **QUIET)
     with pytest.raises(ArgumentError, match=r"expected patience of 1 evaluation or more; got 0\nfix: "):
-        EarlyEnd(0)
+        EarlyStopping(0)
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -392,7 +392,7 @@ WRONG = {
     "optimizer": (call(optimizer="lion"), "expected optimizer to be one of"),
     "steps": (call(steps=-1), "expected steps >= 0"),
     "metric": (call(metrics={"accuracy": len}), "expected metrics by names of their own"),
-    "callback class": (call(callbacks=[EarlyEnd]), r"expected callbacks .*\nfix: EarlyEnd\(\)"),
+    "callback class": (call(callbacks=[EarlyStopping]), r"expected callbacks .*\nfix: EarlyStopping\(\)"),
     "callback": (call(callbacks=[3]), "expected callbacks with on_begin"),
     "a stream": (call(given=DataLoader(Stream(), 8)), "does not say how many batches it has"),
     "labels out of range": (call(given=[(X, Y + 7)]), "."),

@@ -9,7 +9,7 @@ import torch
 import badak
 from badak.core.errors import BadakError
 from badak.data.reviews import opinions
-from badak.training.build import build, open_judge, start
+from badak.training.build import build, load_classifier, start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
 
@@ -45,7 +45,7 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, re
     assert train(experiment, setup.train, run)
     assert run.rows()[-1].valid_accuracy == 1
     assert run.draw()
-    judge = open_judge(tmp_path / "run")
+    judge = load_classifier(tmp_path / "run")
     texts = ["영화가 정말 지루해요", "노래가 꽤 훌륭해요", "이 책은 너무나 엉망이에요"]
     drops = {}
     for verdict, (label, word) in zip(
@@ -68,7 +68,7 @@ def test_numbers_are_told(tmp_path, readout, least, error):
     assert last.valid("r2") > least and np.isnan(last.valid_accuracy)
     assert run.draw()
     truth = {text: float(number) for text, _, number in opinions()}
-    judge = open_judge(tmp_path / "run")
+    judge = load_classifier(tmp_path / "run")
     texts = list(truth)[:60]
     told = np.array([one.value for one in judge.judge(texts, words=False)])
     assert np.abs(told - [truth[text] for text in texts]).mean() < error

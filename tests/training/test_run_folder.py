@@ -25,7 +25,7 @@ from badak.training.loop import train
 from badak.training.metrics import write_row
 from badak.training.presets import PRESETS, change
 from badak.training.run import Run
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 
 SETUP = change(
     change(PRESETS["gpt"]["sentences"], "model", {"d_model": 8, "heads": 1, "layers": 1, "dropout": 0.2}),
@@ -252,7 +252,7 @@ def test_a_longer_cosine_is_followed_from_where_the_run_stands(tmp_path):
         "goes on from step 6 to 12; it was to end at 6. The learning rate is that of a run which was to make 12 steps from "
         "the start: 0.0055 next, not 0.001"
     )
-    learner = Learner(experiment, run.setup.train)
+    learner = TrainState(experiment, run.setup.train)
     learner.restore(run)
     assert learner.optimizer.param_groups[0]["lr"] == run.setup.train.lr * run.setup.train.rate(6, 12)
     assert train(experiment, run.setup.train, run)
@@ -324,7 +324,7 @@ def test_nonsense_under_a_right_checksum_is_an_error_of_two_lines(folder, part):
             with_it = dataclasses.replace(whole, **{part: put(getattr(whole, part), path, new)})
             Run.load, before = (lambda self, state=with_it: check(self, state)), Run.load
             try:
-                learner = Learner(experiment, run.setup.train)
+                learner = TrainState(experiment, run.setup.train)
                 learner.restore(run)
                 inputs, labels = experiment.prepare(learner.next_batch())
                 learner._learn(inputs, labels)

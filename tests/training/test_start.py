@@ -19,7 +19,9 @@ from badak.training.presets import PRESETS, change
 TEXT = "The floor, from the bottom up: every storey stands on the one below it.\n" * 40
 SIZES = {
     "gpt2": lambda V: GPT(GPTConfig(vocab_size=V, context=32, d_model=16, heads=2, layers=3, dropout=0.1)),
-    "llama": lambda V: Llama(LlamaConfig(vocab_size=V, context=32, d_model=16, heads=4, key_heads=2, layers=3, feedforward=24)),
+    "llama": lambda V: Llama(
+        LlamaConfig(vocab_size=V, context=32, d_model=16, heads=4, num_key_value_heads=2, layers=3, feedforward=24)
+    ),
 }
 
 

@@ -9,8 +9,8 @@ from badak.cli import main
 from badak.core.errors import ArgumentError, FileError, StateError
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import documents, write_tokens
-from badak.generation.filters import SampleConfig
-from badak.generation.text import write_on
+from badak.generation.filters import GenerationConfig
+from badak.generation.text import generate_text
 from badak.training.build import build, open_model, resume, start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
@@ -45,7 +45,7 @@ def test_a_tokenizer_is_trained_on_the_text_and_stays_with_the_run(tmp_path, tex
     found = open_model(tmp_path / "r", "gpt")
     assert found.vocabulary == Tokenizer.load(tmp_path / "r") == experiment.vocabulary
     assert found.setup.model.vocab_size == len(found.vocabulary) <= 300
-    written = "".join(write_on(found.model, found.vocabulary, "The floor", SampleConfig(new_tokens=5)))
+    written = "".join(generate_text(found.model, found.vocabulary, "The floor", GenerationConfig(new_tokens=5)))
     assert written.startswith("The floor") and len(written) > len("The floor")
 
 

@@ -14,7 +14,7 @@ from badak.training.build import build, open_model, resume, start
 from badak.training.experiment import IGNORED
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 
 TINY = change(
     change(PRESETS["translate"]["phrases"], "model", {"d_model": 32, "heads": 2, "feedforward": 32, "decoder_layers": 1}),
@@ -77,7 +77,7 @@ def test_the_mean_of_the_weights_is_what_is_tested_and_kept(tmp_path):
     """By hand, in float64: a += (1 - m) (w - a) with m = min(average, (1 + t) / (10 + t))."""
     setup = change(TINY, "train", {"average": 0.8, "epochs": 1, "warmup_steps": 0})
     run, experiment = start(tmp_path / "r", setup)
-    learner = Learner(experiment, setup.train)
+    learner = TrainState(experiment, setup.train)
     name, weight = next(iter(experiment.model.named_parameters()))
     mean = weight.detach().numpy().astype(np.float64)
     for t in range(1, 1 + learner.last_step):
@@ -108,7 +108,7 @@ def test_a_state_without_its_mean_is_refused(tmp_path):
     assert train(experiment, TINY.train, run)
     _, experiment = resume(run.folder)
     with pytest.raises(StateError, match="the weights that are trained are None, with average=0.5"):
-        Learner(experiment, change(TINY, "train", {"average": 0.5}).train).restore(run)
+        TrainState(experiment, change(TINY, "train", {"average": 0.5}).train).restore(run)
 
 
 def test_the_run_of_another_experiment_is_refused(tmp_path):

@@ -11,15 +11,15 @@ from badak.data.subwords import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, documents, write_tokens
-from badak.generation import SampleConfig, beam_search, fill_mask, filter_logits, generate, stream
+from badak.generation import GenerationConfig, beam_search, fill_mask, filter_logits, generate, stream
 from badak.generation.embed import TextEncoder, cosines, nearest
 from badak.generation.explain import explain, loop_in
-from badak.generation.text import write_on
+from badak.generation.text import generate_text
 from badak.io import config, safetensors
 from badak.training.run import Run
 
 T = badak.tensor
-TWO = SampleConfig(new_tokens=2)
+TWO = GenerationConfig(new_tokens=2)
 NO_PATH = "expected a path; got {}\nfix: a text such as 'data/file.txt', or a pathlib.Path"
 
 
@@ -37,7 +37,7 @@ def gpt():
 
 @pytest.fixture(scope="module")
 def llama():
-    return models.Llama(models.LlamaConfig(vocab_size=9, d_model=8, heads=2, key_heads=1, layers=1, context=8))
+    return models.Llama(models.LlamaConfig(vocab_size=9, d_model=8, heads=2, num_key_value_heads=1, layers=1, context=8))
 
 
 @pytest.fixture(scope="module")
@@ -156,11 +156,11 @@ ASKED = {
     ),
     "a table as settings": (
         lambda gpt: generate(gpt, T([[1]]), {"new_tokens": 3}),
-        "generate: expected a SampleConfig; got dict\nfix: SampleConfig(new_tokens=100)",
+        "generate: expected a GenerationConfig; got dict\nfix: GenerationConfig(new_tokens=100)",
     ),
     "settings of a stream": (
         lambda gpt: stream(gpt, T([[1]]), None),
-        "generate: expected a SampleConfig; got NoneType\nfix: SampleConfig(new_tokens=100)",
+        "generate: expected a GenerationConfig; got NoneType\nfix: GenerationConfig(new_tokens=100)",
     ),
     "an end that is a word": (
         lambda gpt: generate(gpt, T([[1]]), TWO, eos="x"),
@@ -211,11 +211,11 @@ ASKED = {
         "generate: Wild gave logits whose largest is nan\nfix: weights of a training that has not diverged",
     ),
     "beams of such weights": (
-        lambda gpt: generate(Wild(), T([[1]]), SampleConfig(beams=2)),
+        lambda gpt: generate(Wild(), T([[1]]), GenerationConfig(beams=2)),
         "generate: Wild gave logits whose largest is nan\nfix: weights of a training that has not diverged",
     ),
     "filters that leave nothing": (
-        lambda gpt: generate(gpt, T([[*range(9)]]), SampleConfig(no_repeat=1, temperature=0.0)),
+        lambda gpt: generate(gpt, T([[*range(9)]]), GenerationConfig(no_repeat=1, temperature=0.0)),
         "generate: the filters leave none of the 9 tokens\nfix: a larger no_repeat, or fewer new_tokens",
     ),
     "explain a list": (
@@ -241,7 +241,7 @@ ASKED = {
         "fill_mask: expected one sentence ids (T,) as a Tensor; got (1, 1)\nfix: ids[0] of a batch",
     ),
     "a stop that is no list": (
-        lambda gpt: list(write_on(gpt, CharVocabulary("\n abcdefg"), "a", TWO, stop="ab")),
+        lambda gpt: list(generate_text(gpt, CharVocabulary("\n abcdefg"), "a", TWO, stop="ab")),
         "generate: expected the texts that end an answer; got 'ab'\nfix: stop=['.']",
     ),
     "logits of another batch": (

@@ -35,7 +35,7 @@ class Plain(nn.Module):
 def small(kind: str = "GPT", **more: Any) -> Any:
     sizes = {"vocab_size": 9, "d_model": 8, "heads": 2, "layers": 1, "context": 8, **more}
     config = getattr(models, {"BERT": "BERTConfig", "BERTEncoder": "BERTConfig", "SentenceEncoder": "SentenceConfig",
-                              "TextClassifier": "TextConfig"}.get(kind, f"{kind}Config"))  # fmt: skip
+                              "BERTClassifier": "TextConfig"}.get(kind, f"{kind}Config"))  # fmt: skip
     return getattr(models, kind)(config(**sizes))
 
 
@@ -86,7 +86,7 @@ def sampled(kind: Callable) -> Callable:
 
 
 def of_generation(place: Place) -> dict[str, Call]:
-    model, ids, config = small(), T([[1, 2]]), filters.SampleConfig(new_tokens=3)
+    model, ids, config = small(), T([[1, 2]]), filters.GenerationConfig(new_tokens=3)
     ask = [model, ids, config, 3, (0,)]
     vectors = place.encoder.encode(["one", "two"])
     bert = small("BERT", vocab_size=len(place.words))
@@ -97,9 +97,13 @@ def of_generation(place: Place) -> dict[str, Call]:
         "generate of lists": (G.generate, [model, [[1], [2, 3]], config], {}),
         "stream": (gone_through(G.stream), [*ask, None], {}),
         "stream with starts": (gone_through(G.stream), [model, T([[1, 2], [1, 2]]), config, None, (), T([0, 1])], {}),
-        "beam_search": (G.beam_search, [model, ids, filters.SampleConfig(new_tokens=3, beams=2), 3, (0,)], {}),
-        "filter_logits": (G.filter_logits, [logits, T([[1], [2]]), filters.SampleConfig(no_repeat=1, top_p=0.5, min_p=0.1)], {}),
-        "SampleConfig": (filters.SampleConfig, [3, 0.5, 2, 0.9, 0.1, 1.2, 2, 1, 1.0, 0], {}),
+        "beam_search": (G.beam_search, [model, ids, filters.GenerationConfig(new_tokens=3, beams=2), 3, (0,)], {}),
+        "filter_logits": (
+            G.filter_logits,
+            [logits, T([[1], [2]]), filters.GenerationConfig(no_repeat=1, top_p=0.5, min_p=0.1)],
+            {},
+        ),
+        "GenerationConfig": (filters.GenerationConfig, [3, 0.5, 2, 0.9, 0.1, 1.2, 2, 1, 1.0, 0], {}),
         "fill_mask": (G.fill_mask, [bert, T([1, 4, 2]), 4, 2, (0,)], {}),
         "explain": (gone_through(explain.explain), [*ask, 2], {}),
         "loop_in": (explain.loop_in, [[1, 2, 1, 2, 1, 2], 3, 4], {}),
@@ -109,7 +113,7 @@ def of_generation(place: Place) -> dict[str, Call]:
         "nearest": (embed.nearest, [vectors[0], vectors, 1], {}),
         "cosines": (embed.cosines, [vectors, vectors], {}),
         "passages": (embed.passages, ["a.txt", "one\n\ntwo"], {}),
-        "write_on": (gone_through(writing.write_on), [written, place.characters, "ab", config, 0, ("c",), []], {}),
+        "generate_text": (gone_through(writing.generate_text), [written, place.characters, "ab", config, 0, ("c",), []], {}),
         "fill_sentence": (writing.fill_sentence, [bert, place.words, "one [MASK] three", 2], {}),
         "known": (writing.known, [place.words, "one two"], {}),
         "prompt_ids": (writing.prompt_ids, [place.characters, "ab"], {}),
@@ -133,7 +137,7 @@ def of_models(place: Place) -> dict[str, Call]:
     for name in settings.split():
         kind = getattr(models, name)
         found[name] = (kind, [getattr(kind(), field) for field in inspect.signature(kind).parameters], {})
-    for name in ("GPT", "Llama", "BERT", "BERTEncoder", "TextClassifier", "SentenceEncoder"):
+    for name in ("GPT", "Llama", "BERT", "BERTEncoder", "BERTClassifier", "SentenceEncoder"):
         model = small(name).eval()
         found[name] = (type(model), [model.config], {})
         more = {"cache": None, "starts": T([0, 1])} if name in ("GPT", "Llama") else {"segments": None}

@@ -6,22 +6,22 @@ import pytest
 
 import badak
 from badak import models, nn
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from tests.wrong_input import calls
 
 SIZES = {"vocab_size": 9, "d_model": 8, "heads": 2, "context": 8}
 MODELS = {
     "GPT": lambda: models.GPT(models.GPTConfig(**SIZES, layers=1)),
-    "Llama": lambda: models.Llama(models.LlamaConfig(**SIZES, key_heads=1, layers=1)),
+    "Llama": lambda: models.Llama(models.LlamaConfig(**SIZES, num_key_value_heads=1, layers=1)),
     "BERT": lambda: models.BERT(models.BERTConfig(**SIZES, layers=1)),
-    "TextClassifier": lambda: models.TextClassifier(models.TextConfig(**SIZES, layers=1, classes=3)),
+    "BERTClassifier": lambda: models.BERTClassifier(models.TextConfig(**SIZES, layers=1, classes=3)),
 }
 
 
 def said(model, args, named) -> str:
     with warnings.catch_warnings(), badak.kernels.use("reference"):
         warnings.simplefilter("ignore")
-        with pytest.raises(KindError) as caught:
+        with pytest.raises(ArgumentTypeError) as caught:
             model(*args, **named)
     return str(caught.value)
 

@@ -43,7 +43,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
                 continue
         _step(node, gradients, buffers, heap)
         if not retain_graph:
-            if node.op.light:
+            if node.op.saves_no_tensors:
                 node.spent = True
             else:
                 node.saved = node.watched = None
@@ -136,7 +136,7 @@ def _step(node: Node, gradients, buffers, heap) -> None:
         modes.observer.went_back(node, gradients[::2], dxs)
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
-            _add(buffers, heap, edge[0], edge[1], dx, op.fresh)
+            _add(buffers, heap, edge[0], edge[1], dx, op.owns_grads)
 
 
 def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.autograd.grad_mode import no_grad
 from badak.core import events
-from badak.core.errors import GraphError, KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record
@@ -63,13 +63,13 @@ class Function:
 
     @staticmethod
     def forward(*args, **kwargs):
-        raise KindError(
+        raise ArgumentTypeError(
             "a Function defines a static forward(ctx, ...)", "class F(Function): @staticmethod def forward(ctx, x): ..."
         )
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        raise KindError("this Function defines no backward", "@staticmethod def backward(ctx, *grad_outputs): ...")
+        raise ArgumentTypeError("this Function defines no backward", "@staticmethod def backward(ctx, *grad_outputs): ...")
 
     @staticmethod
     def setup_context(ctx, inputs, output) -> None:
@@ -99,11 +99,11 @@ class Function:
 class _UserOp:
     """What the walk calls: the user's backward, between arrays and tensors."""
 
-    fresh = False
+    owns_grads = False
     view = False
 
     def __init__(self, function, shapes, light: bool):
-        self.function, self.shapes, self.light = function, shapes, light
+        self.function, self.shapes, self.saves_no_tensors = function, shapes, light
         self.name = self.__name__ = function.__name__
 
     def backward(self, ctx, *dys):

@@ -4,7 +4,7 @@ import functools
 import inspect
 
 from badak.core import events
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.core.modes import modes
 
 
@@ -102,7 +102,7 @@ class set_grad_enabled(_Switch):  # noqa: N801
 
     def __init__(self, mode: bool):
         if type(mode) is not bool:
-            raise KindError(
+            raise ArgumentTypeError(
                 f"set_grad_enabled(): argument 'enabled' must be bool, not {type(mode).__name__}", "set_grad_enabled(True)"
             )
         self._before = [{"grad": modes.grad}]
@@ -131,7 +131,9 @@ class inference_mode(_Switch):  # noqa: N801
 
     def __init__(self, mode: bool = True):
         if type(mode) is not bool:
-            raise KindError(f"inference_mode(): argument 'mode' must be bool, not {type(mode).__name__}", "inference_mode(True)")
+            raise ArgumentTypeError(
+                f"inference_mode(): argument 'mode' must be bool, not {type(mode).__name__}", "inference_mode(True)"
+            )
         self._before = []
         self._values = {"grad": False, "inference": True} if mode else {"inference": False}
 

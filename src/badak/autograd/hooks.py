@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable
 
 from badak.core import events
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 
 
 class RemovableHandle:
@@ -55,4 +55,4 @@ def function(hook: object) -> Callable:
     """The hook itself, where it can be called."""
     if callable(hook):
         return hook
-    raise KindError(f"hook: expected a function; got {type(hook).__name__}", "pass the function itself, without calling it")
+    raise ArgumentTypeError(f"hook: expected a function; got {type(hook).__name__}", "pass the function itself, without calling it")

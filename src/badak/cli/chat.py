@@ -13,16 +13,16 @@ from badak.cli.options import PLACE, SectionedCommand, given, options_of, precis
 from badak.cli.output import echo
 from badak.core.errors import BadakError
 from badak.generation.chat import Chat
-from badak.generation.filters import SampleConfig
-from badak.training.load import open_writer
+from badak.generation.filters import GenerationConfig
+from badak.training.load import load_generator
 
-DEFAULTS = SampleConfig()
+DEFAULTS = GenerationConfig()
 HELP = "/reset forgets what was said, /quit or Ctrl-D ends, Ctrl-C ends an answer"
 
 
 def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answer: str, **values: Any) -> None:
     """Ask and answer in turns, until the input ends."""
-    writer = open_writer(run, precision)
+    writer = load_generator(run, precision)
     asked = {"beams": 1, **given(DEFAULTS, values)}  # a folder may say beams, and a talk has none
     config = replace(writer.config, **asked)
     if plain:

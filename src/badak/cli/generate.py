@@ -10,13 +10,13 @@ from badak.cli.output import echo
 from badak.core.errors import ArgumentError, FileError
 from badak.data.files import read_text
 from badak.generation.explain import explain
-from badak.generation.filters import SampleConfig
-from badak.generation.folder import Writer
-from badak.generation.text import prompt_ids, warn_of_a_loop, write_on
+from badak.generation.filters import GenerationConfig
+from badak.generation.folder import TextGenerator
+from badak.generation.text import generate_text, prompt_ids, warn_of_a_loop
 from badak.tensor import tensor
-from badak.training.load import open_writer
+from badak.training.load import load_generator
 
-DEFAULTS = SampleConfig()
+DEFAULTS = GenerationConfig()
 
 
 def run_generate(
@@ -25,7 +25,7 @@ def run_generate(
     """Print the prompt and what the model writes after it, as it comes; or each token with its reasons."""
     if bool(text) + bool(prompt) + (prompts is not None) > 1:
         raise ArgumentError("the prompt is given twice", "badak generate RUN 'a text'")
-    writer = open_writer(run, precision)
+    writer = load_generator(run, precision)
     config = replace(writer.config, **given(DEFAULTS, values))
     if reasons:
         if prompts is not None:
@@ -36,7 +36,7 @@ def run_generate(
         write_on_each(writer, prompts_of(prompts), config, stop)
         return
     written: list[int] = []
-    for piece in write_on(writer.model, writer.vocabulary, text or prompt, config, writer.ends, stop, written):
+    for piece in generate_text(writer.model, writer.vocabulary, text or prompt, config, writer.ends, stop, written):
         click.echo(piece, nl=False)
     click.echo()
     warn_of_a_loop(writer.vocabulary, written)
@@ -50,21 +50,21 @@ def prompts_of(file: str) -> list[str]:
     return lines
 
 
-def write_on_each(writer: Writer, prompts: list[str], config: SampleConfig, stop: tuple[str, ...]) -> None:
+def write_on_each(writer: TextGenerator, prompts: list[str], config: GenerationConfig, stop: tuple[str, ...]) -> None:
     """Print what is written after each prompt, in order, an empty line between two; several ranks share the prompts."""
     from badak.training.ranks import Ranks
 
     ranks = Ranks()
 
     def work(prompt: str) -> str:
-        return "".join(write_on(writer.model, writer.vocabulary, prompt, config, writer.ends, stop))
+        return "".join(generate_text(writer.model, writer.vocabulary, prompt, config, writer.ends, stop))
 
     texts = ranks.each(prompts, work)
     if ranks.leads:
         click.echo("\n\n".join(texts))
 
 
-def show_reasons(writer: Writer, prompt: str, config: SampleConfig) -> None:
+def show_reasons(writer: TextGenerator, prompt: str, config: GenerationConfig) -> None:
     """A line for each token: its probability and rank, what was likelier, what it looked at, what the filters removed."""
     if config.beams > 1:
         raise ArgumentError("--explain follows one text, --beams several", "one of the two")

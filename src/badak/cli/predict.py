@@ -12,10 +12,10 @@ from badak.cli.options import PLACE
 from badak.cli.output import bar, echo
 from badak.core.errors import ArgumentError, FileError
 from badak.data.records import Records, dump, lines_of, read_records
-from badak.generation.classify import TextJudge, Verdict
+from badak.generation.classify import Prediction, TextClassifier
 from badak.generation.picture import rank_classes, read_picture
 from badak.io.atomic import write_file
-from badak.training.load import open_reader
+from badak.training.load import load_fill_mask
 
 MARGIN = 12  # columns that a class may take before its numbers
 OUT = (".json", ".jsonl", ".ndjson")
@@ -64,8 +64,8 @@ def command(run: str, what: tuple[str, ...], file: str | None, words: int, as_js
     """
     if out is not None and not out.lower().endswith(OUT):
         raise ArgumentError(f"{out}: written is JSON, by the end of the name", f"a name that ends with {', '.join(OUT)}")
-    reader = open_reader(run)
-    if isinstance(reader, TextJudge):
+    reader = load_fill_mask(run)
+    if isinstance(reader, TextClassifier):
         records, one = records_of(what, file, reader.pairs, **how)
         verdicts = told(reader, records, words)
         if as_json or out is not None:
@@ -131,7 +131,7 @@ def read_input() -> str:
         raise FileError(f"standard input: line {line}: not UTF-8 text", "iconv -f CP949 -t UTF-8, or where it comes from") from None
 
 
-def told(judge: TextJudge, records: Records, words: int) -> Iterator[Verdict]:
+def told(judge: TextClassifier, records: Records, words: int) -> Iterator[Prediction]:
     """The verdicts; of a text whose end was not read that is said."""
     for verdict in judge.judge(records.texts, words > 0):
         if verdict.cut:
@@ -147,7 +147,7 @@ def answer(ranking: list[tuple[str, float]]) -> dict[str, Any]:
     return {"label": ranking[0][0], "probability": ranking[0][1], "probabilities": dict(ranking)}
 
 
-def object_of_all(verdicts: Iterable[Verdict], records: Records, words: int) -> Iterator[dict[str, Any]]:
+def object_of_all(verdicts: Iterable[Prediction], records: Records, words: int) -> Iterator[dict[str, Any]]:
     """What is known of each text. line: where it stands in its file."""
     for verdict, line in zip(verdicts, records.lines):
         of = answer(verdict.ranking) if verdict.ranking else {"value": verdict.value}
@@ -181,7 +181,7 @@ def show_objects(objects: Iterable[dict[str, Any]], out: str | None) -> None:
 # ---------------------------------------------------------------------- to read
 
 
-def show_texts(verdicts: Iterable[Verdict], words: int, one: bool) -> None:
+def show_texts(verdicts: Iterable[Prediction], words: int, one: bool) -> None:
     """Print what is said of each text: of one alone all that is known, of several a line each."""
     for verdict in verdicts:
         if one:
@@ -190,7 +190,7 @@ def show_texts(verdicts: Iterable[Verdict], words: int, one: bool) -> None:
             click.echo("\t".join(line_of(verdict, words)))
 
 
-def line_of(verdict: Verdict, words: int) -> list[str]:
+def line_of(verdict: Prediction, words: int) -> list[str]:
     """The columns of one of several texts."""
     spoke = [word.text for word in verdict.words[:words] if word.without < verdict.value or not verdict.label]
     said = [verdict.label, f"{verdict.value:.4f}"] if verdict.label else [f"{verdict.value:.4g}"]
@@ -198,7 +198,7 @@ def line_of(verdict: Verdict, words: int) -> list[str]:
     return [*said, *texts, *([", ".join(spoke)] if words else [])]
 
 
-def show_verdict(verdict: Verdict, words: int) -> None:
+def show_verdict(verdict: Prediction, words: int) -> None:
     """Print a verdict with its ranking, and what the answer would be without each of the words that mattered most."""
     text = " | ".join(filter(None, (verdict.text, verdict.second)))
     click.echo(f"{text}: {verdict.label or format(verdict.value, '.4g')}")

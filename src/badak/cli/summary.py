@@ -48,10 +48,10 @@ def found(target: str, arguments: list[str], module: bool) -> Summary:
 def of_run(folder: Path) -> Summary:
     """Of a run: its model, with the next batch of its training."""
     from badak.training.build import resume
-    from badak.training.train_state import Learner
+    from badak.training.train_state import TrainState
 
     run, experiment = resume(folder)
-    learner = Learner(experiment, run.setup.train)
+    learner = TrainState(experiment, run.setup.train)
     inputs, _ = experiment.prepare(learner.next_batch())
     return summary(experiment.model, *inputs)
 

@@ -14,7 +14,7 @@ from badak.core.errors import ArgumentError
 from badak.data.bitext import read_lines
 from badak.generation.translate import TranslateConfig, bleu, translate
 from badak.training.build import PRECISIONS, quiet
-from badak.training.load import open_translator
+from badak.training.load import load_translator
 from badak.training.ranks import Ranks
 from badak.training.translation import too_long
 
@@ -34,7 +34,7 @@ def run_translate(
         )
     if show is not None and len(sentences) != 1:
         raise ArgumentError(f"--show draws one sentence; got {len(sentences):,}", "badak translate RUN 'a sentence' --show")
-    translator = open_translator(run, precision)
+    translator = load_translator(run, precision)
     model, vocabulary, config = translator.model, translator.vocabulary, replace(translator.config, **asked)
     if show is not None:
         from badak.generation.attention_picture import draw_translation

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak import kernels
-from badak.compiler.common_subexpressions import Repeats
+from badak.compiler.common_subexpressions import CommonSubexpressions
 from badak.compiler.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
 from badak.compiler.frames import Frames, unseen
 from badak.compiler.memory import Gradients, room_to_record
 from badak.compiler.native import KernelLog, native_calls, read_by
 from badak.compiler.native import written_by as written_by_calls
-from badak.compiler.provenance import Origins, arrays_in, owner_of
+from badak.compiler.provenance import Provenance, arrays_in, owner_of
 from badak.compiler.snapshot import MOST
 from badak.compiler.warmup import sized_by_values, target_of, written_by
 from badak.core import events
@@ -47,9 +47,9 @@ class Recorder(Observer):
         self.written: dict = {}  # id: owner of memory from outside that it writes
         self.changed_arguments: set[int] = set()  # numbers of arguments that it writes
         self.stateful: dict = {}  # id: optimizers, schedules, generators, caches: what functions of state were called on
-        self.origins = Origins()
+        self.origins = Provenance()
         self.room = room_to_record()
-        self.repeats = Repeats(self.origins, repeated)
+        self.repeats = CommonSubexpressions(self.origins, repeated)
         self.log = KernelLog()
         self.frames = Frames(self.refuse, executed)
         self._constants: dict = {}  # id of the owner: an array that was made from the program's text alone
@@ -80,7 +80,7 @@ class Recorder(Observer):
             self.frames.stop()
             events.watch(self, False)
             self.log.stop()
-            self.entries, self.trace, self.origins = [], [], Origins()
+            self.entries, self.trace, self.origins = [], [], Provenance()
 
     def compare(self, trace: list) -> None:
         """Refuse where an earlier recording says something else."""
@@ -252,7 +252,7 @@ class Recorder(Observer):
         self._given_values([args[0]._array])
         what, name = self.origins.describe((args, kwargs)), effect.function.__qualname__
         entry: Entry = Call(effect.function, args, kwargs, [])
-        if effect.by_kernels:
+        if effect.capturable:
             self._given_values(list(written_by_calls(calls)))
             if all(self.origins.knows(array) for array in read_by(calls)):
                 entry.calls = calls or None
@@ -375,7 +375,7 @@ class Recorder(Observer):
             y._array = array
 
     def _find_calls(self, entry, op, calls, read, written) -> None:
-        if calls and op.by_kernels:
+        if calls and op.capturable:
             read, written = list(arrays_in(read)), list(arrays_in(written))
             entry.calls = native_calls(calls, read, written, self.origins, entry.redo)
 

@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from badak.compiler.snapshot import NUMBERS, Attribute, Surroundings
+from badak.compiler.snapshot import NUMBERS, Attribute, StateSnapshot
 from badak.core.errors import ArgumentError, GraphError
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
@@ -67,7 +67,7 @@ class State:
 
     def __init__(self, roots):
         self.roots = roots
-        self.reached = Surroundings(roots)
+        self.reached = StateSnapshot(roots)
         self.tensors = [(x, dict(held_by(x)), x._counter and x._counter.count) for x in self.reached.tensors()]
         self.arrays = {key: (array, array.copy()) for key, array in self.reached.memory().items()}
         self.values = dict(self._values())

@@ -1,7 +1,7 @@
 """What a step computes twice from the same: each layer its mask from the same position, say. A replay does it once."""
 
 
-class Repeats:
+class CommonSubexpressions:
     """The results of operations without gradient, by what they did to which memory.
 
     The first of two recordings finds out what is computed twice; `wanted` tells the second, which keeps that alone.

@@ -18,8 +18,8 @@ from badak.compiler.places import Answer, Entry
 from badak.compiler.provenance import owner_of
 from badak.compiler.reach import Reached
 from badak.compiler.results import Results
-from badak.compiler.snapshot import Surroundings
-from badak.compiler.warmup import Scout
+from badak.compiler.snapshot import StateSnapshot
+from badak.compiler.warmup import WarmUp
 from badak.core import events
 from badak.core.modes import modes
 from badak.ops._broadcast import quiet
@@ -117,7 +117,7 @@ class Plan:
     def _scout(self, found: Arguments):
         """The first call, which only runs, and may make what is missing."""
         before = [state_of(x) for x in found.tensors]
-        with Scout() as scout:
+        with WarmUp() as scout:
             result = self.function(*found.args, **found.kwargs)
         own = {id(owner_of(x._array)) for x in found.tensors}
         self._scouted = scout.memory, own, scout.redefines
@@ -152,7 +152,7 @@ class Plan:
             return self.function(*found.args, **found.kwargs)
         if self._has_to_wait():
             return self.function(*found.args, **found.kwargs)
-        surroundings = Surroundings([self.function, found.objects, *self._met(scouted()[0], own)], found.tensors)
+        surroundings = StateSnapshot([self.function, found.objects, *self._met(scouted()[0], own)], found.tensors)
         if redefines and surroundings.meets_argument:  # the step is given twins of its arguments, which would stay as they are
             self.waits = ALSO_NAMED
             return self.function(*found.args, **found.kwargs)

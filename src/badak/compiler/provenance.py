@@ -109,7 +109,7 @@ class Place(NamedTuple):
         return np.ndarray(self.shape, self.dtype, buffer, start + self.offset, self.strides)
 
 
-class Origins:
+class Provenance:
     """The origins of all memory that one recording has met."""
 
     def __init__(self):

@@ -74,7 +74,7 @@ def is_known(module: str) -> bool:
     return first in ("badak", "torch", "numpy") or (first in sys.stdlib_module_names and first != "__main__")
 
 
-class Surroundings:
+class StateSnapshot:
     """All that the step can reach from `roots`, as it was when last looked at. `arguments`: tensors to pass over."""
 
     def __init__(self, roots, arguments=()):

@@ -5,13 +5,13 @@ import weakref
 from collections.abc import Iterator
 
 from badak.compiler.provenance import arrays_in, owner_of
-from badak.compiler.snapshot import Surroundings
+from badak.compiler.snapshot import StateSnapshot
 from badak.core import events
 from badak.core.events import Observer
 from badak.tensor import Tensor
 
 
-class Scout(Observer):
+class WarmUp(Observer):
     """Notes the modules of a call, the memory that its operations read, and what it writes, as far as they outlive the call."""
 
     acts = True
@@ -22,7 +22,7 @@ class Scout(Observer):
         self._written: dict = {}
         self.redefines = False  # whether a tensor became another one than before
 
-    def __enter__(self) -> "Scout":
+    def __enter__(self) -> "WarmUp":
         events.watch(self)
         return self
 
@@ -55,7 +55,7 @@ def written_by(effect, args, kwargs) -> list:
     """The arrays that a function behind the door may write."""
     if effect.kind == "writes":
         return [args[0]._array]
-    return list(Surroundings([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
+    return list(StateSnapshot([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
 
 
 def sized_by_values(op, attributes) -> bool:

@@ -84,7 +84,7 @@ class DTypeError(BadakError, TypeError, RuntimeError):
     """A dtype that the operation cannot take."""
 
 
-class RangeError(BadakError, IndexError, ValueError, RuntimeError):
+class IndexOutOfRangeError(BadakError, IndexError, ValueError, RuntimeError):
     """An index, an id, a label or a dim outside its range."""
 
 
@@ -92,11 +92,11 @@ class ArgumentError(BadakError, ValueError, RuntimeError, AssertionError):
     """An argument with a value that has no meaning here."""
 
 
-class KindError(BadakError, TypeError, ValueError):
+class ArgumentTypeError(BadakError, TypeError, ValueError):
     """An argument of the wrong kind (a string where a tensor belongs, ...)."""
 
 
-class SizeError(BadakError, MemoryError, RuntimeError):
+class OutOfMemoryError(BadakError, MemoryError, RuntimeError):
     """More memory than there is."""
 
 
@@ -112,15 +112,15 @@ class FileError(BadakError, RuntimeError, ValueError):
     """A file that is absent, damaged, or not what its name says."""
 
 
-class MissingError(BadakError, NotImplementedError, RuntimeError):
+class NotSupportedError(BadakError, NotImplementedError, RuntimeError):
     """Something that PyTorch has and badak does not."""
 
 
-class NoDataError(MissingError, TypeError):
+class NoDataError(NotSupportedError, TypeError):
     """A value was asked of a tensor on the meta device, which has a shape and a dtype, and no values."""
 
 
-class DeviceError(MissingError, AssertionError):
+class DeviceError(NotSupportedError, AssertionError):
     """Work for a device that badak does not have."""
 
 

@@ -31,7 +31,7 @@ class Effect(NamedTuple):
     kind: str  # "pure", "check", "writes" or "state"
     function: Callable
     ufunc: Any = None  # pure: the function of NumPy that does it for two tensors of one dtype
-    by_kernels: bool = False  # writes: calls of kernels alone do it
+    capturable: bool = False  # writes: calls of kernels alone do it
     prepared: Callable | None = None  # state: see `state`
     alone: bool = False  # state: of its first argument, and of nothing else
 
@@ -190,11 +190,11 @@ def check(function):
     return _behind(Effect("check", function))
 
 
-def writes(function=None, *, by_kernels: bool = False):
-    """Decorator: the function gives its first argument, a tensor, other values. by_kernels: calls of kernels alone do it."""
+def writes(function=None, *, capturable: bool = False):
+    """Decorator: the function gives its first argument, a tensor, other values. capturable: calls of kernels alone do it."""
     if function is None:
-        return lambda function: writes(function, by_kernels=by_kernels)
-    return _behind(Effect("writes", function, by_kernels=by_kernels))
+        return lambda function: writes(function, capturable=capturable)
+    return _behind(Effect("writes", function, capturable=capturable))
 
 
 def state(function=None, *, alone: bool = False, prepared=None):

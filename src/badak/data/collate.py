@@ -5,7 +5,7 @@ from copy import copy
 
 import numpy as np
 
-from badak.core.errors import KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, ShapeError
 from badak.tensor import Tensor, stack
 from badak.tensor.dtypes import of_numpy
 
@@ -30,7 +30,7 @@ def collate(batch, *, collate_fn_map=None):
     """One batch of the examples `batch`, by the functions that `collate_fn_map` gives for a type or a tuple of types.
 
     Each is called as f(batch, collate_fn_map=...). Mappings, named tuples, tuples and sequences are taken apart and put
-    together again. Raises KindError for anything else, ShapeError for sequences of unequal length.
+    together again. Raises ArgumentTypeError for anything else, ShapeError for sequences of unequal length.
     """
     first = batch[0]
     for kind in (type(first), *(collate_fn_map or ())):
@@ -43,7 +43,9 @@ def collate(batch, *, collate_fn_map=None):
         named = hasattr(first, "_fields")
         if not all(isinstance(one, Sequence) for one in batch):
             odd = next(one for one in batch if not isinstance(one, Sequence))
-            raise KindError(f"default_collate: {type(first)} and {type(odd)} in one batch", "examples of one kind, or collate_fn")
+            raise ArgumentTypeError(
+                f"default_collate: {type(first)} and {type(odd)} in one batch", "examples of one kind, or collate_fn"
+            )
         if not named and any(len(one) != len(first) for one in batch):
             raise ShapeError(
                 f"each element in list of batch should be of equal size; got lengths {sorted({len(one) for one in batch})}",
@@ -53,7 +55,7 @@ def collate(batch, *, collate_fn_map=None):
         if isinstance(first, tuple):
             return type(first)(*members) if named else members
         return _sequence_like(first, members)
-    raise KindError(
+    raise ArgumentTypeError(
         f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}",
         "pass collate_fn, a function from a list of examples to a batch",
     )
@@ -109,7 +111,7 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
 def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     """Arrays of one shape as one tensor; arrays of strings or objects are refused."""
     if batch[0].dtype.kind in "SUO":
-        raise KindError(
+        raise ArgumentTypeError(
             f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}",
             "convert the array to numbers first",
         )

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, MissingError, RangeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, NotSupportedError, ShapeError, warn_once
 from badak.tensor import Tensor
 from badak.tensor.random import default_generator, or_default
 
@@ -22,7 +22,7 @@ class Dataset(Generic[T_co]):
     """
 
     def __getitem__(self, index) -> T_co:
-        raise MissingError(f"{type(self).__name__} does not define __getitem__", "def __getitem__(self, index): ...")
+        raise NotSupportedError(f"{type(self).__name__} does not define __getitem__", "def __getitem__(self, index): ...")
 
     def __add__(self, other: "Dataset[T_co]") -> "ConcatDataset[T_co]":
         return ConcatDataset([self, other])
@@ -35,7 +35,7 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """
 
     def __iter__(self):
-        raise MissingError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
+        raise NotSupportedError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
 
     def __add__(self, other: "Dataset[T_co]") -> "ChainDataset":  # type: ignore[override]
         return ChainDataset([self, other])
@@ -114,7 +114,7 @@ class ConcatDataset(Dataset[T_co]):
     def __getitem__(self, idx):
         place = idx + len(self) if idx < 0 else idx
         if not 0 <= place < len(self):
-            raise RangeError(f"ConcatDataset: index {idx} is outside of {len(self)} examples")
+            raise IndexOutOfRangeError(f"ConcatDataset: index {idx} is outside of {len(self)} examples")
         which = bisect.bisect_right(self.cumulative_sizes, place)
         return self.datasets[which][place - (self.cumulative_sizes[which - 1] if which else 0)]
 
@@ -128,7 +128,7 @@ class ChainDataset(IterableDataset):
     def _members(self):
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
-                raise KindError("ChainDataset only supports IterableDataset", "ConcatDataset(datasets)")
+                raise ArgumentTypeError("ChainDataset only supports IterableDataset", "ConcatDataset(datasets)")
             yield dataset
 
     def __iter__(self):
@@ -148,7 +148,7 @@ class Subset(Dataset[T_co]):
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         own = type(self)
         if own.__getitem__ is not Subset.__getitem__ and own.__getitems__ is Subset.__getitems__:
-            raise MissingError(
+            raise NotSupportedError(
                 f"{own.__name__} overrides __getitem__ but not __getitems__",
                 "def __getitems__(self, indices): return [self[i] for i in indices]",
             )

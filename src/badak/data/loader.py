@@ -12,13 +12,13 @@ from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Generic, TypeVar
 
-from badak.core.errors import ArgumentError, KindError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, warn_once
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
 from badak.data.loader_state import Position
 from badak.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from badak.data.workers import Crew, End, Failure, Recipe
+from badak.data.workers import End, Failure, Recipe, WorkerPool
 from badak.tensor.random import or_default
 
 T_co = TypeVar("T_co", covariant=True)
@@ -189,7 +189,7 @@ class _WorkerBatches(_Batches):
         self._crew = loader._crew
         if self._crew is None:
             seed = loader._draw_base_seed() if loader._crew_seed is None else loader._crew_seed
-            self._crew = Crew(loader._recipe(seed), loader.multiprocessing_context)
+            self._crew = WorkerPool(loader._recipe(seed), loader.multiprocessing_context)
             if loader.persistent_workers:
                 loader._crew, loader._crew_seed = self._crew, seed  # later epochs draw no seed
             owner = loader if loader.persistent_workers else self
@@ -325,7 +325,7 @@ def _context(value, num_workers):
             raise ArgumentError(f"multiprocessing_context option should specify a valid start method in {known}, but got {value!r}")
         return multiprocessing.get_context(value)
     if not isinstance(value, BaseContext):
-        raise KindError(
+        raise ArgumentTypeError(
             f"multiprocessing_context option should be a valid context object or a string; got {value!r}",
             "multiprocessing_context='spawn'",
         )

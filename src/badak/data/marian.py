@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import FileError, MissingError
+from badak.core.errors import FileError, NotSupportedError
 from badak.data import validation
 from badak.io.atomic import as_path
 from badak.io.config import read_json
@@ -40,7 +40,7 @@ class MarianTokens:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> "MarianTokens":
-        """From the three files of a folder. Raises FileError, which names the file; MissingError without sentencepiece."""
+        """From the three files of a folder. Raises FileError, which names the file; NotSupportedError without sentencepiece."""
         place = as_path(folder)
         ids = read_json(place / VOCABULARY)
         if not isinstance(ids, dict) or not all(type(number) is int and number >= 0 for number in ids.values()):
@@ -75,7 +75,7 @@ def _pieces(path: Path) -> Any:
     try:
         import sentencepiece  # an extra: only Marian's folders need it
     except ImportError:
-        raise MissingError(f"{path}: the library sentencepiece is not installed", 'pip install "badak[translate]"') from None
+        raise NotSupportedError(f"{path}: the library sentencepiece is not installed", 'pip install "badak[translate]"') from None
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except Exception as error:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError
 from badak.data import validation
 from badak.io.errors import line
 from badak.tensor import Tensor
@@ -26,7 +26,7 @@ class Sampler(Generic[T_co]):
         pass
 
     def __iter__(self) -> Iterator[T_co]:
-        raise MissingError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
+        raise NotSupportedError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
 
 
 class SequentialSampler(Sampler[int]):
@@ -183,4 +183,4 @@ def _need_positive(value, name) -> None:
 
 def _need_bool(value, name) -> None:
     if not isinstance(value, bool):
-        raise KindError(f"{name} should be a boolean value, but got {name}={line(str(value))}")
+        raise ArgumentTypeError(f"{name} should be a boolean value, but got {name}={line(str(value))}")

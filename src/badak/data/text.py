@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, FileError, RangeError
+from badak.core.errors import ArgumentError, FileError, IndexOutOfRangeError
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
 from badak.data.files import read_text
@@ -46,7 +46,7 @@ class Vocabulary:
 
     def _token(self, number) -> str:
         if not 0 <= number < len(self.tokens):
-            raise RangeError(f"decode: token {number} is outside of this vocabulary of {len(self.tokens)} tokens")
+            raise IndexOutOfRangeError(f"decode: token {number} is outside of this vocabulary of {len(self.tokens)} tokens")
         return self.tokens[number]
 
     def to_dict(self) -> dict[str, Any]:

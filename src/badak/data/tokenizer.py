@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakError, FileError, MissingError, RangeError
+from badak.core.errors import ArgumentError, BadakError, FileError, IndexOutOfRangeError, NotSupportedError
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
 from badak.data.harmless import expect_harmless
@@ -49,7 +49,7 @@ def library() -> Any:
     try:
         import tokenizers
     except ImportError:
-        raise MissingError("the library tokenizers is not installed", 'pip install "badak[text]"') from None
+        raise NotSupportedError("the library tokenizers is not installed", 'pip install "badak[text]"') from None
     return tokenizers
 
 
@@ -113,7 +113,7 @@ class Tokenizer:
         numbers = validation.numbers("decode", ids)
         wrong = next((i for i in numbers if not 0 <= i < len(self)), None)
         if wrong is not None:
-            raise RangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
+            raise IndexOutOfRangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
         with _asked("decode"):
             return self.library.decode(numbers, skip_special_tokens=skip_special)
 
@@ -171,7 +171,7 @@ class Tokenizer:
     def load(cls, path: str | os.PathLike) -> "Tokenizer":
         """From tokenizer.json, from the older files of GPT-2 (vocab.json and merges.txt) or of BERT (vocab.txt), or their folder.
 
-        Raises FileError, which names the file and what is wrong with it; MissingError where the library is not installed.
+        Raises FileError, which names the file and what is wrong with it; NotSupportedError where the library is not installed.
         """
         place = as_path(path)
         if place.is_dir():
@@ -361,7 +361,7 @@ def _refused(where: Any) -> Iterator[None]:
     """Whatever the library says of a file, in two lines. Where its own code gives up it raises what is no Exception."""
     try:
         yield
-    except (FileError, MissingError, KeyboardInterrupt, SystemExit, MemoryError):
+    except (FileError, NotSupportedError, KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except ArgumentError as error:
         raise FileError(f"{where}: {error.cause}", "copy or download it again") from None

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakError, FileError, KindError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError, IndexOutOfRangeError
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
@@ -86,10 +86,12 @@ def write_tokens(
     """
     place = as_path(folder)
     if not isinstance(tokenizer, Tokenizer):
-        raise KindError(f"write_tokens: expected a Tokenizer; got {type(tokenizer).__name__}", "Tokenizer.load('tokenizer.json')")
+        raise ArgumentTypeError(
+            f"write_tokens: expected a Tokenizer; got {type(tokenizer).__name__}", "Tokenizer.load('tokenizer.json')"
+        )
     end = tokenizer.eos if end is None else validation.whole("write_tokens", "end", end, least=0)
     if end is not None and end >= len(tokenizer):
-        raise RangeError(f"write_tokens: end={end} is outside of the {len(tokenizer)} tokens", "the number of a mark")
+        raise IndexOutOfRangeError(f"write_tokens: end={end} is outside of the {len(tokenizer)} tokens", "the number of a mark")
     expect_free(place)
     remove_leftovers(make_folder(place))
     _tell_about(place, {"finished": False})
@@ -288,7 +290,9 @@ class TokenWindows(Dataset):
         """A batch: ids and labels, each (B, T)."""
         first = np.asarray(starts, np.int64)
         if first.size and not 0 <= first.min() <= first.max() < len(self):
-            raise RangeError(f"TokenWindows: windows {first.min()}..{first.max()} of {len(self)}", f"numbers in 0..{len(self) - 1}")
+            raise IndexOutOfRangeError(
+                f"TokenWindows: windows {first.min()}..{first.max()} of {len(self)}", f"numbers in 0..{len(self) - 1}"
+            )
         block = self.ids[first[:, None] + np.arange(self.context + 1)].astype(np.int64)  # (B, T + 1)
         return from_numpy(np.ascontiguousarray(block[:, :-1])), from_numpy(np.ascontiguousarray(block[:, 1:]))
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError
 from badak.io.errors import shown
 
 
 def whole(where: str, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of `least` or more; KindError or ArgumentError for another value."""
+    """A whole number of `least` or more; ArgumentTypeError or ArgumentError for another value."""
     rule, fix = f"{where}: {name} must be a whole number of {least} or more", f"{name}={max(least, 1)}"
     number = _number(value)
     if number is None:
-        raise KindError(f"{rule}; got {shown(value)}", fix)
+        raise ArgumentTypeError(f"{rule}; got {shown(value)}", fix)
     if number < least:
         raise ArgumentError(f"{rule}; got {shown(number)}", fix)
     return number
@@ -30,19 +30,20 @@ def _number(value: Any) -> int | None:
 
 
 def place(where: str, what: str, number: Any, length: int) -> int:
-    """A number in 0 .. length - 1, where -1 is the last one; RangeError beyond, which is an IndexError and ends a loop."""
+    """A number in 0 .. length - 1, where -1 is the last one; IndexOutOfRangeError beyond, which is an IndexError and ends a
+    loop."""
     at = _number(number)
     if at is None:
-        raise KindError(f"{where}: expected the number of a {what}; got {shown(number)}", "a whole number")
+        raise ArgumentTypeError(f"{where}: expected the number of a {what}; got {shown(number)}", "a whole number")
     if not -length <= at < length:
-        raise RangeError(f"{where}: {what} {shown(at)} of {length}", f"a number in 0..{length - 1}")
+        raise IndexOutOfRangeError(f"{where}: {what} {shown(at)} of {length}", f"a number in 0..{length - 1}")
     return at % length
 
 
 def text(where: str, value: Any) -> str:
-    """A text; KindError for another value."""
+    """A text; ArgumentTypeError for another value."""
     if not isinstance(value, str):
-        raise KindError(f"{where}: expected a text; got {type(value).__name__}", f"{where}('a text')")
+        raise ArgumentTypeError(f"{where}: expected a text; got {type(value).__name__}", f"{where}('a text')")
     return value
 
 
@@ -51,21 +52,21 @@ def several(where: str, values: Any, what: str, example: str) -> Iterable[Any]:
     try:
         iter(values)
     except TypeError:
-        raise KindError(f"{where}: expected {what}; got {shown(values)}", example) from None
+        raise ArgumentTypeError(f"{where}: expected {what}; got {shown(values)}", example) from None
     if isinstance(values, str | bytes):
-        raise KindError(f"{where}: expected {what}; got {shown(values)}", example)
+        raise ArgumentTypeError(f"{where}: expected {what}; got {shown(values)}", example)
     return values
 
 
 def numbers(where: str, ids: Any) -> Sequence[int]:
-    """Token numbers, of a list, an array or a Tensor; KindError where they are none."""
+    """Token numbers, of a list, an array or a Tensor; ArgumentTypeError where they are none."""
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
     values = list(several(where, ids, "token numbers", "[3, 1, 2]"))
     found = [_number(one) for one in values]
     if None in found:
         wrong = values[found.index(None)]
-        raise KindError(f"{where}: expected token numbers; got {shown(wrong)}", "whole numbers of one axis: [3, 1, 2]")
+        raise ArgumentTypeError(f"{where}: expected token numbers; got {shown(wrong)}", "whole numbers of one axis: [3, 1, 2]")
     return found  # type: ignore[return-value]
 
 
@@ -73,5 +74,7 @@ def array_of_tokens(where: str, ids: Any) -> np.ndarray:
     """An array (N,) of token numbers, in memory or on the disk."""
     if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype.kind not in "iu":
         got = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
-        raise KindError(f"{where}: expected ids as a NumPy array (N,) of whole numbers; got {got}", "numpy.array([3, 1, 2])")
+        raise ArgumentTypeError(
+            f"{where}: expected ids as a NumPy array (N,) of whole numbers; got {got}", "numpy.array([3, 1, 2])"
+        )
     return ids

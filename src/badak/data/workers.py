@@ -171,7 +171,7 @@ def _reply(pipe, worker, task, result) -> bool:
 # ---------------------------------------------------------------------- in the main process
 
 
-class Crew:
+class WorkerPool:
     """The workers of one loader."""
 
     def __init__(self, recipe: Recipe, context=None):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import GraphError, KindError
+from badak.core.errors import ArgumentTypeError, GraphError
 from badak.core.modes import modes
 from badak.distributed import heartbeat
 from badak.distributed.consistency_check import agreement
@@ -187,7 +187,7 @@ class Reducer:
         finally:
             modes.grad = before
         if not isinstance(found, Future):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"DistributedDataParallel: the communication hook gave a {type(found).__name__}, not a future",
                 "torch.distributed.all_reduce(..., async_op=True).get_future(), or a torch.futures.Future with its result set",
             )

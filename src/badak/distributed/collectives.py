@@ -7,7 +7,7 @@ MPI moves the data; values are added here, in the order of `sums.py`, so that th
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.distributed import sums
 from badak.distributed.consistency_check import agreement
 from badak.distributed.group import NON_MEMBER, ProcessGroup, chosen
@@ -39,7 +39,9 @@ def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None
 def array(x, where: str) -> np.ndarray:
     """The values of a tensor."""
     if not isinstance(x, Tensor):
-        raise KindError(f"{where}: expected a tensor; got {type(x).__name__}", "badak.tensor(value), or the object collectives")
+        raise ArgumentTypeError(
+            f"{where}: expected a tensor; got {type(x).__name__}", "badak.tensor(value), or the object collectives"
+        )
     return x._array
 
 

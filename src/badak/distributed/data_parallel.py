@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
 from badak.core.modes import modes
 from badak.distributed.buckets import Reducer
 from badak.distributed.collectives import begin, flat, raw
@@ -155,7 +155,9 @@ class DistributedDataParallel(Module):
         bucket: a GradBucket. Ready-made hooks: torch.distributed.algorithms.ddp_comm_hooks.default_hooks.
         """
         if not callable(hook):
-            raise KindError(f"Communication hook must be callable; got {type(hook).__name__}", "hook(state, bucket), a function")
+            raise ArgumentTypeError(
+                f"Communication hook must be callable; got {type(hook).__name__}", "hook(state, bucket), a function"
+            )
         if self._make_reducer is None:
             raise StateError("register_comm_hook: this model was copied or pickled", "DistributedDataParallel(model.module)")
         if self._reducer is None:  # alone: the hook counts all the same

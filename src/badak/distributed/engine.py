@@ -13,7 +13,7 @@ import time
 from functools import cache
 from typing import Any
 
-from badak.core.errors import MissingError, StateError
+from badak.core.errors import NotSupportedError, StateError
 from badak.distributed import heartbeat
 from badak.distributed.clock import HALF_AN_HOUR, limited
 from badak.distributed.errors import DistBackendError
@@ -59,7 +59,7 @@ class Engine:
             mpi4py.rc.finalize = False  # see _say_goodbye
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:  # RuntimeError: the wheel is there, the library is not
-            raise MissingError(
+            raise NotSupportedError(
                 f"several ranks need MPI, which cannot be loaded here ({error})", 'pip install "badak[mpi]"'
             ) from error
         here = place()
@@ -161,7 +161,7 @@ def load_mpi(seconds: float = HALF_AN_HOUR) -> None:
 
 @cache
 def engine() -> Engine:
-    """MPI, loaded when first asked for. Raises MissingError where it is not installed."""
+    """MPI, loaded when first asked for. Raises NotSupportedError where it is not installed."""
     return Engine()
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, ShapeError
 from badak.tensor import Tensor
 
 
@@ -43,9 +43,9 @@ class GradBucket:
 
 
 def one_tensor(found: Any, buffer: Tensor) -> Tensor:
-    """The values of a bucket that a hook gave. Raises KindError or ShapeError for anything else."""
+    """The values of a bucket that a hook gave. Raises ArgumentTypeError or ShapeError for anything else."""
     if not isinstance(found, Tensor):
-        raise KindError(
+        raise ArgumentTypeError(
             f"DistributedDataParallel: the communication hook gave a {type(found).__name__} for a bucket",
             "a future of a tensor with the values of bucket.buffer()",
         )

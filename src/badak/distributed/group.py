@@ -7,7 +7,7 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
-from badak.core.errors import ArgumentError, KindError, StateError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, warn_once
 from badak.data import sampler
 from badak.distributed.clock import HALF_AN_HOUR
 from badak.distributed.consistency_check import MANY, agreement, meeting
@@ -114,7 +114,7 @@ def init_process_group(
     """Form the group of all ranks that `badak launch` or `mpirun` has started; alone, a group of one.
 
     backend: "mpi"; "gloo" and "nccl" are accepted, and MPI does their work. timeout: how long a collective waits for the others.
-    Raises ArgumentError where world_size or rank are not what the starter says, MissingError without MPI.
+    Raises ArgumentError where world_size or rank are not what the starter says, NotSupportedError without MPI.
     """
     if is_initialized():
         raise ArgumentError("trying to initialize the default process group twice!", "destroy_process_group() first")
@@ -155,7 +155,7 @@ def _asked(backend) -> str | None:
     if backend is None:
         return None
     if not isinstance(backend, str):
-        raise KindError(f"init_process_group: backend should be a string; got {type(backend).__name__}", 'backend="mpi"')
+        raise ArgumentTypeError(f"init_process_group: backend should be a string; got {type(backend).__name__}", 'backend="mpi"')
     names = [part.split(":")[-1].lower() for part in backend.split(",")]
     unknown = [name for name in names if name not in BACKENDS]
     if unknown:
@@ -208,7 +208,7 @@ def chosen(asked=None) -> ProcessGroup:
     if asked == NON_MEMBER:
         raise ArgumentError(f"rank {world.rank()} is not in this group", "call it only where get_rank(group) >= 0")
     if not isinstance(asked, ProcessGroup):
-        raise KindError(f"group should be what new_group gave; got {type(asked).__name__}", "leave group out for all ranks")
+        raise ArgumentTypeError(f"group should be what new_group gave; got {type(asked).__name__}", "leave group out for all ranks")
     if asked is not world and asked.comm is not None and asked not in _made:
         raise StateError(f"the group of ranks {asked.ranks} was destroyed", "new_group(ranks)")
     return asked

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from badak.core.errors import ArgumentError, KindError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
 from badak.distributed import heartbeat
 from badak.distributed.engine import engine
 from badak.distributed.errors import DistBackendError
@@ -254,11 +254,12 @@ def finish(work: Work, async_op: bool) -> Work | None:
 
 
 def _seconds(timeout: Any, where: str, unset: float) -> float:
-    """A time limit in seconds; `unset` for None, and for none at all, as PyTorch has it. Raises KindError, ArgumentError."""
+    """A time limit in seconds; `unset` for None, and for none at all, as PyTorch has it. Raises ArgumentTypeError,
+    ArgumentError."""
     if timeout is None:
         return unset
     if isinstance(timeout, bool) or not isinstance(timeout, timedelta | int | float):
-        raise KindError(
+        raise ArgumentTypeError(
             f"{where}: expected timeout to be a datetime.timedelta, or seconds; got {type(timeout).__name__}",
             "timeout=timedelta(minutes=5)",
         )

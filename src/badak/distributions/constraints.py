@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.tensor import Tensor, bool_
 
 
@@ -16,7 +16,7 @@ class Constraint:
 
     def check(self, value: Tensor) -> Tensor:
         """Whether each value lies in the set, of value's shape without its last event_dim dims."""
-        raise MissingError(f"{type(self).__name__} defines no check", "def check(self, value)")
+        raise NotSupportedError(f"{type(self).__name__} defines no check", "def check(self, value)")
 
     def __repr__(self) -> str:
         return type(self).__name__.lstrip("_") + "()"

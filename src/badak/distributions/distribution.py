@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from badak.autograd import enable_grad, no_grad
-from badak.core.errors import ArgumentError, KindError, MissingError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from badak.distributions.constraints import Constraint, is_dependent, real
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
 
@@ -55,11 +55,11 @@ class Distribution:
 
     @property
     def mean(self) -> Tensor:
-        raise MissingError(f"{type(self).__name__} has no mean", None)
+        raise NotSupportedError(f"{type(self).__name__} has no mean", None)
 
     @property
     def variance(self) -> Tensor:
-        raise MissingError(f"{type(self).__name__} has no variance", None)
+        raise NotSupportedError(f"{type(self).__name__} has no variance", None)
 
     @property
     def stddev(self) -> Tensor:
@@ -73,15 +73,15 @@ class Distribution:
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """Draws as a function of the parameters, so that gradients reach them; not every distribution has it."""
-        raise MissingError(f"{type(self).__name__} has no rsample: its draws have no gradient", "log_prob of sample()")
+        raise NotSupportedError(f"{type(self).__name__} has no rsample: its draws have no gradient", "log_prob of sample()")
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The log of the density or probability at `value`."""
-        raise MissingError(f"{type(self).__name__} has no log_prob", None)
+        raise NotSupportedError(f"{type(self).__name__} has no log_prob", None)
 
     def entropy(self) -> Tensor:
         """The expectation of -log_prob, in nats."""
-        raise MissingError(f"{type(self).__name__} has no entropy", None)
+        raise NotSupportedError(f"{type(self).__name__} has no entropy", None)
 
     def perplexity(self) -> Tensor:
         """exp(entropy)."""
@@ -97,19 +97,19 @@ class Distribution:
 
     @property
     def mode(self) -> Tensor:
-        raise MissingError(f"{type(self).__name__} has no mode", None)
+        raise NotSupportedError(f"{type(self).__name__} has no mode", None)
 
     def cdf(self, value: Tensor) -> Tensor:
         """P(x <= value)."""
-        raise MissingError(f"{type(self).__name__} has no cdf", "the mean of (sample((n,)) <= value)")
+        raise NotSupportedError(f"{type(self).__name__} has no cdf", "the mean of (sample((n,)) <= value)")
 
     def icdf(self, value: Tensor) -> Tensor:
         """The x with cdf(x) = value."""
-        raise MissingError(f"{type(self).__name__} has no icdf", "sample((n,)).quantile(value, 0)")
+        raise NotSupportedError(f"{type(self).__name__} has no icdf", "sample((n,)).quantile(value, 0)")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along the first dim."""
-        raise MissingError(f"{type(self).__name__} cannot list its values", "sample()")
+        raise NotSupportedError(f"{type(self).__name__} cannot list its values", "sample()")
 
     def expand(self, batch_shape, _instance=None) -> "Distribution":
         """The same with a larger batch shape."""
@@ -136,7 +136,7 @@ class Distribution:
 
     def _validate_sample(self, value: Any) -> None:
         if not isinstance(value, Tensor):
-            raise KindError("The value argument to log_prob must be a Tensor", "badak.tensor(value)")
+            raise ArgumentTypeError("The value argument to log_prob must be a Tensor", "badak.tensor(value)")
         shape = self._batch_shape + self._event_shape
         for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
             if mine != 1 and given not in (1, mine):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
 from badak.distributions.continuous import Laplace, Normal, Uniform
@@ -34,7 +34,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     if fitting:
         nearest = min(fitting, key=lambda pair: type(p).__mro__.index(pair[0]) + type(q).__mro__.index(pair[1]))
         return PAIRS[nearest](p, q)
-    raise MissingError(
+    raise NotSupportedError(
         f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
         "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
     )
@@ -111,14 +111,14 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
 
 def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
-        raise MissingError("kl_divergence: two Independent of another number of dims", "the same reinterpreted_batch_ndims")
+        raise NotSupportedError("kl_divergence: two Independent of another number of dims", "the same reinterpreted_batch_ndims")
     return summed(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
 def _of_bases(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
     """A transform that both share changes nothing."""
     if [repr(t) for t in p.transforms] != [repr(t) for t in q.transforms] or type(p) is not type(q) or type(p) not in SHARED:
-        raise MissingError(
+        raise NotSupportedError(
             f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
             "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
         )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.distributions import constraints
 from badak.distributions.constraints import Constraint
 from badak.nn.functional import softplus
@@ -35,13 +35,13 @@ class Transform:
         return _Inverse(self)
 
     def __call__(self, x: Tensor) -> Tensor:
-        raise MissingError(f"{type(self).__name__} defines no __call__", "def __call__(self, x)")
+        raise NotSupportedError(f"{type(self).__name__} defines no __call__", "def __call__(self, x)")
 
     def _inverse(self, y: Tensor) -> Tensor:
-        raise MissingError(f"{type(self).__name__} cannot be reversed", None)
+        raise NotSupportedError(f"{type(self).__name__} cannot be reversed", None)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        raise MissingError(f"{type(self).__name__} has no log_abs_det_jacobian", None)
+        raise NotSupportedError(f"{type(self).__name__} has no log_abs_det_jacobian", None)
 
     def forward_shape(self, shape):
         """The shape that y has for an x of this one."""

@@ -1,6 +1,6 @@
 """A conversation: what was said before stays in the model's cache, and only what is new is read before an answer.
 
-    chat = Chat(writer, SampleConfig(new_tokens=100))
+    chat = Chat(writer, GenerationConfig(new_tokens=100))
     for piece in chat.ask("Hello"):
         print(piece, end="", flush=True)
 
@@ -16,8 +16,8 @@ import numpy as np
 from badak.core.errors import ArgumentError
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import text
-from badak.generation.filters import SampleConfig
-from badak.generation.folder import Turn, Writer
+from badak.generation.filters import GenerationConfig
+from badak.generation.folder import TextGenerator, Turn
 from badak.generation.sampling import Reader, stream
 from badak.generation.text import TextVocabulary, noted, pieces_of, prompt_ids, until
 from badak.tensor import from_numpy
@@ -33,8 +33,8 @@ class Chat:
 
     def __init__(
         self,
-        writer: Writer,
-        config: SampleConfig,
+        writer: TextGenerator,
+        config: GenerationConfig,
         system: str = "",
         you: str = "",
         answer: str = "",

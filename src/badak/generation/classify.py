@@ -18,7 +18,7 @@ from badak.data.tokenizer import BERT_MARKS, Tokenizer
 from badak.generation.framing import Framed, Text, framed, segments_of
 from badak.generation.framing import frame as frame
 from badak.generation.sampling import answering
-from badak.models.bert import TextClassifier
+from badak.models.bert import BERTClassifier
 from badak.tensor import float32, from_numpy
 
 TOGETHER, TOKENS = 512, 8_192  # texts that are looked at together, and tokens that go through the model at once
@@ -37,7 +37,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Prediction:
     """What the model says of a text.
 
     label       the likeliest class, "" where a number is told
@@ -57,25 +57,28 @@ class Verdict:
     second: str = ""
 
 
-class TextJudge:
+class TextClassifier:
     """A classifier with its tokenizer and the names of its classes; without names, a number of this mean and deviation is told.
 
     pairs: whether an example is a pair of texts, (text, second text); None: both are read.
     """
 
-    def __init__(self, model: TextClassifier, tokenizer: Tokenizer, labels: Sequence[str] = (), mean: float = 0.0,
+    def __init__(self, model: BERTClassifier, tokenizer: Tokenizer, labels: Sequence[str] = (), mean: float = 0.0,
                  deviation: float = 1.0, pairs: bool | None = None):  # fmt: skip
         self.pairs = pairs
         self.model, self.tokenizer, self.labels, self.mean, self.deviation = model, tokenizer, tuple(labels), mean, deviation
         if len(tokenizer) > model.config.vocab_size or max(len(self.labels), 1) != model.config.classes:
             raise ArgumentError(
-                f"TextJudge: {len(tokenizer)} tokens and {len(self.labels)} classes; the model has {model.config.vocab_size} and "
-                f"{model.config.classes}", "the tokenizer and the labels that the model was trained with",
-            )  # fmt: skip
+                f"TextClassifier: {len(tokenizer)} tokens and {len(self.labels)} classes; the model has "
+                f"{model.config.vocab_size} and {model.config.classes}",
+                "the tokenizer and the labels that the model was trained with",
+            )
         if not {BERT_MARKS[2], BERT_MARKS[3]} <= set(tokenizer.ids):
-            raise ArgumentError(f"TextJudge: the tokenizer has no {BERT_MARKS[2]} and {BERT_MARKS[3]}", "a tokenizer as BERT's")
+            raise ArgumentError(
+                f"TextClassifier: the tokenizer has no {BERT_MARKS[2]} and {BERT_MARKS[3]}", "a tokenizer as BERT's"
+            )
 
-    def judge(self, texts: Sequence[Text], words: bool = True) -> Iterator[Verdict]:
+    def judge(self, texts: Sequence[Text], words: bool = True) -> Iterator[Prediction]:
         """A verdict on each text or pair, in order; without `words` they are not looked for, which takes a pass for each."""
         for first in range(0, len(texts), TOGETHER):
             part = texts[first : first + TOGETHER]
@@ -116,13 +119,13 @@ class TextJudge:
                 made[chosen] = (outputs.softmax(dim=-1) if self.labels else outputs).numpy()
         return (made if self.labels else self.mean + self.deviation * made), found
 
-    def _verdict(self, text: Text, answer: np.ndarray, cut: int, kept: tuple[int, int] | None) -> Verdict:
+    def _verdict(self, text: Text, answer: np.ndarray, cut: int, kept: tuple[int, int] | None) -> Prediction:
         best = int(answer.argmax())
         ranking = [(self.labels[i], float(answer[i])) for i in np.argsort(-answer, kind="stable")] if self.labels else []
         value = float(answer[best])
         found = self._words(text, best, value, kept if cut else None) if kept else []
         first, second = (text, "") if isinstance(text, str) else text
-        return Verdict(first, self.labels[best] if self.labels else "", value, ranking, found, cut, second)
+        return Prediction(first, self.labels[best] if self.labels else "", value, ranking, found, cut, second)
 
     def _words(self, text: Text, best: int, value: float, kept: tuple[int, int] | None) -> list[Word]:
         """Each word with the answer that the text gets without it, the largest change first; of equals the first.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import whole
-from badak.generation.filters import FILTERS, SampleConfig
+from badak.generation.filters import FILTERS, GenerationConfig
 from badak.generation.sampling import Reader, answering, drawn, next_logits
 from badak.generation.validation import ONE_ROW, Ends, ends_of, expect_prompt, expect_settings
 from badak.nn import Module
@@ -68,7 +68,7 @@ def _last_row(q, k, keep, scale) -> np.ndarray:
 def explain(
     model: Module,
     ids: Tensor,
-    config: SampleConfig,
+    config: GenerationConfig,
     eos: Ends = None,
     never: Sequence[int] = (),
     top: int = 3,
@@ -83,7 +83,7 @@ def explain(
 
 
 def _explained(
-    model: Module, ids: Tensor, config: SampleConfig, ends: tuple[int, ...], never: Sequence[int], top: int
+    model: Module, ids: Tensor, config: GenerationConfig, ends: tuple[int, ...], never: Sequence[int], top: int
 ) -> Iterator[Step]:
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
     for _ in range(config.new_tokens):
@@ -105,7 +105,7 @@ def _explained(
             return
 
 
-def _chosen(logits: Tensor, ids: Tensor, config: SampleConfig, generator: Generator, top: int) -> tuple[Tensor, dict]:
+def _chosen(logits: Tensor, ids: Tensor, config: GenerationConfig, generator: Generator, top: int) -> tuple[Tensor, dict]:
     """The token (1, 1) that the filters and the draw lead to, and what there is to say of it."""
     chances = logits.softmax(dim=-1)[0].numpy()
     removed, left = {}, int(logits.isfinite().sum())
@@ -133,7 +133,7 @@ def loop_in(ids: Sequence[int], least: int = 3, tokens: int = 8) -> tuple[int, i
     None where it does not repeat itself. The shortest run is told.
     """
     if not hasattr(ids, "__iter__"):
-        raise KindError(f"loop_in: expected a list of tokens; got {type(ids).__name__}", "loop_in([7, 7, 7, 7])")
+        raise ArgumentTypeError(f"loop_in: expected a list of tokens; got {type(ids).__name__}", "loop_in([7, 7, 7, 7])")
     whole("loop_in", "least", least, least=2)
     whole("loop_in", "tokens", tokens)
     text = ids.tolist() if hasattr(ids, "tolist") else list(ids)

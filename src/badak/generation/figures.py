@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.core.signals import uninterrupted
 from badak.io.errors import reason
 
 
 @contextmanager
 def figures() -> Iterator[Any]:
-    """Within the block: the class Figure of matplotlib. MissingError where it cannot be loaded.
+    """Within the block: the class Figure of matplotlib. NotSupportedError where it cannot be loaded.
 
     A file `matplotlibrc` in the current folder counts for nothing: it may ask for programs that are started to draw a text.
     """
@@ -22,9 +22,9 @@ def figures() -> Iterator[Any]:
             from matplotlib.backends import backend_agg  # noqa: F401
             from matplotlib.figure import Figure
     except ImportError:
-        raise MissingError("matplotlib is not installed", 'pip install "badak[plot]"') from None
+        raise NotSupportedError("matplotlib is not installed", 'pip install "badak[plot]"') from None
     except Exception as error:  # of a file that it reads at its start
-        raise MissingError(f"matplotlib cannot be loaded: {reason(error)}", "see to a matplotlibrc in this folder") from None
+        raise NotSupportedError(f"matplotlib cannot be loaded: {reason(error)}", "see to a matplotlibrc in this folder") from None
     with matplotlib.rc_context():
         if os.path.exists("matplotlibrc"):
             matplotlib.rcdefaults()

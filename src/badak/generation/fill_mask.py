@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.data.validation import several, whole
 from badak.generation.filters import forbid
 from badak.generation.sampling import answering
@@ -22,7 +22,7 @@ def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Seq
     never = [whole("fill_mask", "a token of never", one, least=0) for one in several("fill_mask", never, "tokens", "never=[0]")]
     if not isinstance(ids, Tensor) or ids.dim() != 1:
         got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
-        raise KindError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")
+        raise ArgumentTypeError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")
     places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
     if not places:
         raise ArgumentError(

@@ -14,7 +14,7 @@ COLDEST = 1e-20  # of two logits of 32 bits the larger one wins for sure; a cold
 
 
 @dataclass(frozen=True)
-class SampleConfig:
+class GenerationConfig:
     """How the next token is chosen; temperature 0 is greedy: always the most likely one."""
 
     new_tokens: int = option(300, "tokens to write at most", unit="tokens", at_least=0)
@@ -113,7 +113,7 @@ FILTERS = {  # in their order: name: (whether `config` asks for it, the logits a
 }
 
 
-def filter_logits(logits: Tensor, ids: Tensor, config: SampleConfig) -> Tensor:
+def filter_logits(logits: Tensor, ids: Tensor, config: GenerationConfig) -> Tensor:
     """All filters that `config` asks for, in their order: repetition, runs, temperature, top-k, top-p, min-p."""
     if logits.dim() != 2 or ids.dim() != 2 or len(logits) != len(ids) or not logits.is_floating_point():
         got = f"{logits.dtype} {tuple(logits.shape)} and {tuple(ids.shape)}"

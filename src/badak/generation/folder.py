@@ -1,7 +1,7 @@
 """A folder of Hugging Face as something that writes: its model, its tokenizer, where a text ends, how a conversation is put.
 
 writer = open_folder("SmolLM2-135M-Instruct")
-"".join(write_on(writer.model, writer.vocabulary, "Once", SampleConfig(), writer.ends))
+"".join(generate_text(writer.model, writer.vocabulary, "Once", GenerationConfig(), writer.ends))
 """
 
 import importlib.util
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, BadakError, FileError, MissingError
+from badak.core.errors import ArgumentError, BadakError, FileError, NotSupportedError
 from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
 from badak.generation import renderer
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 from badak.generation.settings import sample_config, suppressed
 from badak.io.atomic import as_path
 from badak.io.config import read_json
@@ -30,7 +30,7 @@ Turn = dict[str, str]  # {"role": "user", "content": "Hello"}
 
 
 @dataclass(frozen=True)
-class Writer:
+class TextGenerator:
     """What writes text: a model, its vocabulary, the tokens that end a text, and how turns become one text (None: as lines)."""
 
     model: Module
@@ -38,7 +38,7 @@ class Writer:
     ends: tuple[int, ...] = ()
     template: Callable[[Sequence[Turn]], str] | None = None
     alone: bool = False  # each text stands alone: the model never saw one line after another
-    config: SampleConfig = SampleConfig()  # how it writes unless told otherwise
+    config: GenerationConfig = GenerationConfig()  # how it writes unless told otherwise
 
 
 def place_of(name: str | os.PathLike) -> Path:
@@ -58,7 +58,7 @@ def is_published(folder: str | os.PathLike) -> bool:
     return isinstance(said, dict) and "model_type" in said and "experiment" not in said
 
 
-def open_folder(folder: str | os.PathLike, dtype: Any = None) -> Writer:
+def open_folder(folder: str | os.PathLike, dtype: Any = None) -> TextGenerator:
     """The model and the tokenizer of a folder. Raises FileError, and ArgumentError for a model that writes no text."""
     place = found(folder)
     model = from_pretrained(place, dtype)
@@ -76,7 +76,7 @@ def open_folder(folder: str | os.PathLike, dtype: Any = None) -> Writer:
     tokenizer.special = (*tokenizer.special, *suppressed(writing, size), *range(len(tokenizer), size))
     mark_prompts(tokenizer, read_table(place / ABOUT_TOKENS))
     config = sample_config(writing, place / GENERATION)
-    return Writer(model, tokenizer, _ends(hints, tokenizer), read_template(place), own.get("lines") is True, config)
+    return TextGenerator(model, tokenizer, _ends(hints, tokenizer), read_template(place), own.get("lines") is True, config)
 
 
 def _ends(hints: Hints, tokenizer: Tokenizer) -> tuple[int, ...]:
@@ -140,7 +140,7 @@ class Template:
 
     def __init__(self, text: str, marks: dict[str, Any], where: Any):
         if importlib.util.find_spec("jinja2") is None:
-            raise MissingError(
+            raise NotSupportedError(
                 f"{where}: a chat template, and jinja2 is not installed", 'pip install "badak[chat]", or --plain: turns as lines'
             )
         self.text, self.marks, self.where = text, marks, where

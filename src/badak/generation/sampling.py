@@ -11,7 +11,7 @@ from badak.autograd import no_grad
 from badak.compiler.compiled import Compiled
 from badak.core.errors import ArgumentError
 from badak.data.padding import pad
-from badak.generation.filters import SampleConfig, filter_logits, forbid
+from badak.generation.filters import GenerationConfig, filter_logits, forbid
 from badak.generation.validation import (
     Ends,
     ends_of,
@@ -50,7 +50,7 @@ def evaluating(model: Module) -> Iterator[None]:
             module.training = training
 
 
-def choose(logits: Tensor, ids: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
+def choose(logits: Tensor, ids: Tensor, config: GenerationConfig, generator: Generator) -> Tensor:
     """One token (B, 1) for each row of logits (B, V): the most likely at temperature 0, else drawn after the filters."""
     logits = filter_logits(widened(logits), ids, config)
     return drawn(logits, config, generator)
@@ -61,7 +61,7 @@ def widened(logits: Tensor) -> Tensor:
     return logits.float() if logits.itemsize == 2 else logits
 
 
-def drawn(logits: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
+def drawn(logits: Tensor, config: GenerationConfig, generator: Generator) -> Tensor:
     """One token (B, 1) for each row of filtered logits (B, V)."""
     expect_some_left(logits)
     if config.temperature == 0:
@@ -72,7 +72,7 @@ def drawn(logits: Tensor, config: SampleConfig, generator: Generator) -> Tensor:
 def stream(
     model: Module,
     ids: Tensor,
-    config: SampleConfig,
+    config: GenerationConfig,
     eos: Ends = None,
     never: Sequence[int] = (),
     starts: Tensor | None = None,
@@ -104,7 +104,7 @@ def stream(
 
 
 def _stream(
-    opened: AbstractContextManager["Reader"], ids: Tensor, config: SampleConfig, ends: tuple[int, ...], never: Sequence[int]
+    opened: AbstractContextManager["Reader"], ids: Tensor, config: GenerationConfig, ends: tuple[int, ...], never: Sequence[int]
 ) -> Iterator[Tensor]:
     generator = Generator().manual_seed(config.seed)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
@@ -134,7 +134,7 @@ def next_logits(reader: "Reader", ids: Tensor, ends: tuple[int, ...], never: Seq
     return forbid(logits, never)
 
 
-def filter_rows(logits: Tensor, ids: Tensor, starts: Tensor | None, config: SampleConfig) -> Tensor:
+def filter_rows(logits: Tensor, ids: Tensor, starts: Tensor | None, config: GenerationConfig) -> Tensor:
     """`filter_logits`, each row with its own text: what stands before it was not written."""
     if starts is None:
         return filter_logits(logits, ids, config)
@@ -244,7 +244,7 @@ def cache_for(model: Module, room: int, context: int | None) -> KeyValueCache:
 Prompts = Tensor | Sequence[Sequence[int] | Tensor]
 
 
-def generate(model: Module, ids: Prompts, config: SampleConfig, eos: Ends = None, never: Sequence[int] = ()) -> Any:
+def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = None, never: Sequence[int] = ()) -> Any:
     """What the model writes after prompts, with them before it.
 
     ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
@@ -266,7 +266,7 @@ def generate(model: Module, ids: Prompts, config: SampleConfig, eos: Ends = None
     return [_ended(generate(model, one[None], config, eos, never)[0], len(one), eos) for one in prompts]
 
 
-def _together(model: Module, prompts: list, config: SampleConfig, eos: Ends, never: Sequence[int], alike: bool) -> list:
+def _together(model: Module, prompts: list, config: GenerationConfig, eos: Ends, never: Sequence[int], alike: bool) -> list:
     """All prompts at once, ending at one place; before the shorter ones stands what nobody sees."""
     ids = pad(prompts, 0, left=True)
     gaps = [ids.shape[1] - len(one) for one in prompts]
@@ -284,7 +284,7 @@ def _ended(text: Tensor, prompt: int, eos: Ends) -> Tensor:
     return text if place is None else text[: prompt + place + 1]
 
 
-def beam_search(model: Module, ids: Tensor, config: SampleConfig, eos: Ends = None, never: Sequence[int] = ()) -> Tensor:
+def beam_search(model: Module, ids: Tensor, config: GenerationConfig, eos: Ends = None, never: Sequence[int] = ()) -> Tensor:
     """For each prompt of ids (B, T) the likeliest of the texts that `config.beams` beams find, (B, T + new), filled up with `eos`.
 
         score = sum of log p(token | what stands before) / (number of new tokens)^length_penalty
@@ -306,7 +306,7 @@ def beam_search(model: Module, ids: Tensor, config: SampleConfig, eos: Ends = No
 class _Search:
     """The beams of one prompt: the texts that are written, and those that have ended, the best first."""
 
-    def __init__(self, config: SampleConfig, ends: tuple[int, ...], first: int):
+    def __init__(self, config: GenerationConfig, ends: tuple[int, ...], first: int):
         self.config, self.ends = config, ends
         self.rows, self.scores = [first], [0.0]  # of the texts that are written: where they stand, and their log-probabilities
         self.ended: list[tuple[float, Tensor]] = []
@@ -333,7 +333,7 @@ class _Search:
         return max(self.ended, key=lambda one: one[0])[1] if self.ended else nothing
 
 
-def search(reader: Any, ids: Tensor, config: SampleConfig, eos: Ends, never: Sequence[int] = ()) -> list[Tensor]:
+def search(reader: Any, ids: Tensor, config: GenerationConfig, eos: Ends, never: Sequence[int] = ()) -> list[Tensor]:
     """The best text (T + new,) of each prompt of ids (B, T), see `beam_search`; all beams of all prompts are read at once.
 
     reader: `read(texts)` gives the logits (R, V) after R texts of one length, `take(rows)` lets it go on with these of them, and

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, FileError
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 
 SAME = ("repetition_penalty", "length_penalty")  # words that both have
 OTHER = {"no_repeat": "no_repeat_ngram_size", "beams": "num_beams", "new_tokens": "max_new_tokens"}  # ours: theirs
@@ -12,7 +12,7 @@ DRAWING = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0}  # of tr
 GREEDY = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
 
 
-def sample_config(said: Mapping[str, Any], where: Any) -> SampleConfig:
+def sample_config(said: Mapping[str, Any], where: Any) -> GenerationConfig:
     """What generation_config.json says; where it does not say whether tokens are drawn, they are, as badak draws them."""
     names = {**dict(zip(SAME, SAME)), **OTHER}
     values = {ours: said[theirs] for ours, theirs in names.items() if said.get(theirs) is not None}
@@ -21,12 +21,12 @@ def sample_config(said: Mapping[str, Any], where: Any) -> SampleConfig:
     elif said.get("do_sample") is False:
         values |= GREEDY
     try:
-        return SampleConfig(**values)
+        return GenerationConfig(**values)
     except ArgumentError as error:
         raise FileError(f"{where}: {error.cause}", "mend the file, or take it out") from None
 
 
-def generation_config(config: SampleConfig, ids: Mapping[str, Any], never: Sequence[int] = ()) -> dict[str, Any]:
+def generation_config(config: GenerationConfig, ids: Mapping[str, Any], never: Sequence[int] = ()) -> dict[str, Any]:
     """generation_config.json for a model that writes so; ids: of its marks, by their names there; never: tokens not to write."""
     made: dict[str, Any] = {**ids, **{theirs: getattr(config, ours) for ours, theirs in OTHER.items()}}
     made |= {name: getattr(config, name) for name in SAME}

@@ -14,7 +14,7 @@ from badak.data.tokenizer import Tokenizer
 from badak.data.validation import several, text
 from badak.generation.explain import loop_in
 from badak.generation.fill_mask import fill_mask
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 from badak.generation.sampling import generate, stream
 from badak.generation.validation import Ends, ends_of
 from badak.nn import Module
@@ -23,11 +23,11 @@ from badak.tensor import from_numpy
 TextVocabulary = CharVocabulary | PieceVocabulary | WordVocabulary | Tokenizer
 
 
-def write_on(
+def generate_text(
     model: Module,
     vocabulary: TextVocabulary,
     prompt: str,
-    config: SampleConfig,
+    config: GenerationConfig,
     eos: Ends = None,
     stop: Sequence[str] = (),
     written: list[int] | None = None,

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.data.marian import MarianTokens
 from badak.data.padding import pad
 from badak.data.tokenizer import Tokenizer
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 from badak.generation.sampling import answering, search
 from badak.io.config import check, option
 from badak.models.seq2seq import Seq2Seq
@@ -108,7 +108,7 @@ def translate_ids(model: Seq2Seq, source: Tensor, config: TranslateConfig) -> li
     """The tokens of the best translation of each row of source (B, S), without the mark of the start."""
     marks, S = model.config, source.shape[1]
     longest = min(LONGER * S + MORE, marks.context - 1)
-    how = SampleConfig(new_tokens=longest, beams=config.beams, length_penalty=config.length_penalty)
+    how = GenerationConfig(new_tokens=longest, beams=config.beams, length_penalty=config.length_penalty)
     start = full((len(source), 1), marks.sos_id, dtype=source.dtype)
     never = sorted({marks.pad_id, marks.sos_id} - {marks.eos_id})
     made = search(SourceReader(model, source, longest), start, how, marks.eos_id, never)
@@ -164,7 +164,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool =
     try:
         from sacrebleu.metrics import BLEU  # an extra: only whoever counts needs it
     except ImportError:
-        raise MissingError("the library sacrebleu is not installed", 'pip install "badak[translate]"') from None
+        raise NotSupportedError("the library sacrebleu is not installed", 'pip install "badak[translate]"') from None
     if len(hypotheses) != len(references):
         raise ArgumentError(
             f"bleu: {len(hypotheses)} translations for {len(references)} references", "a reference for each translation"

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
 from badak.data.validation import several, whole
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 from badak.nn import Module
 from badak.tensor import Tensor, tensor
 
@@ -16,10 +16,12 @@ ONE_ROW = "one text alone is ids[None]; an empty text can start with a newline o
 
 
 def expect_settings(model: Any, config: Any, eos: Any, never: Any) -> None:
-    """Refuse what is no model, no SampleConfig, and no number of a token."""
+    """Refuse what is no model, no GenerationConfig, and no number of a token."""
     expect_model("generate", model)
-    if not isinstance(config, SampleConfig):
-        raise KindError(f"generate: expected a SampleConfig; got {type(config).__name__}", "SampleConfig(new_tokens=100)")
+    if not isinstance(config, GenerationConfig):
+        raise ArgumentTypeError(
+            f"generate: expected a GenerationConfig; got {type(config).__name__}", "GenerationConfig(new_tokens=100)"
+        )
     for one in ends_of(eos):
         whole("generate", "eos", one, least=0)
     for token in several("generate", never, "the tokens that are never written", "never=[0]"):
@@ -29,7 +31,7 @@ def expect_settings(model: Any, config: Any, eos: Any, never: Any) -> None:
 def expect_model(where: str, model: Any) -> None:
     """Refuse what is no module."""
     if not isinstance(model, Module):
-        raise KindError(
+        raise ArgumentTypeError(
             f"{where}: expected a model, an nn.Module; got {type(model).__name__}", "a class of nn.Module with forward(ids)"
         )
 
@@ -37,7 +39,9 @@ def expect_model(where: str, model: Any) -> None:
 def expect_prompt(ids: Any) -> None:
     """Refuse what is no prompt (B, T) of whole numbers."""
     if not isinstance(ids, Tensor):
-        raise KindError(f"generate: expected a prompt ids (B, T) as a Tensor; got {type(ids).__name__}", "badak.tensor([[1, 2]])")
+        raise ArgumentTypeError(
+            f"generate: expected a prompt ids (B, T) as a Tensor; got {type(ids).__name__}", "badak.tensor([[1, 2]])"
+        )
     if ids.dim() != 2 or 0 in ids.shape:
         raise ArgumentError(f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}", ONE_ROW)
     _expect_whole(ids)
@@ -52,7 +56,7 @@ def expect_known(ends: tuple[int, ...], tokens: int) -> None:
     """Refuse an end mark that the model cannot write."""
     beyond = next((eos for eos in ends if eos >= tokens), None)
     if beyond is not None:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"generate: eos={beyond} is outside of the model's {tokens} tokens", "the tokenizer that the model was trained with"
         )
 
@@ -76,7 +80,7 @@ def _prompt(one: Any) -> Tensor:
     except ValueError:  # lists of unequal lengths
         numbers = np.zeros((0, 0), np.int64)
     if numbers.dtype.kind not in "biuf":
-        raise KindError(f"generate: expected prompts of token numbers; got {type(one).__name__}", "tokenizer.encode(text)")
+        raise ArgumentTypeError(f"generate: expected prompts of token numbers; got {type(one).__name__}", "tokenizer.encode(text)")
     return tensor(numbers if numbers.size else numbers.astype(np.int64))
 
 

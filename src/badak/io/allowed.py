@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.core.public_api.homes import home
 from badak.io.errors import shown
 from badak.io.limits import KEYS, Keys
@@ -293,10 +293,10 @@ def name_of(thing: Any) -> tuple[str, Any]:
     """(dotted name, thing) of an entry of `add_safe_globals`: a class, a function, or a pair (thing, its name)."""
     if isinstance(thing, tuple):
         if len(thing) != 2 or not isinstance(thing[1], str):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"add_safe_globals: expected a pair (class, its name as text); got {thing!r}", "(MyClass, 'module.MyClass')"
             )
         return thing[1], thing[0]
     if not hasattr(thing, "__qualname__"):
-        raise KindError(f"add_safe_globals: expected classes or functions; got {thing!r}", "add_safe_globals([MyClass])")
+        raise ArgumentTypeError(f"add_safe_globals: expected classes or functions; got {thing!r}", "add_safe_globals([MyClass])")
     return f"{home(thing)}.{thing.__qualname__}", thing

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from badak.core.errors import FileError, KindError
+from badak.core.errors import ArgumentTypeError, FileError
 from badak.io.errors import AbsentFileError
 
 SMALL = 64 << 20  # bytes: read as JSON they may take thirty times as much memory
@@ -22,13 +22,14 @@ NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe without a reader is refused, no
 
 
 def as_path(path: str | os.PathLike) -> Path:
-    """`path` as a Path, be there something or not. KindError for what is no path, FileError for a name that no file can have."""
+    """`path` as a Path, be there something or not. ArgumentTypeError for what is no path, FileError for a name that no file can
+    have."""
     try:
         text = os.fspath(path)
     except TypeError:
         text = b""
     if not isinstance(text, str):
-        raise KindError(f"expected a path; got {type(path).__name__}", "a text such as 'data/file.txt', or a pathlib.Path")
+        raise ArgumentTypeError(f"expected a path; got {type(path).__name__}", "a text such as 'data/file.txt', or a pathlib.Path")
     try:
         os.lstat(text)
     except (FileNotFoundError, NotADirectoryError, PermissionError):

@@ -21,7 +21,7 @@ import typing
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union
 
-from badak.core.errors import ArgumentError, BadakError, FileError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError
 from badak.io.atomic import read_small, write_file
 from badak.io.errors import LETTERS, line, reason, shown
 
@@ -130,7 +130,7 @@ def _to_json(value: Any) -> Any:
         return os.fspath(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise KindError(
+    raise ArgumentTypeError(
         f"config: {value!r} ({type(value).__name__}) has no JSON form",
         "use numbers, texts, lists and nested dataclasses",
     )

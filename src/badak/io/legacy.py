@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.io.errors import damaged, line, shown
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing
@@ -34,7 +34,7 @@ def legacy_parts(obj: Any, placing: Placing) -> Iterator[Callable[[Any], object]
     def place(tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
         found = placing.place(tensor)
         if found[1] == UNTYPED:
-            raise MissingError(
+            raise NotSupportedError(
                 f"save: the format before PyTorch 1.6 has no {tensor.dtype.name}", "leave _use_new_zipfile_serialization out"
             )
         counts[found[0]] = found[2]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from badak.core.errors import FileError, MissingError
+from badak.core.errors import FileError, NotSupportedError
 from badak.io import worker
 from badak.io.errors import line
 
@@ -27,7 +27,7 @@ def limited(script: str, question: Any, where: Any, what: str, fix: str) -> Any:
     Raises FileError, with `where`, `what` and `fix`, for an error, and where it takes too long or too much memory.
     """
     if not sys.executable:
-        raise MissingError(f"{where}: {what} is read by a Python of its own, and there is none beside this program", fix)
+        raise NotSupportedError(f"{where}: {what} is read by a Python of its own, and there is none beside this program", fix)
     order = {"path": sys.path, "script": script, "seconds": SECONDS, "memory": MEMORY, "question": question}
     try:
         done = subprocess.run(

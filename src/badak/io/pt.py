@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from badak.core.errors import ArgumentError, FileError, KindError, MissingError
+from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError
 from badak.io import allowed, program
 from badak.io.archive import Archive, write_archive
 from badak.io.atomic import unreadable, write_file
@@ -67,7 +67,7 @@ def _write(f: Any, write: Callable[[Any], object]) -> None:
         if whole is not f:
             f.write(whole.getbuffer())
     else:
-        raise KindError(
+        raise ArgumentTypeError(
             f"save: expected 'f' to be a path or a file with a write method; got {type(f).__name__}", "badak.save(obj, 'model.pt')"
         )
 
@@ -93,7 +93,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     with weights_only=False executes what the file says.
     """
     if pickle_module not in (None, pickle):
-        raise MissingError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")
+        raise NotSupportedError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")
     restore = _restore(map_location)
     if isinstance(f, str | os.PathLike):
         try:
@@ -106,12 +106,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if mmap:
         raise ArgumentError("load: f must be a file name in order to use the mmap argument", "badak.load('model.pt', mmap=True)")
     if not hasattr(f, "read") or not hasattr(f, "seek"):
-        raise KindError(
+        raise ArgumentTypeError(
             f"load: expected 'f' to be a path or a file with read and seek; got {type(f).__name__}", "badak.load('model.pt')"
         )
     data = f.read()
     if not isinstance(data, bytes):
-        raise KindError("load: the file was opened as text", "open(path, 'rb')")
+        raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
     return _load(io.BytesIO(data), f"<{type(f).__name__}>", restore, weights_only is not False, None)
 
 
@@ -207,7 +207,9 @@ def _restore(map_location: Any) -> Callable[[Storage], Storage]:
         def call(storage: Storage) -> Storage:
             found = map_location(storage, storage.location)
             if found is not None and not isinstance(found, Storage):
-                raise KindError(f"load: map_location gave a {type(found).__name__}, not a storage", "return storage, or None")
+                raise ArgumentTypeError(
+                    f"load: map_location gave a {type(found).__name__}, not a storage", "return storage, or None"
+                )
             return storage if found is None else found
 
         return call

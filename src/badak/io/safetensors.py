@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import safetensors as library
 
-from badak.core.errors import ArgumentError, DTypeError, FileError, MissingError
+from badak.core.errors import ArgumentError, DTypeError, FileError, NotSupportedError
 from badak.io.atomic import as_path, unreadable, write_file
 from badak.io.errors import line, reason, shown
 from badak.tensor import Tensor
@@ -300,7 +300,7 @@ def _read_tensor(file: BinaryIO, entry: Entry, base: int, name: str, where) -> T
     try:
         kind = entry.dtype.numpy
     except ImportError as error:
-        raise MissingError(
+        raise NotSupportedError(
             f"{where}: {tensor} is {entry.dtype.name}, which needs the package ml_dtypes",
             "pip install ml_dtypes",
         ) from error

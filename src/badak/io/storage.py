@@ -52,7 +52,7 @@ class Storage:
         return self
 
     def cuda(self, device=None, non_blocking: bool = False) -> "Storage":
-        """Raises MissingError: badak computes on the CPU."""
+        """Raises NotSupportedError: badak computes on the CPU."""
         dtypes.check_device("cuda")
         return self
 

@@ -6,11 +6,11 @@ from badak.core.public_api import guard_types as _guard_types
 from badak.models import marian as marian
 from badak.models import published as published
 from badak.models.bert import BERT as BERT
+from badak.models.bert import BERTClassifier as BERTClassifier
 from badak.models.bert import BERTConfig as BERTConfig
 from badak.models.bert import BERTEncoder as BERTEncoder
 from badak.models.bert import SentenceConfig as SentenceConfig
 from badak.models.bert import SentenceEncoder as SentenceEncoder
-from badak.models.bert import TextClassifier as TextClassifier
 from badak.models.bert import TextConfig as TextConfig
 from badak.models.classifier import Classifier as Classifier
 from badak.models.classifier import ClassifierConfig as ClassifierConfig

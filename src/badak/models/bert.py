@@ -4,7 +4,7 @@
     h = encoder(h)                    every position sees every other, except padding
 
     BERT              what stood where a [MASK] stands:           norm(gelu(h W + b)) tokenᵀ + bias       (B, T, V)
-    TextClassifier    a class, or a number, for the whole text:   read(h) W + b                           (B, classes)
+    BERTClassifier    a class, or a number, for the whole text:   read(h) W + b                           (B, classes)
     SentenceEncoder   one vector for the whole text:              read(h) / |read(h)|                     (B, C)
 
 The whole text is read from its first token, which has no word of its own ("cls"), or as the mean of all that are no padding.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.data.padding import padding_mask
 from badak.io.config import check, option
 from badak.models.heads import check_heads, expect_mask
@@ -96,7 +96,7 @@ class BERTEncoder(Pretrained):
         T = ids.shape[1]
         expect_mask(mask)
         if T > self.config.context:
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"{type(self).__name__}: length {T} > context {self.config.context}",
                 fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
                 code=13,
@@ -144,7 +144,7 @@ class BERT(BERTEncoder):
         return self.head(self.hidden(ids, segments, mask), self.token.weight)  # (B, T, V)
 
 
-class TextClassifier(BERTEncoder):
+class BERTClassifier(BERTEncoder):
     """ids (B, T) -> logits (B, classes), or with one class a number for each text, (B, 1)."""
 
     def __init__(self, config: TextConfig):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from badak import nn
-from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained
@@ -102,7 +102,8 @@ class GPT(Pretrained):
     is seen by nobody, and positions are counted from there; below 0 it began before these tokens, and all are seen.
     mask: a badak.Mask; of what stands before, only what it shows is seen. It says so of all S keys, those of a cache included.
 
-    Raises RangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another number
+    Raises IndexOutOfRangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another
+    number
     of layers, ShapeError for one of another batch.
     """
 
@@ -170,7 +171,7 @@ def seen(T: int, batch: int, cache: KeyValueCache | None, starts: Tensor | None,
 def expect_starts(starts: Any, batch: int) -> None:
     """Refuse what does not say of each of `batch` texts where it begins."""
     if not isinstance(starts, Tensor):
-        raise KindError(f"starts: expected a Tensor (B,); got {type(starts).__name__}", "badak.tensor([0, 3])")
+        raise ArgumentTypeError(f"starts: expected a Tensor (B,); got {type(starts).__name__}", "badak.tensor([0, 3])")
     if starts.shape != (batch,):
         raise ShapeError(f"starts: expected ({batch},), a number for each text; got {tuple(starts.shape)}", "badak.tensor([0, 3])")
     if starts.dtype is not int64:
@@ -198,11 +199,11 @@ def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
     cache.expect_within(model.config.context, T, complaint)
 
 
-def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
+def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOutOfRangeError:
     """The complaint about a text that does not fit into the context."""
     what = "" if cache is None else f", {cache._length} of them in the cache"
     where = "" if cache is None else " and no cache: every place changes"
-    return RangeError(
+    return IndexOutOfRangeError(
         f"GPT: length {length} > context {context}{what}",
         fix=f"give the last {context} tokens, ids[:, -{context}:]{where}",
         code=13,

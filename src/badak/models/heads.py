@@ -1,6 +1,6 @@
 """What every Transformer asks of its sizes and of a mask."""
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn.mask import Mask
 
 
@@ -14,4 +14,6 @@ def check_heads(name: str, d_model: int, heads: int) -> None:
 def expect_mask(mask: object) -> None:
     """Refuse what does not say itself whether True is seen or hidden."""
     if mask is not None and not isinstance(mask, Mask):
-        raise KindError(f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen")
+        raise ArgumentTypeError(
+            f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen"
+        )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.io.config import check, option
 from badak.models.gpt import expect_fits, seen
 from badak.models.heads import check_heads
@@ -57,13 +57,13 @@ class LlamaConfig:
     context: int = option(64, "longest text that the model sees at once T", unit="tokens", at_least=1)
     d_model: int = option(128, "width of the residual stream C", unit="channels", at_least=1)
     heads: int = option(4, "attention heads H in each layer", unit="heads", at_least=1)
-    key_heads: int = option(2, "heads of keys and values G; G divides H", unit="heads", at_least=1)
+    num_key_value_heads: int = option(2, "heads of keys and values G; G divides H", unit="heads", at_least=1)
     head_dim: int = option(0, "channels D of a head; 0: C / H", unit="channels", at_least=0)
     layers: int = option(4, "blocks L, one after the other", unit="layers", at_least=1)
     feedforward: int = option(352, "width of the feed-forward part", unit="channels", at_least=1)
     dropout: float = option(0.0, "probability that a value is dropped in training", at_least=0, below=1)
     norm_eps: float = option(1e-5, "what is added to the mean square before its root", above=0)
-    rotary_base: float = option(10_000.0, "the longest rotary wave is about 6 times this long", unit="tokens", above=1)
+    rope_theta: float = option(10_000.0, "the longest rotary wave is about 6 times this long", unit="tokens", above=1)
     rotary_scaling: RotaryScaling = RotaryScaling()
     tied: bool = option(True, "the output reuses the token table")
     qkv_bias: bool = option(False, "biases for queries, keys and values (Qwen2)")
@@ -81,10 +81,10 @@ class LlamaConfig:
             raise ArgumentError("LlamaConfig: sliding_attention in layer_types, and sliding_window=0", "sliding_window=4096")
         if not self.head_dim:
             check_heads(type(self).__name__, self.d_model, self.heads)
-        if self.heads % self.key_heads:
+        if self.heads % self.num_key_value_heads:
             raise ArgumentError(
-                f"LlamaConfig: heads={self.heads} is not a multiple of key_heads={self.key_heads}",
-                f"key_heads in {{{', '.join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0)}}}",
+                f"LlamaConfig: heads={self.heads} is not a multiple of num_key_value_heads={self.num_key_value_heads}",
+                f"num_key_value_heads in {{{', '.join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0)}}}",
             )
         if self.width > WIDEST:
             raise ArgumentError(f"LlamaConfig: a head has {self.width:,} channels, {WIDEST:,} at most", "a smaller head_dim")
@@ -110,7 +110,7 @@ class LlamaConfig:
 
     def frequencies(self) -> list[float]:
         """Radians that each pair of channels turns from one position to the next, (D / 2,)."""
-        plain = [self.rotary_base ** (-2 * i / self.width) for i in range(self.width // 2)]
+        plain = [self.rope_theta ** (-2 * i / self.width) for i in range(self.width // 2)]
         scaling = self.rotary_scaling
         if scaling.kind == "llama3":
             return [_stretched(f, scaling) for f in plain]
@@ -129,9 +129,9 @@ class Attention(nn.Module):
 
     def __init__(self, config: LlamaConfig, window: int = 0):
         super().__init__()
-        H, G, D = config.heads, config.key_heads, config.width
+        H, G, D = config.heads, config.num_key_value_heads, config.width
         self.window = window
-        self.heads, self.key_heads, self.dropout = H, G, config.dropout
+        self.heads, self.num_key_value_heads, self.dropout = H, G, config.dropout
         self.qkv = nn.Linear(config.d_model, (H + 2 * G) * D, bias=config.qkv_bias)
         self.out = nn.Linear(H * D, config.d_model, bias=False)
         self.q_norm, self.k_norm = (nn.RMSNorm(D, config.norm_eps) if config.qk_norm else nn.Identity() for _ in range(2))
@@ -141,7 +141,7 @@ class Attention(nn.Module):
         self, x: Tensor, rotary: nn.Module, keep: AnyMask | None = None, cache: KeyValueCache | None = None, layer: int = 0
     ) -> Tensor:
         B, T, _ = x.shape
-        H, G = self.heads, self.key_heads
+        H, G = self.heads, self.num_key_value_heads
         q, k, v = self.qkv(x).view(B, T, H + 2 * G, -1).transpose(1, 2).split((H, G, G), dim=1)  # (B, H or G, T, D)
         turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), 0 if cache is None else cache)
         q, k = turned[:, :H], turned[:, H:]
@@ -193,7 +193,8 @@ class Llama(Pretrained):
     """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
 
     With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has read
-    already; `starts` is where the text of each row begins, and `mask` what may be seen, as in `GPT`. Raises RangeError for a text
+    already; `starts` is where the text of each row begins, and `mask` what may be seen, as in `GPT`. Raises IndexOutOfRangeError
+    for a text
     longer than the context, ArgumentError for a cache of other layers.
     """
 
@@ -226,15 +227,15 @@ class Llama(Pretrained):
         if ".qkv." not in name:
             return super().rows_of(name, parts)
         config = self.config
-        return [heads * config.width for heads in (config.heads, config.key_heads, config.key_heads)]
+        return [heads * config.width for heads in (config.heads, config.num_key_value_heads, config.num_key_value_heads)]
 
     takes_cache = takes_starts = True
 
 
-def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
+def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOutOfRangeError:
     """The complaint about a text that does not fit into the context."""
     fix = f"give the last {context} tokens, ids[:, -{context}:]"
-    return RangeError(f"Llama: length {length} > context {context}", fix, code=13)
+    return IndexOutOfRangeError(f"Llama: length {length} > context {context}", fix, code=13)
 
 
 def start(module: nn.Module) -> None:

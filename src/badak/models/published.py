@@ -8,7 +8,7 @@ from typing import Any
 from badak.core.errors import ArgumentError, FileError
 from badak.io.config import read_json
 from badak.io.errors import shown
-from badak.models.bert import BERT, BERTConfig, BERTEncoder, SentenceConfig, SentenceEncoder, TextClassifier, TextConfig
+from badak.models.bert import BERT, BERTClassifier, BERTConfig, BERTEncoder, SentenceConfig, SentenceEncoder, TextConfig
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig, RotaryScaling
 from badak.models.pretrained import Format, Settings, read_settings
@@ -87,12 +87,12 @@ def _read_llama(said: Settings) -> LlamaConfig:
         context=said.whole("max_position_embeddings", 2048),
         d_model=width,
         heads=heads,
-        key_heads=said.whole("num_key_value_heads", heads),
+        num_key_value_heads=said.whole("num_key_value_heads", heads),
         head_dim=0 if said.whole("head_dim", 0) * heads in (0, width) else said.whole("head_dim"),
         layers=said.whole("num_hidden_layers"),
         feedforward=said.whole("intermediate_size"),
         norm_eps=said.number("rms_norm_eps", 1e-6),
-        rotary_base=rotary.number("rope_theta", said.get("rope_theta", 10_000.0)),
+        rope_theta=rotary.number("rope_theta", said.get("rope_theta", 10_000.0)),
         rotary_scaling=_scaling(rotary or said.table("rope_scaling")),
         tied=said.flag("tie_word_embeddings"),
         qkv_bias=kind == "qwen2" or said.flag("attention_bias"),
@@ -116,7 +116,7 @@ def _scaling(rotary: Settings) -> RotaryScaling:
 
 def _write_llama(config: LlamaConfig, before: str) -> dict[str, Any]:
     scaling = config.rotary_scaling
-    rotary: dict[str, Any] = {"rope_type": "default", "rope_theta": config.rotary_base}
+    rotary: dict[str, Any] = {"rope_type": "default", "rope_theta": config.rope_theta}
     if scaling.kind != "none":
         rotary |= {"rope_type": scaling.kind, "factor": scaling.factor}
     if scaling.kind == "llama3":
@@ -130,7 +130,7 @@ def _write_llama(config: LlamaConfig, before: str) -> dict[str, Any]:
         "max_position_embeddings": config.context,
         "hidden_size": config.d_model,
         "num_attention_heads": config.heads,
-        "num_key_value_heads": config.key_heads,
+        "num_key_value_heads": config.num_key_value_heads,
         "head_dim": config.width,
         "num_hidden_layers": config.layers,
         "intermediate_size": config.feedforward,
@@ -340,7 +340,7 @@ BERT.formats = [
         **_OURS,
     )
 ]  # fmt: skip
-TextClassifier.formats = [
+BERTClassifier.formats = [
     Format("bert", "BertForSequenceClassification", _read_text, _write_text,
            {**_ENCODER, "pooler": "pooler.dense", "head": "~classifier"}, "bert.", idle=_IDLE, **_OURS)
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import RangeError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, ShapeError
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
@@ -66,7 +66,7 @@ class Seq2Seq(Pretrained):
     `encode` and `decode` are the two halves. With a `cache` (nn.KeyValueCache of `config.decoder_layers`) `decode` is given the
     tokens that follow those which the cache has read, and the keys and values of `memory` are computed once.
 
-    Raises RangeError for a sentence longer than the context, ShapeError for batches that differ.
+    Raises IndexOutOfRangeError for a sentence longer than the context, ShapeError for batches that differ.
     """
 
     marks = ("", "eos")
@@ -144,10 +144,10 @@ def positions_of(config: Seq2SeqConfig) -> Tensor:
     return cat([pe[:, 0::2], pe[:, 1::2]], dim=1) if config.positions == "halves" else pe
 
 
-def too_long(length: int, context: int, cache: KeyValueCache | None) -> RangeError:
+def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOutOfRangeError:
     """The complaint about a sentence that does not fit into the context."""
     fix = "shorter sentences, or a model with a larger context"
-    return RangeError(f"Seq2Seq: length {length} > context {context}", fix, code=13)
+    return IndexOutOfRangeError(f"Seq2Seq: length {length} > context {context}", fix, code=13)
 
 
 def _without_inner_dropout(module: nn.Module) -> None:

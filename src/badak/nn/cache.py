@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, GraphError, KindError, RangeError, ShapeError, expect
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError, expect
 from badak.core.modes import anywhere, modes
 from badak.nn.functional.heads import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
@@ -38,7 +38,8 @@ class KeyValueCache:
     Where the layers also look at a text beside theirs, such as what an encoder has read, `across(layer, memory, project)` gives
     its keys and values: computed with the first chunk, kept until `rewind()` goes back to the beginning.
 
-    Raises RangeError beyond the room and the layers, and for tokens counted as read that a layer has not kept; ShapeError and
+    Raises IndexOutOfRangeError beyond the room and the layers, and for tokens counted as read that a layer has not kept;
+    ShapeError and
     DTypeError for keys and values unlike those kept; GraphError where a gradient is wanted; ArgumentError for another memory in
     the middle of a text.
 
@@ -123,7 +124,7 @@ class KeyValueCache:
         return self._look(layer, q, keep if starts is None else StartsMask(starts), 0.0, window)
 
     def rows(self, table: Tensor, tokens: int) -> Tensor:
-        """The rows of a table of positions (S, ...) for the next `tokens`. RangeError where it has none for them."""
+        """The rows of a table of positions (S, ...) for the next `tokens`. IndexOutOfRangeError where it has none for them."""
         if modes.grad and table.requires_grad:
             raise _no_history()
         return self._rows(table, tokens) if anywhere.curious and modes.observer is not None else _rows_of(self, table, tokens)
@@ -180,12 +181,13 @@ class KeyValueCache:
         return source() is memory and memory._version == version
 
     def advance(self, tokens: int) -> None:
-        """Count `tokens` more as read. Raises RangeError where a layer has not kept the keys and values of all of them."""
+        """Count `tokens` more as read. Raises IndexOutOfRangeError where a layer has not kept the keys and values of all of
+        them."""
         self._changes()
         self._advance(tokens)
 
     def rewind(self, length: int = 0) -> None:
-        """Forget all tokens but the first `length`; RangeError for more than were read."""
+        """Forget all tokens but the first `length`; IndexOutOfRangeError for more than were read."""
         self._changes()
         self._rewind(length)
 
@@ -197,7 +199,7 @@ class KeyValueCache:
         """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
         if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
             got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
-            raise KindError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
+            raise ArgumentTypeError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
         events.decides(self, "_length")
         events.decides(self, "changes")
         self._take(rows)
@@ -234,7 +236,7 @@ class KeyValueCache:
     def _advance(self, tokens: int) -> None:
         behind = min(range(len(self)), key=self._ends.__getitem__)
         if not 0 <= tokens <= self._ends[behind] - self._length:
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"KeyValueCache.advance: {tokens} tokens after the first {self._length}, but layer {behind} has kept "
                 f"{max(self._ends[behind] - self._length, 0)} of them",
                 f"attend(layer, q, k, v) in each of the {len(self)} layers first" if tokens > 0 else "rewind(length) goes back",
@@ -245,7 +247,9 @@ class KeyValueCache:
     @events.state(alone=True)
     def _rewind(self, length: int) -> None:
         if not 0 <= length <= self._length:
-            raise RangeError(f"KeyValueCache.rewind: length {length} of {self._length} read", f"length in 0..{self._length}")
+            raise IndexOutOfRangeError(
+                f"KeyValueCache.rewind: length {length} of {self._length} read", f"length in 0..{self._length}"
+            )
         self._length, self._ends = length, tuple(min(end, length) for end in self._ends)
         self._begun = length > 0
 
@@ -285,7 +289,7 @@ class KeyValueCache:
 
     def _expect_layer(self, layer: int) -> None:
         if not 0 <= layer < len(self):
-            raise RangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
+            raise IndexOutOfRangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
 
     def __repr__(self) -> str:
         return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self._length})"
@@ -322,13 +326,15 @@ def _expect_room(cache: KeyValueCache, new: Tensor) -> None:
     """Refuse keys or values (B, H, T, D) that a cache has no room for."""
     start, T = cache._length, new._array.shape[2]
     if start + T > cache.room:
-        raise RangeError(f"KeyValueCache: length {start} + {T} new tokens > room {cache.room}", f"a cache with room={start + T}")
+        raise IndexOutOfRangeError(
+            f"KeyValueCache: length {start} + {T} new tokens > room {cache.room}", f"a cache with room={start + T}"
+        )
 
 
 def _rows_of(cache: KeyValueCache, table: Tensor, tokens: int) -> Tensor:
     start, end = cache._length, cache._length + tokens
     if end > table.shape[0]:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"KeyValueCache: length {start} + {tokens} new tokens > the {table.shape[0]} rows of a table of positions",
             "a table for longer texts, or the end of the text without a cache",
         )

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError
 from badak.nn.errors import ModuleNameError, kind
 from badak.nn.module import Module, framed, indent
 
@@ -61,7 +61,7 @@ class _Ordered(Module):
         """The name of the module at place `idx`, which may count from the end."""
         place = operator.index(idx)
         if not -len(self) <= place < len(self):
-            raise RangeError(f"index {place} is out of range: {type(self).__name__} has {len(self)} modules")
+            raise IndexOutOfRangeError(f"index {place} is out of range: {type(self).__name__} has {len(self)} modules")
         return list(self._modules)[place]
 
     def _renumber(self, modules: list[Module]) -> None:
@@ -70,7 +70,7 @@ class _Ordered(Module):
 
     def _insert(self, index: int, module: Module) -> None:
         if not isinstance(module, Module):
-            raise KindError(f"{kind(module)} is not a Module subclass")
+            raise ArgumentTypeError(f"{kind(module)} is not a Module subclass")
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)
@@ -86,7 +86,7 @@ class Sequential(_Ordered):
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
         if len(args) == 1 and isinstance(args[0], list | tuple):
-            raise KindError(f"{kind(args[0])} is not a Module subclass", "the modules themselves: nn.Sequential(*modules)")
+            raise ArgumentTypeError(f"{kind(args[0])} is not a Module subclass", "the modules themselves: nn.Sequential(*modules)")
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 
@@ -101,7 +101,7 @@ class Sequential(_Ordered):
     def insert(self, index: int, module: Module) -> "Sequential":
         """Put `module` before place `index`; the ones after it are renumbered."""
         if not -len(self) <= index <= len(self):
-            raise RangeError(f"Index out of range: {index} for {len(self)} modules")
+            raise IndexOutOfRangeError(f"Index out of range: {index} for {len(self)} modules")
         self._insert(index, module)
         return self
 
@@ -231,7 +231,7 @@ def pairs(source: object, where: str) -> list[tuple]:
 
 def _iterable(value: object, where: str, what: str) -> Iterable:
     if not isinstance(value, Iterable):
-        raise KindError(f"{where} should be called with {what}, but got {kind(value)}")
+        raise ArgumentTypeError(f"{where} should be called with {what}, but got {kind(value)}")
     return value
 
 
@@ -251,7 +251,7 @@ def _sequential(other: object) -> list[Module]:
 
 def _factor(other: object) -> int:
     if not isinstance(other, int):
-        raise KindError(f"unsupported operand for *: Sequential and {kind(other)}", "an int of 1 or more")
+        raise ArgumentTypeError(f"unsupported operand for *: Sequential and {kind(other)}", "an int of 1 or more")
     if other <= 0:
         raise ArgumentError(f"Non-positive multiplication factor {other} for Sequential", "1 or more")
     return other

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from badak.autograd import is_grad_enabled
 from badak.autograd.hooks import RemovableHandle, function
-from badak.core.errors import BadakWarning, GraphError, KindError
+from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError
 from badak.nn.members import Members
 from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply
@@ -93,7 +93,7 @@ class Hooks(Members):
             elif isinstance(replaced, tuple) and len(replaced) == 2:
                 args, kwargs = replaced
             else:
-                raise KindError(
+                raise ArgumentTypeError(
                     f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {replaced!r}.",
                     "return args, kwargs",
                 )

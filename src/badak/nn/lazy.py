@@ -3,7 +3,7 @@
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
 from badak.nn.batch_norm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -44,7 +44,7 @@ class LazyModuleMixin(Module):
 
     def initialize_parameters(self, *args, **kwargs) -> None:
         """Give the parameters the shapes that fit the input."""
-        raise MissingError(
+        raise NotSupportedError(
             f"initialize_parameters is not implemented for {type(self).__name__}", "def initialize_parameters(self, input): ..."
         )
 

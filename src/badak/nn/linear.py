@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.errors import kind
@@ -102,7 +102,9 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(size, int) for size in unflattened_size):
-            raise KindError(f"unflattened_size must be a tuple of ints, but found {kind(unflattened_size)} {unflattened_size!r}")
+            raise ArgumentTypeError(
+                f"unflattened_size must be a tuple of ints, but found {kind(unflattened_size)} {unflattened_size!r}"
+            )
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input):

@@ -4,7 +4,7 @@
 the functions' docstrings.
 """
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn import functional as F
 from badak.nn.functional._common import reduction_of
 from badak.nn.module import Module
@@ -97,7 +97,7 @@ class HuberLoss(_Loss):
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         if not isinstance(delta, float | int):
-            raise KindError(f"delta must be a float or int, got: {type(delta)}", "delta=1.0")
+            raise ArgumentTypeError(f"delta must be a float or int, got: {type(delta)}", "delta=1.0")
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ B batch, T queries, S keys.
 from dataclasses import dataclass
 from typing import NoReturn
 
-from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError, expect
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, expect
 from badak.nn.grid import Grid
 from badak.tensor import Tensor, arange
 from badak.tensor import bool as bool_
@@ -37,7 +37,7 @@ class Mask:
 
     def __new__(cls, *given: object) -> "Mask":
         if cls is Mask:
-            raise KindError(
+            raise ArgumentTypeError(
                 "Mask: it is made by its functions, and not called itself",
                 "Mask.causal(), Mask.padding(ids), Mask.window(k), Mask.prefix(n), or Mask.of(keep=tensor)",
             )
@@ -52,7 +52,7 @@ class Mask:
     def padding(ids: Tensor, pad: int = 0) -> "Mask":
         """Keys are seen where `ids` (B, S), or (S,), is not `pad`."""
         if not isinstance(ids, Tensor):
-            raise KindError(f"Mask.padding: ids must be a Tensor, not {type(ids).__name__}", "badak.tensor(ids)")
+            raise ArgumentTypeError(f"Mask.padding: ids must be a Tensor, not {type(ids).__name__}", "badak.tensor(ids)")
         if ids.dtype == bool_:
             fix = "Mask.of(keep=x[:, None]) where True = seen, Mask.of(hide=x[:, None]) where True = padding"
             raise DTypeError("Mask.padding: expected ids; got booleans, which are a mask already", fix)
@@ -155,7 +155,7 @@ class Mask:
         return NotMask(self)
 
     def __bool__(self) -> NoReturn:
-        raise KindError("a Mask is neither true nor false", "a & b, a | b, ~a in the place of and, or, not")
+        raise ArgumentTypeError("a Mask is neither true nor false", "a & b, a | b, ~a in the place of and, or, not")
 
     def __repr__(self) -> str:
         return self._words()
@@ -327,7 +327,7 @@ def _expect_mask(other: object, sign: str) -> Mask:
     if isinstance(other, Mask):
         return other
     what = "a Tensor does not say whether True is seen or hidden" if isinstance(other, Tensor) else "only a Mask can be joined"
-    raise KindError(
+    raise ArgumentTypeError(
         f"Mask {sign} {type(other).__name__}: {what}",
         "Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidden",
     )

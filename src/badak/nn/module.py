@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from badak.compiler import Compiled
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, MissingError, NoDataError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError
 from badak.core.modes import anywhere, modes
 from badak.core.public_api.explain import FOREIGN, explain
 from badak.core.public_api.homes import home
@@ -50,7 +50,7 @@ class Module(Moving, State, Hooks):
 
     def __init__(self, *args, **kwargs) -> None:
         if args or kwargs:
-            raise KindError(
+            raise ArgumentTypeError(
                 f"{type(self).__name__}: Module.__init__() takes no arguments, got {args or kwargs}",
                 "super().__init__() without arguments",
             )
@@ -85,7 +85,7 @@ class Module(Moving, State, Hooks):
         """What the module computes; every subclass defines it."""
         ours = home(type(self)).startswith("badak.")
         fix = "call the layers in it, each by itself: x = layers[0](x)" if ours else "def forward(self, x): ..."
-        raise MissingError(f'Module [{type(self).__name__}] is missing the required "forward" function', fix)
+        raise NotSupportedError(f'Module [{type(self).__name__}] is missing the required "forward" function', fix)
 
     # Attributes
 
@@ -137,21 +137,21 @@ class Module(Moving, State, Hooks):
         attributes = self.__dict__
         if name in attributes.get("_parameters", ()):
             if value is not None:
-                raise KindError(
+                raise ArgumentTypeError(
                     f"cannot assign '{kind(value)}' as parameter '{name}' (badak.nn.Parameter or None expected)",
                     f"nn.Parameter(value), or {name}.data.copy_(value) to keep the parameter and change its values",
                 )
             self._parameters[name] = None
         elif name in attributes.get("_modules", ()):
             if value is not None:
-                raise KindError(
+                raise ArgumentTypeError(
                     f"cannot assign '{kind(value)}' as child module '{name}' (badak.nn.Module or None expected)",
                     f"del the module first: del module.{name}",
                 )
             self._modules[name] = None
         elif name in attributes.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise KindError(f"cannot assign '{kind(value)}' as buffer '{name}' (badak.Tensor or None expected)")
+                raise ArgumentTypeError(f"cannot assign '{kind(value)}' as buffer '{name}' (badak.Tensor or None expected)")
             self._buffers[name] = value
         else:
             object.__setattr__(self, name, value)
@@ -210,7 +210,7 @@ class Module(Moving, State, Hooks):
         """Make `param` a parameter under `name`; None keeps the name free for one."""
         self._check_name(name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"cannot assign '{kind(param)}' object to parameter '{name}' (badak.nn.Parameter or None required)",
                 "nn.Parameter(tensor)",
             )
@@ -220,14 +220,14 @@ class Module(Moving, State, Hooks):
         """Make `tensor` a buffer under `name`: moved with the module, not trained; `persistent`: part of its state_dict."""
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise KindError(f"cannot assign '{kind(tensor)}' object to buffer '{name}' (badak.Tensor or None required)")
+            raise ArgumentTypeError(f"cannot assign '{kind(tensor)}' object to buffer '{name}' (badak.Tensor or None required)")
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: "Module | None") -> None:
         """Make `module` a child under `name`."""
         if module is not None and not isinstance(module, Module):
-            raise KindError(f"{kind(module)} is not a Module subclass")
+            raise ArgumentTypeError(f"{kind(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
         self._modules[name] = module
 
@@ -239,7 +239,7 @@ class Module(Moving, State, Hooks):
         events.redefined(self, f"{type(self).__name__}.{name} was registered")
         self._need_init(what)
         if not isinstance(name, str):
-            raise KindError(f"{what} name should be a string. Got {kind(name)}")
+            raise ArgumentTypeError(f"{what} name should be a string. Got {kind(name)}")
         if "." in name:
             raise ModuleNameError(f'{what} name can\'t contain ".", got: {name}', "dots join the names of a path")
         if name == "":

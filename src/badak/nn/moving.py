@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from badak.autograd import no_grad
 from badak.core import events
-from badak.core.errors import DTypeError, KindError
+from badak.core.errors import ArgumentTypeError, DTypeError
 from badak.nn.tree import Tree
 from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
@@ -107,7 +107,7 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
         elif isinstance(value, (str, int, device_type)) and not isinstance(value, bool):
             device = value
         elif value is not None and not isinstance(value, bool):
-            raise KindError(f"to() received {type(value).__name__}", "give a device, a floating dtype or a tensor")
+            raise ArgumentTypeError(f"to() received {type(value).__name__}", "give a device, a floating dtype or a tensor")
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
     if not _is_meta(device):

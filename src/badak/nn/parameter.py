@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn.errors import kind
 from badak.tensor import Tensor, empty, get_default_dtype
 from badak.tensor import device as device_type
@@ -59,7 +59,7 @@ def _same_memory(cls: type, data: Tensor | None) -> Any:
     if data is None:
         return Tensor._of(np.empty(0, get_default_dtype().numpy), cls)
     if not isinstance(data, Tensor):
-        raise KindError(f"{cls.__name__} takes a tensor; got {kind(data)}", f"nn.{cls.__name__}(badak.tensor(data))")
+        raise ArgumentTypeError(f"{cls.__name__} takes a tensor; got {kind(data)}", f"nn.{cls.__name__}(badak.tensor(data))")
     if data._meta is not None:
         return Tensor._like_meta(data._meta, cls)
     made = Tensor._of(data._array, cls)

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from badak.core.errors import GraphError, KindError, RangeError
+from badak.core.errors import ArgumentTypeError, GraphError, IndexOutOfRangeError
 from badak.nn.containers import _iterable, _look_up, pairs
 from badak.nn.errors import kind
 from badak.nn.module import Module
@@ -62,7 +62,7 @@ class ParameterList(Module):
     def _name(self, idx: int) -> str:
         place = operator.index(idx)
         if not -len(self) <= place < len(self):
-            raise RangeError(f"index {place} is out of range: ParameterList has {len(self)} values")
+            raise IndexOutOfRangeError(f"index {place} is out of range: ParameterList has {len(self)} values")
         return str(place % len(self))
 
 
@@ -79,9 +79,11 @@ class ParameterDict(Module):
 
     def __setitem__(self, key: str, value: object) -> None:
         if not isinstance(key, str):
-            raise KindError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{kind(key)}').")
+            raise ArgumentTypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{kind(key)}')."
+            )
         if key not in self._keys and hasattr(self, key):  # "keys" or "forward" would hide a method
-            raise KindError(f"ParameterDict: {key!r} is the name of a method or attribute of a module", "another key")
+            raise ArgumentTypeError(f"ParameterDict: {key!r} is the name of a method or attribute of a module", "another key")
         self._keys[key] = key
         setattr(self, key, _as_parameter(value))
 

@@ -6,7 +6,7 @@ Three ways, all badak's own names (PyTorch has none of them). T length, C channe
 import math
 from collections.abc import Sequence
 
-from badak.core.errors import RangeError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.cache import KeyValueCache
@@ -144,4 +144,4 @@ def _rows(table: Tensor, x: Tensor, batch_first: bool) -> Tensor:
 
 def _check_length(length: int, max_len: int) -> None:
     if length > max_len:
-        raise RangeError(f"length {length} > max_positions {max_len}", f"shorten the input, or max_len={length}")
+        raise IndexOutOfRangeError(f"length {length} > max_positions {max_len}", f"shorten the input, or max_len={length}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
 from badak.kernels.half import BFLOAT16
 from badak.nn.attention import MultiheadAttention
 from badak.nn.errors import kind
@@ -26,7 +26,7 @@ from badak.tensor.dtypes import dtype as dtype_type
 MOST_INPUTS = 131_072  # of a layer of 8 bits: a sum of more products could leave 32 bits
 
 
-class Narrow(Module):
+class Quantized(Module):
     """What layers with narrow weights have in common: they answer, and that is all."""
 
     in_features: int
@@ -52,7 +52,7 @@ class Narrow(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class LinearOf8Bits(Narrow):
+class Int8Linear(Quantized):
     """y = x W^T + b with W[n] = scale[n] weight[n], weight int8: a row of W is rounded to 255 steps, each row of x likewise.
 
         scale[n] = max |W[n]| / 127          weight[n] = W[n] / scale[n], rounded to the nearest
@@ -81,7 +81,7 @@ class LinearOf8Bits(Narrow):
         return apply(LinearInt8, input, weight, scale, None if bias is None else bias.chunk(parts)[number])
 
 
-class LinearOf16Bits(Narrow):
+class LinearOf16Bits(Quantized):
     """y = x W^T + b with weight = W rounded to bfloat16; x is rounded likewise where it is multiplied, sums are float32.
 
     x (..., in_features) -> y (..., out_features), in x's dtype. No gradient.
@@ -104,10 +104,10 @@ class LinearOf16Bits(Narrow):
         return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
 
 
-class NarrowAttention(MultiheadAttention):
+class QuantizedAttention(MultiheadAttention):
     """MultiheadAttention whose projections are layers with narrow weights: `in_proj`, or `q_proj`, `k_proj` and `v_proj`."""
 
-    def __init__(self, source: MultiheadAttention, make: Callable[..., Narrow]) -> None:
+    def __init__(self, source: MultiheadAttention, make: Callable[..., Quantized]) -> None:
         Module.__init__(self)
         for name, value in source.__dict__.items():
             if name not in (*MEMBERS, *HOOKS, "_non_persistent_buffers_set"):
@@ -144,7 +144,8 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
 
     model     an nn.Module; a Linear alone cannot be changed in place, so use what is returned
     dtype     badak.int8 or badak.bfloat16, or their names
-    Gives the model. Raises KindError, DTypeError, and ArgumentError where there is nothing to do, where it was done already, and
+    Gives the model. Raises ArgumentTypeError, DTypeError, and ArgumentError where there is nothing to do, where it was done
+    already, and
     for weights that are NaN or infinite; the model is as it was then.
 
     Files: `state_dict()` holds `weight`, `scale` and `bias` of such a layer. They are loaded into a model that was quantized, too.
@@ -178,20 +179,20 @@ def _kept(model: Module, keep: Any) -> tuple[str, ...]:
     paths = [path for path, _ in model.named_modules()]
     for name in names:
         if not isinstance(name, str):
-            raise KindError(f"quantize: expected keep as paths of modules; got {kind(name)}", 'keep=("head",)')
+            raise ArgumentTypeError(f"quantize: expected keep as paths of modules; got {kind(name)}", 'keep=("head",)')
         if name not in paths:
             near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
             raise ArgumentError(f"quantize: keep names {name!r}, and {kind(model)} has no such module", f"keep=({near[0]!r},)")
     return names
 
 
-KINDS = {"int8": LinearOf8Bits, "bfloat16": LinearOf16Bits}
+KINDS = {"int8": Int8Linear, "bfloat16": LinearOf16Bits}
 
 
-def _maker(model: Any, dtype: Any) -> Callable[..., Narrow]:
+def _maker(model: Any, dtype: Any) -> Callable[..., Quantized]:
     """What makes a layer of this dtype."""
     if not isinstance(model, Module):
-        raise KindError(f"quantize: expected an nn.Module; got {kind(model)}", "badak.quantize(model, badak.int8)")
+        raise ArgumentTypeError(f"quantize: expected an nn.Module; got {kind(model)}", "badak.quantize(model, badak.int8)")
     name = dtype.name if isinstance(dtype, dtype_type) else dtype
     if not isinstance(name, str) or name not in KINDS:
         raise DTypeError(
@@ -199,7 +200,7 @@ def _maker(model: Any, dtype: Any) -> Callable[..., Narrow]:
             "badak.quantize(model, badak.int8)",
         )
     for path, module in model.named_modules():
-        if isinstance(module, Narrow):
+        if isinstance(module, Quantized):
             raise ArgumentError(
                 f"quantize: {type(model).__name__} was quantized already ({path or 'itself'} is {type(module).__name__})",
                 "quantize the float32 model, once",
@@ -207,7 +208,7 @@ def _maker(model: Any, dtype: Any) -> Callable[..., Narrow]:
     return KINDS[name]
 
 
-def _narrowed(module: Module, path: str, make: Callable[..., Narrow]) -> Module | None:
+def _narrowed(module: Module, path: str, make: Callable[..., Quantized]) -> Module | None:
     """The module in the place of this one, None where it stays."""
     forward = getattr(type(module), "forward", None)
     if isinstance(module, Linear) and forward is Linear.forward and _has_weight(module):
@@ -217,7 +218,7 @@ def _narrowed(module: Module, path: str, make: Callable[..., Narrow]) -> Module 
     elif isinstance(module, MultiheadAttention) and forward is MultiheadAttention.forward:
         for name, weight in module.named_parameters():
             _check(weight, f"{path}.{name}" if path else name, make)
-        return _like(module, NarrowAttention(module, make))
+        return _like(module, QuantizedAttention(module, make))
     else:
         return None
     _check(weight, f"{path}.weight" if path else "weight", make)
@@ -229,7 +230,7 @@ def _has_weight(module: Module) -> bool:
     return module._parameters.get("weight") is not None or hasattr(module, "parametrizations")
 
 
-def _check(weight: Tensor, name: str, make: Callable[..., Narrow]) -> None:
+def _check(weight: Tensor, name: str, make: Callable[..., Quantized]) -> None:
     array = _array(weight)
     wild = np.argwhere(~np.isfinite(array.astype(np.float32)))
     if len(wild):
@@ -237,8 +238,8 @@ def _check(weight: Tensor, name: str, make: Callable[..., Narrow]) -> None:
         raise ArgumentError(
             f"quantize: {name}{place} is {array[tuple(place)]}", "weights of a model whose training has not diverged"
         )
-    if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is LinearOf8Bits:
-        raise RangeError(
+    if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is Int8Linear:
+        raise IndexOutOfRangeError(
             f"quantize: {name} {array.shape} has more than {MOST_INPUTS} inputs", f'keep=("{name.rpartition(".")[0]}",)'
         )
 

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.core.modes import anywhere
 from badak.nn import functional as F
 from badak.nn import init
@@ -77,7 +77,7 @@ class RNNBase(_Weights):
         for name in ("bias", "batch_first"):
             if type(getattr(self, name)) is not bool:
                 found = type(getattr(self, name)).__name__
-                raise KindError(f"{name} should be of type bool, got: {found}", f"{name}=True, and sizes as keywords")
+                raise ArgumentTypeError(f"{name} should be of type bool, got: {found}", f"{name}=True, and sizes as keywords")
         if not 0 <= self.dropout <= 1:
             raise ArgumentError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
@@ -124,7 +124,7 @@ class RNNBase(_Weights):
             raise ShapeError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead", None)
         kind = self.weight_ih_l0.dtype
         if input.dtype is not kind and not anywhere.casting:
-            raise KindError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}).", f"x.to({kind})")
+            raise ArgumentTypeError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}).", f"x.to({kind})")
         batched = input.dim() == 3
         x = input if batched else input.unsqueeze(1)
         x = x.transpose(0, 1) if self.batch_first and batched else x

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from badak.autograd import no_grad
 from badak.autograd.hooks import RemovableHandle, function
-from badak.core.errors import ArgumentError, KindError, MissingError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError
 from badak.nn.errors import kind
 from badak.nn.members import Members
 from badak.nn.parameter import Parameter
@@ -76,11 +76,11 @@ class State(Members):
 
     def get_extra_state(self) -> object:
         """Anything more that belongs into the state_dict; override it together with `set_extra_state`."""
-        raise MissingError(f"{type(self).__name__} has no get_extra_state", "define get_extra_state and set_extra_state")
+        raise NotSupportedError(f"{type(self).__name__} has no get_extra_state", "define get_extra_state and set_extra_state")
 
     def set_extra_state(self, state: object) -> None:
         """Take back what `get_extra_state` gave."""
-        raise MissingError(f"{type(self).__name__} has no set_extra_state", "define get_extra_state and set_extra_state")
+        raise NotSupportedError(f"{type(self).__name__} has no set_extra_state", "define get_extra_state and set_extra_state")
 
     # Loading
 
@@ -96,7 +96,7 @@ class State(Members):
         if not isinstance(state_dict, Mapping):
             has = hasattr(state_dict, "state_dict")
             fix = "its state: other.state_dict()" if has else "what the file holds: load_state_dict(badak.load(path))"
-            raise KindError(f"Expected state_dict to be dict-like, got {type(state_dict)}.", fix)
+            raise ArgumentTypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.", fix)
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict((key.removeprefix(strip_prefix), value) for key, value in state_dict.items())
         if wrong := other_weights(self, state):

@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn.errors import ModuleAttributeError, kind
 from badak.nn.members import Members
 from badak.nn.unregistered import describe_unregistered, warn_of_unregistered
@@ -137,7 +137,7 @@ class Tree(Members):
     def set_submodule(self, target: str, module: "Tree", strict: bool = False) -> None:
         """Put `module` at the path `target`; with `strict`, only where a module already stands."""
         if not isinstance(module, Tree):
-            raise KindError(f"set_submodule: `module` is not an nn.Module, it is {kind(module)}")
+            raise ArgumentTypeError(f"set_submodule: `module` is not an nn.Module, it is {kind(module)}")
         path, _, name = target.rpartition(".")
         if not name:
             raise ArgumentError("Cannot set the submodule without a target name: target is ''")

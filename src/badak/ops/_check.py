@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.core.errors import DTypeError, KindError, RangeError
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError
 
 
 def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
@@ -47,13 +47,13 @@ def axis_of(dim: int, ndim: int) -> int:
     span = max(ndim, 1)
     if not -span <= dim < span:
         cause = f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
-        raise RangeError(cause, f"the input has {ndim} dims; dim=-1 is the last")
+        raise IndexOutOfRangeError(cause, f"the input has {ndim} dims; dim=-1 is the last")
     return dim % span
 
 
-def keepdim_error(keepdim) -> KindError:
+def keepdim_error(keepdim) -> ArgumentTypeError:
     """The complaint about what is no bool, such as a second dim where keepdim stands."""
-    return KindError(
+    return ArgumentTypeError(
         f"keepdim must be a bool, but got {keepdim!r} of type {type(keepdim).__name__}",
         "x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one",
     )

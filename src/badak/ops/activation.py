@@ -12,9 +12,8 @@ class GELU(Op):
     approximate="tanh" takes x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) and its own derivative instead.
     """
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, approximate="none"):
@@ -31,9 +30,8 @@ class GELU(Op):
 class ReLU(Op):
     """y = max(x, 0);   dx = dy where y > 0, else 0."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x):
@@ -48,9 +46,8 @@ class ReLU(Op):
 class SiLU(Op):
     """y = x s, s = 1 / (1 + exp(-x));   dx = dy s (1 + x (1 - s))."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x):
@@ -65,9 +62,8 @@ class SiLU(Op):
 class Tanh(Op):
     """y = tanh(x);   dx = dy (1 - y^2)."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x):
@@ -83,9 +79,8 @@ class Tanh(Op):
 class Sigmoid(Op):
     """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x):

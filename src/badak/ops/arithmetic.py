@@ -12,10 +12,12 @@ from badak.ops.op import Op
 class Add(Op):
     """y = a + b;   da = dy, db = dy."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
     ufunc: Any = np.add
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -32,9 +34,11 @@ class Add(Op):
 class Shift(Op):
     """y = x + c;   dx = dy."""
 
-    light = True
-    by_kernels = True
-    halves = True
+    owns_grads = False
+
+    saves_no_tensors = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -49,10 +53,12 @@ class Shift(Op):
 class Sub(Op):
     """y = a - b;   da = dy, db = -dy."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
     ufunc = np.subtract
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -69,10 +75,9 @@ class Sub(Op):
 class SubFrom(Op):
     """y = c - x;   dx = -dy."""
 
-    light = True
-    fresh = True
-    by_kernels = True
-    halves = True
+    saves_no_tensors = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -87,9 +92,8 @@ class SubFrom(Op):
 class Mul(Op):
     """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -121,9 +125,8 @@ def _times(dy, other, shape):
 class Scale(Op):
     """y = c x;   dx = c* dy."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -140,8 +143,7 @@ class Scale(Op):
 class Div(Op):
     """y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*."""
 
-    fresh = True
-    by_kernels = True
+    capturable = True
 
     @staticmethod
     @quiet
@@ -163,9 +165,8 @@ class Div(Op):
 class DivBy(Op):
     """y = x / c;   dx = dy / c*."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     @quiet
@@ -182,8 +183,7 @@ class DivBy(Op):
 class DivInto(Op):
     """y = c / x;   dx = -dy c / x^2."""
 
-    fresh = True
-    by_kernels = True
+    capturable = True
 
     @staticmethod
     @quiet
@@ -201,6 +201,8 @@ class DivInto(Op):
 class FloorDiv(Op):
     """y = floor(a / b);   no gradient (0 almost everywhere)."""
 
+    owns_grads = False
+
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -215,6 +217,8 @@ class FloorDiv(Op):
 class TruncDiv(Op):
     """y = trunc(a / b), towards zero;   no gradient (0 almost everywhere)."""
 
+    owns_grads = False
+
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -228,6 +232,8 @@ class TruncDiv(Op):
 
 class Remainder(Op):
     """y = a - b floor(a / b), with the sign of b;   da = dy, db = -dy floor(a / b)."""
+
+    owns_grads = False
 
     @staticmethod
     @elementwise
@@ -247,6 +253,8 @@ class Remainder(Op):
 class Fmod(Op):
     """y = a - b trunc(a / b), with the sign of a;   da = dy, db = -dy trunc(a / b)."""
 
+    owns_grads = False
+
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -265,9 +273,8 @@ class Fmod(Op):
 class Neg(Op):
     """y = -x;   dx = -dy."""
 
-    halves = True
-    light = True
-    fresh = True
+    supports_bf16 = True
+    saves_no_tensors = True
 
     @staticmethod
     @elementwise

@@ -22,9 +22,8 @@ class Attention(Op):
     attend to gives zeros, and zero gradients. Returns out (B, H, T, E), or (out, A) where `want_weights`.
     """
 
-    fresh = True
-    halves = True
-    by_kernels = True  # apart from the warning about blind queries
+    supports_bf16 = True
+    capturable = True  # apart from the warning about blind queries
 
     @staticmethod
     def forward(save, q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):

@@ -13,7 +13,6 @@ class I0(Op):
     """y = I_0(x);   dx = dy I_1(x)."""
 
     name = "i0"
-    fresh = True
 
     @staticmethod
     def forward(save, x):
@@ -30,7 +29,6 @@ class I0e(Op):
     """y = exp(-|x|) I_0(x);   dx = dy (exp(-|x|) I_1(x) - sign(x) y)."""
 
     name = "i0e"
-    fresh = True
 
     @staticmethod
     def forward(save, x):
@@ -48,7 +46,6 @@ class I1(Op):
     """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0."""
 
     name = "i1"
-    fresh = True
 
     @staticmethod
     def forward(save, x):
@@ -67,7 +64,6 @@ class I1e(Op):
     """y = exp(-|x|) I_1(x);   dx = dy (exp(-|x|) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0."""
 
     name = "i1e"
-    fresh = True
 
     @staticmethod
     def forward(save, x):
@@ -87,8 +83,6 @@ class I1e(Op):
 class Erfcx(Op):
     """y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi))."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x):
         save.x = x
@@ -105,7 +99,6 @@ class GammaInc(Op):
     """y = P(a, x);   dx = dy p, p = x^(a-1) exp(-x) / Gamma(a);   da = -dy p times how x moves with a, P kept (`gamma_slope`)."""
 
     name = "igamma"
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -123,7 +116,6 @@ class GammaIncC(Op):
     """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
 
     name = "igammac"
-    fresh = True
 
     @staticmethod
     @elementwise

@@ -10,10 +10,9 @@ from badak.ops.op import Op
 class Cast(Op):
     """y = x in another dtype;   dx = dy in x's."""
 
-    moves = True
-    light = True
-    fresh = True
-    by_kernels = True  # where there are any for the two dtypes
+    data_movement = True
+    saves_no_tensors = True
+    capturable = True  # where there are any for the two dtypes
 
     @staticmethod
     @elementwise
@@ -36,8 +35,10 @@ def _cast(x, dtype):
 class Clone(Op):
     """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, order=None):

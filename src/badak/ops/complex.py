@@ -9,6 +9,8 @@ from badak.ops.op import Op
 class Polar(Op):
     """y = r (cos t + i sin t);   dr = Re(dy conj(e^(it))), dt = r Im(dy conj(e^(it)))."""
 
+    owns_grads = False
+
     @staticmethod
     @elementwise
     def forward(save, r, t):
@@ -24,6 +26,8 @@ class Polar(Op):
 
 class Complex(Op):
     """y = a + i b;   da = Re dy, db = Im dy."""
+
+    owns_grads = False
 
     @staticmethod
     @elementwise
@@ -41,8 +45,6 @@ class Complex(Op):
 class Angle(Op):
     """y = the angle of the real x: 0, pi where x < 0, NaN for NaN;   dx = 0."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x):
         return np.where(x < 0, x.dtype.type(np.pi), np.where(x != x, x, x.dtype.type(0)))
@@ -55,8 +57,10 @@ class Angle(Op):
 class Real(Op):
     """y = Re x;   dx = dy + 0i."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -71,8 +75,10 @@ class Real(Op):
 class Imag(Op):
     """y = Im x;   dx = i dy."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -87,7 +93,9 @@ class Imag(Op):
 class Conj(Op):
     """y = the complex conjugate of x;   dx = the conjugate of dy."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
 
     @staticmethod
     @elementwise
@@ -102,8 +110,10 @@ class Conj(Op):
 class ViewAsReal(Op):
     """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -118,7 +128,9 @@ class ViewAsReal(Op):
 class ViewAsComplex(Op):
     """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
 
-    moves = True
+    owns_grads = False
+
+    data_movement = True
     view = True
 
     @staticmethod

@@ -7,9 +7,11 @@ from badak.ops.op import Op
 class Cat(Op):
     """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
 
-    moves = True
-    light = True
-    by_kernels = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
+    capturable = True
 
     @staticmethod
     def forward(save, *xs, axis):
@@ -28,8 +30,10 @@ class Cat(Op):
 class Stack(Op):
     """y[k] = x_k along a new `axis`;   dx_k = dy[k]."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, *xs, axis):

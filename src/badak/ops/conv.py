@@ -19,8 +19,6 @@ from badak.ops.op import Op
 class Conv(Op):
     """y = W cols(x) + b;   dx = fold(W^T dy), dW = sum_n dy cols^T, db = sum dy over all but the channels."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x, w, b, stride, padding, dilation, groups=1):
         _check(x, w, b, groups)
@@ -39,8 +37,6 @@ class Conv(Op):
 
 class ConvTranspose(Op):
     """y = fold(W^T x) + b, the adjoint of Conv in x: w (C, M/G, *K);   dx = W cols(dy), dW = sum_n x cols(dy)^T, db = sum dy."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, w, b, stride, padding, dilation, output_padding, groups=1):

@@ -12,8 +12,7 @@ class WriteView(Op):
     y = base, y[steps] = value         dbase = dy, dbase[steps] = 0        dvalue = dy[steps]
     """
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     def forward(save, base, value, steps):
@@ -38,8 +37,7 @@ class Replaced(Op):
     They have a part in the graph all the same: their gradient is 0 and not absent.
     """
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     def forward(save, value, *xs):

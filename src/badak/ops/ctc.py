@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import RangeError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, ShapeError
 from badak.kernels.reference import ctc
 from badak.ops._check import position
 from badak.ops.op import Op
@@ -18,7 +18,6 @@ class CTC(Op):
     """
 
     name = "ctc_loss"
-    fresh = True
 
     @staticmethod
     def forward(save, logp, targets, steps, lengths, blank=0, zero_infinity=False):
@@ -51,7 +50,7 @@ def check(logp, targets, steps, lengths, blank: int) -> None:
     for name, count, limit in (("input_lengths", steps, len(logp)), ("target_lengths", lengths, most)):
         wrong = (count < 0) | (count > limit)
         if wrong.any():
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"ctc_loss: Expected {name} to have value at most {limit}, but got value {count[wrong][0]}",
                 f"{name} of 0 .. {limit}",
             )
@@ -65,7 +64,7 @@ def check(logp, targets, steps, lengths, blank: int) -> None:
         counted = np.arange(most) < lengths[:, None]
     wrong = counted & ((targets < 0) | (targets >= classes))
     if wrong.any():
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"ctc_loss: targets{position(wrong)} = {targets[wrong][0]}, but log_probs has {classes} classes "
             f"(valid 0..{classes - 1})",
             f"labels from 0 to {classes - 1}, or more classes in the last layer",

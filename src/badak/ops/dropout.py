@@ -7,9 +7,8 @@ from badak.ops.op import Op
 class Dropout(Op):
     """y = x keep / (1 - p);   dx = dy keep / (1 - p).    keep bool of x's shape, True = kept."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, keep, p):

@@ -73,6 +73,8 @@ class Contract(Op):
     letters that only this input has.
     """
 
+    owns_grads = False
+
     @staticmethod
     def forward(save, a, b, ta, tb, ty):
         save.a, save.b, save.letters = a, b, (ta, tb, ty)
@@ -96,7 +98,9 @@ def _gradient(t, shape, tother, other, ty, dy):
 class SumTo(Op):
     """y[ty] = sum x[tx] over the letters that ty lacks, in the order of ty;   dx = dy along the letters of tx."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, tx, ty):

@@ -16,9 +16,8 @@ TWO_OVER_ROOT_PI = 1.1283791670955126
 class Exp(Op):
     """y = exp(x);   dx = dy y."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x):
@@ -33,8 +32,6 @@ class Exp(Op):
 
 class Exp2(Op):
     """y = 2^x;   dx = dy y ln 2."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -52,8 +49,6 @@ class Exp2(Op):
 class Expm1(Op):
     """y = exp(x) - 1, exact near 0;   dx = dy (y + 1)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -70,9 +65,8 @@ class Expm1(Op):
 class Log(Op):
     """y = ln x;   dx = dy / x."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x):
@@ -87,8 +81,6 @@ class Log(Op):
 
 class Log1p(Op):
     """y = ln(1 + x), exact near 0;   dx = dy / (1 + x)."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -106,8 +98,6 @@ class Log1p(Op):
 class Log2(Op):
     """y = log2 x;   dx = dy / (x ln 2)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -124,8 +114,6 @@ class Log2(Op):
 class Log10(Op):
     """y = log10 x;   dx = dy / (x ln 10)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -141,8 +129,6 @@ class Log10(Op):
 
 class Logaddexp(Op):
     """y = ln(exp(a) + exp(b));   da = dy exp(a - y), db = dy exp(b - y)."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -162,8 +148,6 @@ class Logaddexp(Op):
 class Sqrt(Op):
     """y = sqrt(x);   dx = dy / (2 y)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -178,8 +162,6 @@ class Sqrt(Op):
 
 class Rsqrt(Op):
     """y = 1 / sqrt(x);   dx = -dy y^3 / 2."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -198,8 +180,7 @@ class Rsqrt(Op):
 class Square(Op):
     """y = x^2;   dx = 2 dy x."""
 
-    fresh = True
-    by_kernels = True
+    capturable = True
 
     @staticmethod
     @elementwise
@@ -216,8 +197,7 @@ class Square(Op):
 class Reciprocal(Op):
     """y = 1 / x;   dx = -dy y^2."""
 
-    fresh = True
-    by_kernels = True
+    capturable = True
 
     @staticmethod
     @elementwise
@@ -233,8 +213,6 @@ class Reciprocal(Op):
 
 class Erf(Op):
     """y = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2/sqrt(pi) exp(-x^2) dy."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -256,8 +234,6 @@ def signs(x):
 class Abs(Op):
     """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -275,8 +251,6 @@ class Sign(Op):
 
     For complex x, y = x / |x| and dx = (dy - Re(dy y*) y) / |x|, 0 where x = 0.
     """
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -301,8 +275,7 @@ def _no_slope(saved, dy):
 class Floor(Op):
     """y = the largest whole number <= x;   dx = 0."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
     backward = staticmethod(_no_slope)
 
     @staticmethod
@@ -314,8 +287,7 @@ class Floor(Op):
 class Ceil(Op):
     """y = the smallest whole number >= x;   dx = 0."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
     backward = staticmethod(_no_slope)
 
     @staticmethod
@@ -327,8 +299,7 @@ class Ceil(Op):
 class Trunc(Op):
     """y = x without its fraction;   dx = 0."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
     backward = staticmethod(_no_slope)
 
     @staticmethod
@@ -340,8 +311,7 @@ class Trunc(Op):
 class Round(Op):
     """y = the nearest number with `decimals` digits, halves to the even one;   dx = 0."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
     backward = staticmethod(_no_slope)
 
     @staticmethod
@@ -353,7 +323,9 @@ class Round(Op):
 class Frac(Op):
     """y = x - trunc(x);   dx = dy."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
 
     @staticmethod
     @elementwise

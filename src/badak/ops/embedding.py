@@ -1,7 +1,7 @@
 """Rows of a table."""
 
 from badak import kernels
-from badak.core.errors import DTypeError, RangeError, ShapeError
+from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops._check import position, within
 from badak.ops.op import Op
 
@@ -13,9 +13,8 @@ class Embedding(Op):
     divided by the number of its places.
     """
 
-    moves = True
-    fresh = True
-    by_kernels = True
+    data_movement = True
+    capturable = True
 
     @staticmethod
     def forward(save, w, ids, padding_idx=None, scale_grad_by_freq=False):
@@ -48,7 +47,7 @@ def _count_up(ids) -> bool:
     return row.size > 2 and bool((row[1:] - row[:-1] == 1).all()) and bool((ids == row).all())
 
 
-def _out_of_range(ids, rows: int) -> RangeError:
+def _out_of_range(ids, rows: int) -> IndexOutOfRangeError:
     wrong = (ids < 0) | (ids >= rows)
     first, largest, smallest = int(ids[wrong].flat[0]), int(ids.max()), int(ids.min())
     extreme = f"max id {largest}" if largest >= rows else f"min id {smallest}"
@@ -61,7 +60,9 @@ def _out_of_range(ids, rows: int) -> RangeError:
             f"embedding: ids count up {smallest}..{largest}, as positions do, but Embedding has {rows} rows (0..{rows - 1}); "
             f"index out of range for {int(wrong.sum())} of {ids.size} ids"
         )
-        return RangeError(cause, f"a table of {largest + 1} positions, or texts of at most {rows} tokens", code=13)
+        return IndexOutOfRangeError(cause, f"a table of {largest + 1} positions, or texts of at most {rows} tokens", code=13)
     if largest >= rows:
-        return RangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training", code=12)
-    return RangeError(cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12)
+        return IndexOutOfRangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training", code=12)
+    return IndexOutOfRangeError(
+        cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12
+    )

@@ -22,7 +22,6 @@ class LU(Op):
     """
 
     name = "lu"
-    fresh = True
 
     @staticmethod
     def forward(save, a):
@@ -59,8 +58,6 @@ class Eig(Op):
     With g = dV less its part along V, V Re(V^T dV), and less what turns a column, i Im(V^T dV) / v at its largest entry v:
     dA = V^-T (diag(dw) + F o V^T g) V^T, F_ij = 1 / (w_j - w_i)* off the diagonal, for different w; of a real A the real part.
     """
-
-    fresh = True
 
     @staticmethod
     def forward(save, a):
@@ -99,8 +96,6 @@ def _largest(v):
 
 class MatrixExp(Op):
     """Y = exp(A) = sum over k of A^k / k!;   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, a):

@@ -25,9 +25,8 @@ def fitted(x, size, axis):
 class Fourier(Op):
     """y = s F x of complex x, s F^H x where `inverse`;   dx = s F^H dy, s F dy."""
 
-    light = True
+    saves_no_tensors = True
     name = "fft"
-    fresh = True
 
     @staticmethod
     @by_rows
@@ -46,7 +45,6 @@ class RealFourier(Op):
     """y = the first n // 2 + 1 entries of s F x of real x;   dx = s Re(F^H dy) with zeros for the other entries of dy."""
 
     name = "rfft"
-    fresh = True
 
     @staticmethod
     @by_rows
@@ -66,9 +64,8 @@ class InverseRealFourier(Op):
     w is 1 at frequency 0 and at n / 2, 2 elsewhere: an entry between them stands for itself and its conjugate.
     """
 
-    light = True
+    saves_no_tensors = True
     name = "irfft"
-    fresh = True
 
     @staticmethod
     @by_rows

@@ -73,10 +73,9 @@ def _dims(part):
 class Select(Op):
     """y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere."""
 
-    moves = True
-    light = True
+    data_movement = True
+    saves_no_tensors = True
     view = True
-    fresh = True
 
     @staticmethod
     def forward(save, x, key):
@@ -94,8 +93,7 @@ class Select(Op):
 class Index(Op):
     """y = x[key] for a key that holds arrays;   dx = the sum of dy over the places that picked the same entry."""
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     def forward(save, x, key):
@@ -124,6 +122,8 @@ class IndexPut(Op):
     dx = dy, 0 where replaced;   dvalue = dy[key], summed where value was stretched.
     """
 
+    owns_grads = False
+
     @staticmethod
     @quiet
     def forward(save, x, value, key, accumulate=False):
@@ -148,8 +148,6 @@ class IndexPut(Op):
 class Gather(Op):
     """y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there."""
 
-    fresh = True
-
     @staticmethod
     @by_rows
     def forward(save, x, index, dim):
@@ -169,8 +167,7 @@ class Gather(Op):
 class TakeAlong(Op):
     """As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there."""
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     @by_rows
@@ -193,7 +190,9 @@ def _part(src, index):
 class Scatter(Op):
     """y = x with y[.., index[i], ..] = src[i] along `dim`;   dx = dy, 0 where replaced;   dsrc = dy there."""
 
-    moves = True
+    owns_grads = False
+
+    data_movement = True
 
     @staticmethod
     def forward(save, x, index, src, dim):
@@ -219,8 +218,7 @@ class Scatter(Op):
 class ScatterFill(Op):
     """y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there."""
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     def forward(save, x, index, c, dim):
@@ -238,6 +236,8 @@ class ScatterFill(Op):
 
 class ScatterAdd(Op):
     """y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there."""
+
+    owns_grads = False
 
     @staticmethod
     @quiet
@@ -259,8 +259,6 @@ class ScatterAdd(Op):
 class IndexSelect(Op):
     """y's k-th slice along `dim` = x's slice index[k];   dx = dy's slices added back."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x, index, dim):
         save.index, save.shape, save.dim = index, x.shape, dim
@@ -273,6 +271,8 @@ class IndexSelect(Op):
 
 class IndexAdd(Op):
     """y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]]."""
+
+    owns_grads = False
 
     @staticmethod
     @quiet
@@ -291,7 +291,9 @@ class IndexAdd(Op):
 class IndexCopy(Op):
     """y = x with slice index[k] along `dim` = src[k];   dx = dy, 0 there;   dsrc[k] = dy[index[k]]."""
 
-    moves = True
+    owns_grads = False
+
+    data_movement = True
 
     @staticmethod
     def forward(save, x, index, src, dim):
@@ -312,8 +314,7 @@ class IndexCopy(Op):
 class IndexFill(Op):
     """y = x with the slices `index` along `dim` = c;   dx = dy, 0 there."""
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     def forward(save, x, index, c, dim):
@@ -332,8 +333,7 @@ class IndexFill(Op):
 class MaskedSelect(Op):
     """y = the entries of x where mask, flat;   dx = dy there, 0 elsewhere."""
 
-    moves = True
-    fresh = True
+    data_movement = True
 
     @staticmethod
     def forward(save, x, mask):
@@ -352,7 +352,9 @@ class MaskedSelect(Op):
 class MaskedScatter(Op):
     """y = x with the entries where mask = the first entries of src;   dx = dy, 0 there;   dsrc = dy there."""
 
-    moves = True
+    owns_grads = False
+
+    data_movement = True
 
     @staticmethod
     def forward(save, x, mask, src):
@@ -376,8 +378,6 @@ class MaskedScatter(Op):
 
 class Take(Op):
     """y = the entries of x at flat positions `index`;   dx = dy added back there."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, index):

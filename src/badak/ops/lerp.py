@@ -10,6 +10,8 @@ from badak.ops.op import Op
 class Addcmul(Op):
     """y = x + c a b;   dx = dy, da = c dy b, db = c dy a."""
 
+    owns_grads = False
+
     @staticmethod
     @elementwise
     def forward(save, x, a, b, c):
@@ -31,6 +33,8 @@ class Addcmul(Op):
 
 class Addcdiv(Op):
     """y = x + c a / b;   dx = dy, da = c dy / b, db = -c dy a / b^2."""
+
+    owns_grads = False
 
     @staticmethod
     @elementwise
@@ -58,8 +62,7 @@ class LerpBy(Op):
     Computed from the nearer end, as b - (1 - c) (b - a) for c >= 1/2, so that c = 1 gives exactly b.
     """
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
 
     @staticmethod
     @elementwise
@@ -77,8 +80,6 @@ class LerpBy(Op):
 
 class Lerp(Op):
     """y = a + w (b - a);   da = (1 - w) dy, db = w dy, dw = (b - a) dy."""
-
-    fresh = True
 
     @staticmethod
     @elementwise

@@ -21,8 +21,6 @@ class LinAlgError(ArgumentError):
 class Inverse(Op):
     """Y = A^-1;   dA = -Y^T dY Y^T."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, a):
         square("linalg.inv", a)
@@ -37,8 +35,6 @@ class Inverse(Op):
 
 class Solve(Op):
     """X = A^-1 B;   dB = A^-T dX, dA = -dB X^T."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, a, b):
@@ -57,8 +53,6 @@ class Solve(Op):
 class Pinv(Op):
     """Y = A^+;   dA = -Y^T dY Y^T + (I - A Y) dY^T Y Y^T + Y^T Y dY^T (I - Y A), the rank being constant."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, a, rtol):
         _floating("linalg.pinv", a)
@@ -75,8 +69,6 @@ class Pinv(Op):
 
 class Det(Op):
     """y = det A;   dA = dy cofactors(A). With A = U diag(s) V^T: det(U V^T) U diag(prod of the other s) V^T, also where y = 0."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, a):
@@ -97,7 +89,6 @@ class SlogDet(Op):
     """sign, log|det A|;   dA = (dlog + i Im(dsign sign*)) A^-T: the sign of a complex determinant turns, a real one jumps."""
 
     name = "slogdet"
-    fresh = True
 
     @staticmethod
     def forward(save, a):
@@ -122,8 +113,6 @@ class Cholesky(Op):
     P(M) = the lower triangle of M with half of its diagonal.
     """
 
-    fresh = True
-
     @staticmethod
     def forward(save, a):
         square("linalg.cholesky", a)
@@ -147,8 +136,6 @@ class QR(Op):
     For m < n the first m columns of A, X, give Q and R's first m columns; the others are Y = Q V:   dY = Q dV, and
     dQ gets Y dV^T more.
     """
-
-    fresh = True
 
     @staticmethod
     def forward(save, a):
@@ -184,8 +171,6 @@ class SVD(Op):
          + (I - U U^T) dU S^-1 V^T + U S^-1 dV^T (I - V V^T).
     Columns of U and V beyond k are any that complete the others: they have no gradient.
     """
-
-    fresh = True
 
     @staticmethod
     def forward(save, a, full=False):
@@ -234,8 +219,6 @@ class Eigh(Op):
 
     F_ij = 1 / (w_j - w_i) off the diagonal, for different w.
     """
-
-    fresh = True
 
     @staticmethod
     def forward(save, a):

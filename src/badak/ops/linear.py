@@ -14,9 +14,8 @@ class Linear(Op):
     x (..., K), w (N, K), b (N,) or None -> (..., N).
     """
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, w, b):
@@ -47,9 +46,8 @@ class AddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^H, dw = x^H dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     name = "addmm"
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, b, x, w):

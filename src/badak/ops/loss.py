@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, warn_once
 from badak.ops._broadcast import quiet
 from badak.ops._check import dtype_mismatch, not_floating, position, within
 from badak.ops.op import Op
@@ -18,9 +18,8 @@ class CrossEntropy(Op):
     and gives 0 with a warning where there is none.
     """
 
-    fresh = True
-    by_kernels = True  # apart from that warning, and from class weights
-    halves = True
+    capturable = True  # apart from that warning, and from class weights
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, logits, target, weight, **options):
@@ -67,8 +66,6 @@ class CrossEntropySoft(Op):
     logits and target (N, V), weight (V,) or None. "mean" divides by N.
     """
 
-    fresh = True
-
     @staticmethod
     def forward(save, logits, target, weight, smoothing=0.0, reduction="mean"):
         _check_pair("cross_entropy", logits, target)
@@ -94,8 +91,6 @@ class NLL(Op):
     logp (N, V), target int (N,), weight (V,) or None; `ignore_index` and "mean" as in CrossEntropy.
     """
 
-    fresh = True
-
     @staticmethod
     def forward(save, logp, target, weight, ignore_index=-100, reduction="mean", shape=None):
         all_seen = _check_classes("nll_loss", logp, target, weight, ignore_index, shape)
@@ -117,8 +112,6 @@ class KLDiv(Op):
     dx = -t dloss;   dtarget = dloss (log t + 1 - x), times t where `log_target`.
     """
 
-    fresh = True
-
     @staticmethod
     def forward(save, x, target, log_target=False, reduction="mean"):
         _check_pair("kl_div", x, target)
@@ -135,8 +128,6 @@ class KLDiv(Op):
 
 class MSE(Op):
     """loss = (x - target)^2;   dx = 2 (x - target) dloss, dtarget = -dx."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, target, reduction="mean"):
@@ -159,8 +150,6 @@ class BCEWithLogits(Op):
     dx = dloss w ((p t + 1 - t) sigmoid(x) - p t);   dtarget = dloss w (p softplus(-x) - softplus(x)).
     weight w and pos_weight p broadcast to x's shape; they get no gradient.
     """
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, target, weight, pos_weight, reduction="mean"):
@@ -265,15 +254,15 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int, shape)
     return False
 
 
-def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> RangeError:
+def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> IndexOutOfRangeError:
     first, largest = int(target[wrong][0]), int(target[wrong].max())
     cause = (
         f"target{position(wrong)} = {first} but logits have {classes} classes (valid 0..{classes - 1}, "
         f"ignore_index={ignore_index}). Target {first} is out of bounds; {int(wrong.sum())} of {target.size} labels affected"
     )
     if largest >= classes:
-        return RangeError(cause, f"labels from 0, or Linear(..., {largest + 1})", code=11)
-    return RangeError(cause, f"labels from 0, or ignore_index={first}", code=11)
+        return IndexOutOfRangeError(cause, f"labels from 0, or Linear(..., {largest + 1})", code=11)
+    return IndexOutOfRangeError(cause, f"labels from 0, or ignore_index={first}", code=11)
 
 
 def _weight_mismatch(where: str, weight, classes: int) -> ShapeError:

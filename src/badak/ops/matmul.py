@@ -18,9 +18,8 @@ class MatMul(Op):
     """
 
     name = "matmul"
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, a, b):

@@ -42,9 +42,8 @@ class MixedAddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^T, dw = x^T dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     name = "addmm"
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, b, x, w):
@@ -88,7 +87,7 @@ class MixedAdd(Add):
 
     name = "add"
     ufunc = None
-    halves = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, a, b):

@@ -15,9 +15,8 @@ class LayerNorm(Op):
     With h = (x - mean) rstd and g = w dy:   dx = rstd (g - mean(g) - h mean(g h)),   dw = sum dy h,   db = sum dy.
     """
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, w, b, eps=1e-5, axes=1):
@@ -50,9 +49,8 @@ class RMSNorm(Op):
     With h = x rstd and g = w dy:   dx = rstd (g - h mean(g h)),   dw = sum dy h.
     """
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, w, eps=1e-5, axes=1):

@@ -7,8 +7,10 @@ from badak.ops.op import Op
 class Observe(Op):
     """y = x for each input; dx = what `observer` makes of dy, called once with all of them."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, *arrays, observer):

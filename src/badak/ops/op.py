@@ -33,13 +33,15 @@ class Op:
     None for an output that nothing depends on. No dy may be modified: others may hold it.
     """
 
-    fresh = False  # True: backward returns new arrays that nobody else holds, so that a leaf may keep them uncopied
-    by_kernels = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
+    owns_grads = True  # False: backward may return what others hold, dy or a view, so that a leaf has to copy it
+    capturable = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
-    moves = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
-    halves = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other floats of 16 bits are made wider
-    light = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
+    data_movement = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
+    supports_bf16 = (
+        False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other floats of 16 bits are made wider
+    )
+    saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
     name = "op"
 
     def __init_subclass__(cls) -> None:

@@ -18,9 +18,8 @@ def _windows(shape, pads):
 class Pad(Op):
     """y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside."""
 
-    moves = True
-    light = True
-    fresh = True
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, pads, value=0.0):
@@ -44,8 +43,6 @@ class PadBy(Op):
 
     dx[rows[i]] += dy[i]. `rows` mirror, repeat or wrap around the edge.
     """
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, takes):

@@ -32,8 +32,7 @@ def _of_arrays(a, b):
 class PowBy(Op):
     """y = x^c;   dx = dy c x^(c-1), 0 where c = 0."""
 
-    fresh = True
-    by_kernels = True
+    capturable = True
 
     @staticmethod
     @elementwise
@@ -55,8 +54,6 @@ class PowBy(Op):
 class PowOf(Op):
     """y = c^x;   dx = dy y log(c), 0 where c = 0 and x >= 0."""
 
-    fresh = True
-
     @staticmethod
     @by_rows
     def forward(save, x, c):
@@ -74,8 +71,6 @@ class PowOf(Op):
 
 class Pow(Op):
     """y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0."""
-
-    fresh = True
 
     @staticmethod
     @elementwise

@@ -17,8 +17,10 @@ class LinearInt8(Op):
     q w are exact; the rest is computed in float32.
     """
 
-    by_kernels = True
-    moves = True  # 16 bits become float32 here
+    owns_grads = False
+
+    capturable = True
+    data_movement = True  # 16 bits become float32 here
 
     @staticmethod
     def forward(save, x, w, scale, b):
@@ -39,8 +41,10 @@ class LinearBFloat16(Op):
     x (..., K) of any float, w (N, K) bfloat16, b (N,) or None -> (..., N) in x's dtype. Sums in float32, of float64 in float64.
     """
 
-    by_kernels = True
-    moves = True  # 16 bits are welcome
+    owns_grads = False
+
+    capturable = True
+    data_movement = True  # 16 bits are welcome
 
     @staticmethod
     def forward(save, x, w, b):

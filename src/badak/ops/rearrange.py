@@ -9,8 +9,10 @@ from badak.ops.op import Op
 class Reshape(Op):
     """y = x in another shape, where no view can show it;   dx = dy in x's shape."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, shape):
@@ -25,9 +27,8 @@ class Reshape(Op):
 class Flip(Op):
     """y = x with the order along `axes` reversed;   dx = dy with it reversed back."""
 
-    moves = True
-    light = True
-    fresh = True
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     @elementwise
@@ -43,9 +44,8 @@ class Flip(Op):
 class Roll(Op):
     """y[i + shift] = x[i], around the end, along each of `axes` (None: as if flat);   dx = dy rolled back."""
 
-    moves = True
-    light = True
-    fresh = True
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     @by_rows
@@ -61,8 +61,7 @@ class Roll(Op):
 class Repeat(Op):
     """y = x laid out times[a] times along each axis a;   dx = the sum of dy over the copies."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
 
     @staticmethod
     @by_rows
@@ -80,8 +79,6 @@ class Repeat(Op):
 
 class RepeatInterleave(Op):
     """y = each entry of x along `axis`, `times` times in a row (a number, or one for each entry);   dx = sums of dy."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, times, axis):

@@ -12,8 +12,6 @@ from badak.ops.op import Op
 class LSTM(Op):
     """c = f c + i g, h = o tanh(c);   dc = dh o (1 - tanh(c)^2) + dc f of the step after, the gates' arguments by their slopes."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, gx, h0, c0, w, b, reverse=False, lengths=None):
         _check("lstm", gx, h0, w, b, 4)
@@ -30,8 +28,6 @@ class LSTM(Op):
 class GRU(Op):
     """h = (1 - z) n + z h_before, n = tanh(gx_n + r u);   dh -> dh z + the gates' gradients times w."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, gx, h0, w, b, reverse=False, lengths=None):
         _check("gru", gx, h0, w, b, 3)
@@ -46,8 +42,6 @@ class GRU(Op):
 
 class RNN(Op):
     """h = tanh(gx + w h_before + b), or relu;   da = dh (1 - h^2) or dh [h > 0], dh -> da w."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, gx, h0, w, b, relu=False, reverse=False, lengths=None):

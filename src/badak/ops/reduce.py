@@ -33,7 +33,9 @@ def count(shape, axis):
 class Sum(Op):
     """y = sum x;   dx = dy for every summand."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
 
     @staticmethod
     @by_rows
@@ -50,7 +52,9 @@ class Sum(Op):
 class Mean(Op):
     """y = sum x / n;   dx = dy / n."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
 
     @staticmethod
     @by_rows
@@ -69,8 +73,6 @@ class Mean(Op):
 
 class Prod(Op):
     """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
-
-    fresh = True
 
     @staticmethod
     @by_rows
@@ -94,8 +96,6 @@ class Prod(Op):
 class Var(Op):
     """y = sum (x - mean)^2 / (n - correction);   dx = 2 dy (x - mean) / (n - correction)."""
 
-    fresh = True
-
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, correction=1, keepdims=False):
@@ -114,8 +114,6 @@ class Var(Op):
 
 class Std(Op):
     """y = sqrt(sum (x - mean)^2 / (n - correction));   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
-
-    fresh = True
 
     @staticmethod
     @by_rows
@@ -146,8 +144,6 @@ def _squares(d, axis, keepdims, n):
 class Amax(Op):
     """y = max x;   dx = dy shared evenly by those that are equal to y."""
 
-    fresh = True
-
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -167,8 +163,6 @@ class Amax(Op):
 class Amin(Op):
     """y = min x;   dx = dy shared evenly by those that are equal to y."""
 
-    fresh = True
-
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -183,7 +177,6 @@ class LogSumExp(Op):
     """y = ln sum exp(x), shifted by the maximum;   dx = dy exp(x - y)."""
 
     name = "logsumexp"
-    fresh = True
 
     @staticmethod
     @by_rows
@@ -211,8 +204,6 @@ class Norm(Op):
     dx = dy x |x|^(p-2) / y^(p-1), 0 where y = 0;   p = 2: dy x / y;   p = 1: dy sign(x);
     p = +-inf: dy sign(x), shared evenly by those with |x| = y.
     """
-
-    fresh = True
 
     @staticmethod
     @by_rows
@@ -264,7 +255,9 @@ def _sum_from_here(x, axis):
 class CumSum(Op):
     """y_i = sum_{j <= i} x_j;   dx_j = sum_{i >= j} dy_i."""
 
-    light = True
+    owns_grads = False
+
+    saves_no_tensors = True
     name = "cumsum"
 
     @staticmethod
@@ -288,7 +281,6 @@ class CumProd(Op):
     """
 
     name = "cumprod"
-    fresh = True
 
     @staticmethod
     @by_rows

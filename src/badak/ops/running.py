@@ -33,7 +33,6 @@ class CumMax(Op):
     """y_i = max_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
 
     name = "cummax"
-    fresh = True
 
     @staticmethod
     @quiet
@@ -51,7 +50,6 @@ class CumMin(Op):
     """y_i = min_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
 
     name = "cummin"
-    fresh = True
 
     @staticmethod
     @quiet
@@ -69,7 +67,6 @@ class LogCumSumExp(Op):
     """y_i = ln sum_{j <= i} exp(x_j);   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
 
     name = "logcumsumexp"
-    fresh = True
 
     @staticmethod
     @by_rows

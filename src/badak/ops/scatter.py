@@ -19,8 +19,6 @@ class ScatterReduce(Op):
         prod   de = dy prod of the other entries            amax, amin   de = dy / (entries equal to y), 0 if e is not
     """
 
-    fresh = True
-
     @staticmethod
     @quiet
     def forward(save, x, index, src, dim, reduce, include_self):
@@ -94,9 +92,8 @@ def _of_others(saved, dy):
 class AsStrided(Op):
     """y[i] = the memory of x at offset + i . strides, counted from its first entry;   dx = the sum of dy over each place of x."""
 
-    moves = True
+    data_movement = True
     view = True
-    fresh = True
 
     @staticmethod
     def forward(save, x, size, stride, offset):

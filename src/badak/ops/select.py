@@ -25,8 +25,6 @@ def choose(keep, a, b):
 class Clamp(Op):
     """y = min(max(x, lo), hi) for numbers lo, hi (None: no bound);   dx = dy [lo <= x <= hi]."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x, lo, hi):
@@ -51,7 +49,6 @@ class ClampBetween(Op):
     """
 
     name = "clamp"
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -76,8 +73,6 @@ class ClampBetween(Op):
 class Maximum(Op):
     """y = max(a, b);   dy goes to the larger one, and half of it to each where they are equal."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -92,8 +87,6 @@ class Maximum(Op):
 
 class Minimum(Op):
     """y = min(a, b);   dy goes to the smaller one, and half of it to each where they are equal."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -118,9 +111,8 @@ def _to_the_chosen(saved, dy, b_wins, a_wins):
 class Where(Op):
     """y = a where keep, else b;   da = dy where keep, else 0;   db = 0 where keep, else dy."""
 
-    moves = True
-    fresh = True
-    by_kernels = True
+    data_movement = True
+    capturable = True
 
     @staticmethod
     def forward(save, keep, a, b):
@@ -138,9 +130,8 @@ class Where(Op):
 class MaskedFill(Op):
     """y = c where mask, else x;   dx = 0 where mask, else dy."""
 
-    moves = True
-    fresh = True
-    by_kernels = True
+    data_movement = True
+    capturable = True
 
     @staticmethod
     def forward(save, x, mask, c):

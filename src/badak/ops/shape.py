@@ -14,8 +14,10 @@ from badak.ops.op import Op
 class View(Op):
     """y = x in another shape;   dx = dy in x's shape."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -31,8 +33,10 @@ class View(Op):
 class Transpose(Op):
     """y = x with axes a and b exchanged;   dx = dy with them exchanged back."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -48,8 +52,10 @@ class Transpose(Op):
 class Permute(Op):
     """y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -68,8 +74,10 @@ class Permute(Op):
 class Expand(Op):
     """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
 
-    moves = True
-    light = True
+    owns_grads = False
+
+    data_movement = True
+    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -88,11 +96,10 @@ class Expand(Op):
 class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
 
-    moves = True
-    light = True
+    data_movement = True
+    saves_no_tensors = True
     view = True
-    fresh = True
-    by_kernels = True
+    capturable = True
 
     @staticmethod
     def forward(save, x, sizes, axis):
@@ -146,10 +153,9 @@ class Unbind(Op):
     dx lies in memory as x does: where x is a turned view of a packed projection, turning dx back copies nothing.
     """
 
-    moves = True
-    light = True
+    data_movement = True
+    saves_no_tensors = True
     view = True
-    fresh = True
 
     @staticmethod
     def forward(save, x, axis):
@@ -171,10 +177,9 @@ class Unbind(Op):
 class Diagonal(Op):
     """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
 
-    moves = True
-    light = True
+    data_movement = True
+    saves_no_tensors = True
     view = True
-    fresh = True
 
     @staticmethod
     def forward(save, x, offset, a, b):
@@ -202,9 +207,8 @@ class Unfold(Op):
     The windows share memory with x and with one another, so they can only be read.
     """
 
-    moves = True
-    light = True
-    fresh = True
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, axis, size, step):

@@ -9,9 +9,8 @@ from badak.ops.op import Op
 class Softmax(Op):
     """y = exp(x) / sum exp(x) along `dim`;   dx = y (dy - sum(dy y))."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, dim=-1):
@@ -29,9 +28,8 @@ class Softmax(Op):
 class LogSoftmax(Op):
     """y = x - log sum exp(x) along `dim`;   dx = dy - exp(y) sum(dy)."""
 
-    fresh = True
-    by_kernels = True
-    halves = True
+    capturable = True
+    supports_bf16 = True
 
     @staticmethod
     def forward(save, x, dim=-1):

@@ -13,8 +13,6 @@ TWO_OVER_ROOT_PI, HALF_ROOT_PI = 1.1283791670955126, 0.886226925452758
 class Erfc(Op):
     """y = 1 - erf(x), exact where it is small;   dx = -2/sqrt(pi) exp(-x^2) dy."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x):
         save.x = x
@@ -28,8 +26,6 @@ class Erfc(Op):
 
 class Erfinv(Op):
     """y with erf(y) = x;   dx = sqrt(pi)/2 exp(y^2) dy."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, x):
@@ -45,8 +41,6 @@ class Erfinv(Op):
 class Lgamma(Op):
     """y = ln |Gamma(x)|;   dx = dy digamma(x)."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x):
         save.x = x
@@ -61,8 +55,6 @@ class Lgamma(Op):
 class Polygamma(Op):
     """y = the n-th derivative of digamma, n = 0 digamma itself;   dx = dy polygamma(n + 1, x)."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x, n):
         save.x, save.n = x, n
@@ -76,8 +68,6 @@ class Polygamma(Op):
 
 class Xlogy(Op):
     """y = a ln b, 0 where a = 0, NaN where b is;   da = dy ln b, 0 where a = 0 and b <= 0;   db = dy a / b."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -96,8 +86,6 @@ class Xlogy(Op):
 class Xlog1py(Op):
     """y = a ln(1 + b), 0 where a = 0, NaN where b is;   da = dy ln(1 + b), 0 where a = 0 and b <= -1;   db = dy a / (1 + b)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -114,8 +102,6 @@ class Xlog1py(Op):
 
 class Logit(Op):
     """y = ln(z / (1 - z)), z = x kept in [eps, 1 - eps];   dx = dy / (x (1 - x)), 0 outside. eps None: z = x, and NaN outside."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -135,8 +121,6 @@ class Logit(Op):
 class Sinc(Op):
     """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -154,8 +138,6 @@ class Sinc(Op):
 
 class Copysign(Op):
     """y = |a| with the sign of b;   da = dy y / a, 0 at 0;   db = 0."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -176,7 +158,6 @@ class NextAfter(Op):
     """y = the float next to a in the direction of b;   da = dy;   db = 0."""
 
     name = "nextafter"
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -193,8 +174,6 @@ class NextAfter(Op):
 class Fmax(Op):
     """y = the larger of a and b, the other where one is NaN;   dy goes to the one that is taken, to a where they are equal."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -209,8 +188,6 @@ class Fmax(Op):
 
 class Fmin(Op):
     """y = the smaller of a and b, the other where one is NaN;   dy goes to the one that is taken, to a where they are equal."""
-
-    fresh = True
 
     @staticmethod
     @elementwise

@@ -9,9 +9,8 @@ from badak.ops.op import Op
 class Tril(Op):
     """y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy."""
 
-    moves = True
-    light = True
-    fresh = True
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     @by_rows
@@ -27,9 +26,8 @@ class Tril(Op):
 class Triu(Op):
     """y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy."""
 
-    moves = True
-    light = True
-    fresh = True
+    data_movement = True
+    saves_no_tensors = True
 
     @staticmethod
     @by_rows

@@ -10,8 +10,6 @@ from badak.ops.op import Op
 class Sin(Op):
     """y = sin x;   dx = dy cos x."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -27,8 +25,6 @@ class Sin(Op):
 class Cos(Op):
     """y = cos x;   dx = -dy sin x."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -43,8 +39,6 @@ class Cos(Op):
 
 class Tan(Op):
     """y = tan x;   dx = dy (1 + y^2)."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -62,8 +56,6 @@ class Tan(Op):
 class Asin(Op):
     """y = arcsin x;   dx = dy / sqrt(1 - x^2)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -79,8 +71,6 @@ class Asin(Op):
 
 class Acos(Op):
     """y = arccos x;   dx = -dy / sqrt(1 - x^2)."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -98,8 +88,6 @@ class Acos(Op):
 class Atan(Op):
     """y = arctan x;   dx = dy / (1 + x^2)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -115,8 +103,6 @@ class Atan(Op):
 
 class Sinh(Op):
     """y = sinh x;   dx = dy cosh x."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -134,8 +120,6 @@ class Sinh(Op):
 class Cosh(Op):
     """y = cosh x;   dx = dy sinh x."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -152,8 +136,6 @@ class Cosh(Op):
 class Asinh(Op):
     """y = arsinh x;   dx = dy / sqrt(x^2 + 1)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -169,8 +151,6 @@ class Asinh(Op):
 
 class Acosh(Op):
     """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
-
-    fresh = True
 
     @staticmethod
     @elementwise
@@ -191,8 +171,6 @@ class Acosh(Op):
 class Atanh(Op):
     """y = artanh x;   dx = dy / (1 - x^2)."""
 
-    fresh = True
-
     @staticmethod
     @elementwise
     def forward(save, x):
@@ -208,8 +186,6 @@ class Atanh(Op):
 
 class Atan2(Op):
     """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
-
-    fresh = True
 
     @staticmethod
     @elementwise

@@ -7,8 +7,7 @@ from badak.ops.op import Op
 class Unfold(Op):
     """y[n, c, k, o] = x[n, c, o stride - padding + k dilation], 0 outside;   dx = dy, each added where it came from."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, kernel, stride, padding, dilation, out):
@@ -23,8 +22,7 @@ class Unfold(Op):
 class Fold(Op):
     """The adjoint of Unfold: entries of x (N, C, *K, *O) that lie on the same place are added;   dx = the windows of dy."""
 
-    light = True
-    fresh = True
+    saves_no_tensors = True
 
     @staticmethod
     def forward(save, x, size, stride, padding, dilation):
@@ -40,8 +38,6 @@ class Fold(Op):
 class MaxPool(Op):
     """y, index: the largest entry of each window, and where it is;   dx = dy at that place, summed over windows."""
 
-    fresh = True
-
     @staticmethod
     def forward(save, x, kernel, stride, padding, dilation, out):
         y, save.index = kernels.of(x).max_pool(x, kernel, stride, padding, dilation, out)
@@ -55,8 +51,6 @@ class MaxPool(Op):
 
 class AvgPool(Op):
     """y = the sum of each window / counts;   dx = dy / counts for every entry of the window, summed over windows."""
-
-    fresh = True
 
     @staticmethod
     def forward(save, x, kernel, stride, padding, out, counts):

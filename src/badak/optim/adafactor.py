@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.optimizer import begin_number, count
@@ -24,7 +24,7 @@ def at_least_one(owner: str, name: str, value: Any) -> None:
 def two_floors(owner: str, name: str, value: Any) -> None:
     """(a number >= 0 or None, a number >= 0)."""
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise KindError(f"{owner}: {name} should be a pair; got {shown(value)}", f"{name}=(None, 1e-3)")
+        raise ArgumentTypeError(f"{owner}: {name} should be a pair; got {shown(value)}", f"{name}=(None, 1e-3)")
     for at, each in enumerate(value):
         if at or each is not None:
             at_least_zero(owner, f"{name}[{at}]", each)

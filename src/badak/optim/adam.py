@@ -21,8 +21,9 @@ class Adam(Elementwise):
     params: tensors, named tensors or groups (see Optimizer). lr, eps, weight_decay: numbers >= 0; betas: each in [0, 1).
     Remembers `step` (t), `exp_avg` (m), `exp_avg_sq` (v) and with amsgrad `max_exp_avg_sq` for each parameter.
     foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group;
-    capturable has no effect on a CPU and says so. Raises ArgumentError for settings outside their range, KindError for those
-    of another kind, MissingError for differentiable=True.
+    capturable has no effect on a CPU and says so. Raises ArgumentError for settings outside their range, ArgumentTypeError for
+    those
+    of another kind, NotSupportedError for differentiable=True.
 
     Sources: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 1; Reddi, Kale and Kumar 2018,
     "On the Convergence of Adam and Beyond" (amsgrad).

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import BadakError, MissingError
+from badak.core.errors import BadakError, NotSupportedError
 from badak.kernels.update import Update
 from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
 from badak.optim.settings import check_implementation, check_settings, number
@@ -56,7 +56,7 @@ class Elementwise(Optimizer):
     @staticmethod
     def scalars(group: dict[str, Any], step: int, *numbers: Any) -> tuple[float, ...]:
         """The numbers of a step, which counts from 1. Without COUNTS: 1 where a slot begins, else 2."""
-        raise MissingError("an Elementwise optimizer has no scalars()", "define scalars(group, step) in the class")
+        raise NotSupportedError("an Elementwise optimizer has no scalars()", "define scalars(group, step) in the class")
 
     update: ClassVar[Callable[..., tuple[Any, ...]]]
 

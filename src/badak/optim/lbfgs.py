@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakError, MissingError
+from badak.core.errors import ArgumentError, BadakError, NotSupportedError
 from badak.optim.line_search import Point, strong_wolfe
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import Check, a_count, a_number, at_least_zero, check_settings, number, shown
@@ -72,7 +72,7 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Up to max_iter steps; returns the first loss that `closure` gave."""
         if closure is None:
-            raise MissingError(
+            raise NotSupportedError(
                 "LBFGS.step: the loss is computed several times in a step, so it needs a closure",
                 "def closure(): optimizer.zero_grad(); loss = ...; loss.backward(); return loss",
             )

@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import Any
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.settings import a_count, a_number, a_switch, at_least_zero, number, shown
@@ -14,7 +14,7 @@ def three_numbers(owner: str, name: str, value: Any) -> None:
     """The coefficients of the polynomial."""
     if not isinstance(value, list | tuple) or len(value) != 3:
         found = len(value) if isinstance(value, list | tuple) else shown(value)
-        raise KindError(f"{owner}: {name} should be three numbers; got {found}", f"{name}=(3.4445, -4.775, 2.0315)")
+        raise ArgumentTypeError(f"{owner}: {name} should be three numbers; got {found}", f"{name}=(3.4445, -4.775, 2.0315)")
     for at, each in enumerate(value):
         a_number(owner, f"{name}[{at}]", each)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from badak.autograd.hooks import RemovableHandle, function
 from badak.core import events
-from badak.core.errors import ArgumentError, MissingError, warn_once
+from badak.core.errors import ArgumentError, NotSupportedError, warn_once
 from badak.core.modes import modes
 from badak.optim import private
 from badak.optim.private import ParamsT as ParamsT
@@ -63,7 +63,7 @@ class Optimizer:
     defaults: {setting: value} for the groups that do not have it.
 
     `param_groups` is the list of groups, `state[p]` what parameter p remembers, `defaults` the default settings.
-    Raises ArgumentError for no parameters, a non-leaf tensor or one in two groups, KindError for other kinds of params.
+    Raises ArgumentError for no parameters, a non-leaf tensor or one in two groups, ArgumentTypeError for other kinds of params.
     """
 
     NUMBERS: ClassVar[dict[str, Any]] = {}  # {a 0-d tensor that is remembered beside "step": its first value, or its setting}
@@ -88,7 +88,7 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters from their gradients. `closure` computes the loss and its gradients anew and returns it."""
-        raise MissingError(f"{type(self).__name__} has no step()", "define step(self, closure=None) in the class")
+        raise NotSupportedError(f"{type(self).__name__} has no step()", "define step(self, closure=None) in the class")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients; with set_to_none=False fill them with zeros instead."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakWarning, KindError, MissingError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError, warn_once
 from badak.tensor import Tensor
 
 Check = Callable[[str, str, Any], None]
@@ -27,7 +27,7 @@ def number(value: Any, owner: str = "optimizer", name: str = "a setting") -> flo
         )
     found = value.item() if isinstance(value, Tensor | np.generic) else value
     if not isinstance(found, int | float):
-        raise KindError(f"{owner}: {name} should be a number; got {shown(value)}", "a number, such as 0.1")
+        raise ArgumentTypeError(f"{owner}: {name} should be a number; got {shown(value)}", "a number, such as 0.1")
     return found
 
 
@@ -61,7 +61,7 @@ def a_fraction(owner: str, name: str, value: Any) -> None:
 def a_count(owner: str, name: str, value: Any) -> None:
     """A whole number >= 0."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise KindError(f"{owner}: {name} should be a whole number; got {shown(value)}", f"{name}=5")
+        raise ArgumentTypeError(f"{owner}: {name} should be a whole number; got {shown(value)}", f"{name}=5")
     if value < 0:
         raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={-value}")
 
@@ -83,7 +83,7 @@ def two_decay_rates(owner: str, name: str, value: Any) -> None:
 
 def _a_pair(owner: str, name: str, value: Any, example: str) -> None:
     if not isinstance(value, list | tuple):
-        raise KindError(f"{owner}: {name} should be two numbers; got {shown(value)}", f"{name}={example}")
+        raise ArgumentTypeError(f"{owner}: {name} should be two numbers; got {shown(value)}", f"{name}={example}")
     if len(value) != 2:
         raise ArgumentError(f"{owner}: {name} should be two numbers; got {len(value)}", f"{name}={example}")
 
@@ -91,13 +91,13 @@ def _a_pair(owner: str, name: str, value: Any, example: str) -> None:
 def a_switch(owner: str, name: str, value: Any) -> None:
     """True or False; 0 and 1 as in PyTorch."""
     if not (isinstance(value, bool | np.bool_) or (type(value) is int and value in (0, 1))):
-        raise KindError(f"{owner}: {name} should be True or False; got {shown(value)}", f"{name}=True")
+        raise ArgumentTypeError(f"{owner}: {name} should be True or False; got {shown(value)}", f"{name}=True")
 
 
 def check_implementation(owner: str, settings: dict[str, Any]) -> None:
     """The switches that choose among PyTorch's implementations; badak has one, and it is fused.
 
-    foreach and fused change no number there and nothing here. differentiable=True raises MissingError; capturable=True,
+    foreach and fused change no number there and nothing here. differentiable=True raises NotSupportedError; capturable=True,
     which is about recording on a GPU, is told to be without effect.
     """
     if settings.get("foreach") and settings.get("fused"):
@@ -106,7 +106,7 @@ def check_implementation(owner: str, settings: dict[str, Any]) -> None:
             "leave both out: badak's update is always fused",
         )
     if settings.get("differentiable"):
-        raise MissingError(
+        raise NotSupportedError(
             f"{owner}: differentiable=True asks for gradients through the update, and badak has no second derivatives",
             "differentiable=False",
         )
@@ -140,14 +140,18 @@ required = _Required()  # as a default: every group must state this setting
 def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
     """The groups in `params`: tensors, (name, tensor) pairs, or dicts. `owner` is the optimizer's name, for messages."""
     if isinstance(params, dict) and "params" not in params and any(isinstance(x, Tensor) for x in params.values()):
-        raise KindError(f"{owner}: params is a dict of tensors by name", "model.parameters()")
+        raise ArgumentTypeError(f"{owner}: params is a dict of tensors by name", "model.parameters()")
     if not isinstance(params, Tensor) and not hasattr(type(params), "__iter__") and callable(params):
         if hasattr(params, "parameters"):
-            raise KindError(f"{owner}: params is the module {type(params).__name__} itself", "its parameters: model.parameters()")
-        raise KindError(f"{owner}: params is a function that was not called", "model.parameters(), with parentheses")
+            raise ArgumentTypeError(
+                f"{owner}: params is the module {type(params).__name__} itself", "its parameters: model.parameters()"
+            )
+        raise ArgumentTypeError(f"{owner}: params is a function that was not called", "model.parameters(), with parentheses")
     if isinstance(params, (Tensor, dict)):
         kind = "one dict" if isinstance(params, dict) else "one tensor"
-        raise KindError(f"{owner}: params should be an iterable of tensors or dicts; got {kind}", f"{owner}([...]), with brackets")
+        raise ArgumentTypeError(
+            f"{owner}: params should be an iterable of tensors or dicts; got {kind}", f"{owner}([...]), with brackets"
+        )
     why_empty = getattr(params, "why_empty", None)  # a model's listing of parameters can tell
     groups = list(params)
     if not groups:
@@ -166,7 +170,7 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
 def group_of(group: Any, defaults: dict[str, Any], others: list[dict[str, Any]]) -> dict[str, Any]:
     """`group` itself, completed: "params" a list of leaf tensors, "param_names" if named, and every default."""
     if not isinstance(group, dict):
-        raise KindError(f"param_group: expected a dict; got {type(group).__name__}", '{"params": [...], "lr": ...}')
+        raise ArgumentTypeError(f"param_group: expected a dict; got {type(group).__name__}", '{"params": [...], "lr": ...}')
     if "params" not in group:
         raise ArgumentError(
             f"param_group: expected the key 'params'; got {', '.join(map(repr, group)) or 'none'}",
@@ -200,13 +204,15 @@ def _list_of(params: Any) -> list[Any]:
     if isinstance(params, Tensor):
         return [params]
     if isinstance(params, (set, frozenset)):
-        raise KindError("param_group: a set of parameters has no order, so its state could not be saved", "a list")
+        raise ArgumentTypeError("param_group: a set of parameters has no order, so its state could not be saved", "a list")
     return list(params)
 
 
 def _check(p: Any, defaults: dict[str, Any]) -> None:
     if not isinstance(p, Tensor):
-        raise KindError(f"optimizer can only optimize Tensors; one of the params is {type(p).__name__}", "pass model.parameters()")
+        raise ArgumentTypeError(
+            f"optimizer can only optimize Tensors; one of the params is {type(p).__name__}", "pass model.parameters()"
+        )
     if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
         raise ArgumentError(
             f"can't optimize a non-leaf Tensor: one of shape {tuple(p.shape)} was computed from others, "

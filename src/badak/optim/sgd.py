@@ -18,7 +18,7 @@ class SGD(Elementwise):
     params: tensors, named tensors or groups (see Optimizer). lr, momentum, weight_decay: numbers >= 0; dampening: a number.
     Remembers `momentum_buffer` (m) for each parameter where momentum is not 0.
     foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group.
-    Raises ArgumentError for settings outside their range, KindError for those of another kind, MissingError for
+    Raises ArgumentError for settings outside their range, ArgumentTypeError for those of another kind, NotSupportedError for
     differentiable=True.
 
     Sources: Robbins and Monro 1951; momentum as in Sutskever, Martens, Dahl and Hinton 2013, "On the importance of

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
@@ -97,7 +97,7 @@ class AveragedModel(Module):
         if avg_fn is not None and multi_avg_fn is not None:
             raise ArgumentError("Only one of avg_fn and multi_avg_fn should be provided", "AveragedModel(model, multi_avg_fn=...)")
         if not isinstance(model, Module):
-            raise KindError(f"AveragedModel: expected a Module; got {type(model).__name__}", "AveragedModel(model)")
+            raise ArgumentTypeError(f"AveragedModel: expected a Module; got {type(model).__name__}", "AveragedModel(model)")
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
@@ -181,7 +181,7 @@ class SWALR(LRScheduler):
                 f"SWALR: swa_lr must have one number for each of the {len(groups)} groups, got {len(rates)}", "swa_lr=0.05"
             )
         if not all(isinstance(rate, Real | Tensor) for rate in rates):
-            raise KindError(f"SWALR: swa_lr must be a number, or one for each group; got {swa_lr!r}", "swa_lr=0.05")
+            raise ArgumentTypeError(f"SWALR: swa_lr must be a number, or one for each group; got {swa_lr!r}", "swa_lr=0.05")
         for group, rate in zip(groups, rates):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):

@@ -22,7 +22,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, RangeError, StateError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, StateError
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -234,7 +234,7 @@ class Source(Twister):
     def integers(self, low, high, shape, dtype=np.int64):
         """Whole numbers in [low, high): word % (high - low) + low."""
         if not low < high:
-            raise RangeError(f"random_ expects 'from' to be less than 'to'; got from={low} >= to={high}")
+            raise IndexOutOfRangeError(f"random_ expects 'from' to be less than 'to'; got from={low} >= to={high}")
         value = self.draw("random_integers", _size(shape), low, high - low)
         return value.astype(dtype, copy=False).reshape(shape)
 

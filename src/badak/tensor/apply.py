@@ -4,7 +4,7 @@ import numpy as np
 from numpy import ndarray
 
 from badak.autograd.node import Node
-from badak.core.errors import GraphError, MissingError
+from badak.core.errors import GraphError, NotSupportedError
 from badak.core.events import INFERENCE
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import BFLOAT16
@@ -45,7 +45,11 @@ def apply(op, *inputs, **attributes):
             needs.append(False)
             continue
         array = x._array
-        if array.itemsize <= 2 and array.dtype.kind in "fV" and not (op.moves or (op.halves and array.dtype == BFLOAT16)):
+        if (
+            array.itemsize <= 2
+            and array.dtype.kind in "fV"
+            and not (op.data_movement or (op.supports_bf16 and array.dtype == BFLOAT16))
+        ):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
         # a view may have to take its history anew first, which the property does
@@ -106,7 +110,11 @@ def _run(op, inputs, attributes):
             arrays.append(None)
             continue
         array = x._array
-        if array.itemsize <= 2 and array.dtype.kind in "fV" and not (op.moves or (op.halves and array.dtype == BFLOAT16)):
+        if (
+            array.itemsize <= 2
+            and array.dtype.kind in "fV"
+            and not (op.data_movement or (op.supports_bf16 and array.dtype == BFLOAT16))
+        ):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
     saved = _new(Saved)
@@ -134,7 +142,7 @@ def _in_float32(op, inputs, attributes):
     """apply for floats of 16 bits where the operation does not take them: computed in float32, rounded once, gradients likewise."""
     narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
     if narrow.itemsize == 1:
-        raise MissingError(f"\"{op.name}\" not implemented for '{narrow}'", "x.float(): floats of 8 bits store numbers")
+        raise NotSupportedError(f"\"{op.name}\" not implemented for '{narrow}'", "x.float(): floats of 8 bits store numbers")
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
         op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)

@@ -1,7 +1,7 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, KindError, MissingError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError
 from badak.ops import arithmetic as ops
 from badak.ops import lerp as blend
 from badak.ops import power
@@ -33,7 +33,7 @@ def run(name: str, pair, right, left, a, b) -> Tensor:
         return apply(left, x, c=c)
     if name in _TAKE_NUMBERS:
         return run(name, pair, right, left, *_two_numbers(name, a, b))
-    raise KindError(f"{name}: expected at least one Tensor; got two numbers", None)
+    raise ArgumentTypeError(f"{name}: expected at least one Tensor; got two numbers", None)
 
 
 def _two_numbers(name: str, a, b) -> tuple[Tensor, Tensor]:
@@ -151,7 +151,7 @@ def _whole(name: str, op, input, other) -> Tensor:
 
 def _no_two_bools(name: str, common: Tensor) -> None:
     if common._array.dtype.kind == "b":
-        raise MissingError(f"\"{name}\" not implemented for 'Bool'", "x.int() first")
+        raise NotSupportedError(f"\"{name}\" not implemented for 'Bool'", "x.int() first")
 
 
 @events.check
@@ -231,7 +231,7 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     if input.dtype is not end.dtype:
         raise DTypeError(f"lerp: expected one dtype; got input={input.dtype}, end={end.dtype}", "end.to(input.dtype)")
     if input._array.dtype.kind in "iub":
-        raise MissingError(f"\"lerp\" not implemented for '{input.dtype.word}'", "x.float() first")
+        raise NotSupportedError(f"\"lerp\" not implemented for '{input.dtype.word}'", "x.float() first")
     if isinstance(weight, Tensor):
         y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
     else:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.ops._check import axis_of
 from badak.tensor.concat import cat
 from badak.tensor.create import zeros
@@ -69,7 +69,7 @@ def block_diag(*tensors) -> Tensor:
         return zeros(1, 0)
     for x in tensors:
         if not isinstance(x, Tensor):
-            raise KindError(f"block_diag: expected tensors; got {type(x).__name__}", "badak.tensor(values)")
+            raise ArgumentTypeError(f"block_diag: expected tensors; got {type(x).__name__}", "badak.tensor(values)")
         if x.dim() > 2:
             raise ShapeError(
                 f"block_diag: Input tensors must have 2 or fewer dimensions; got {x.dim()}",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, KindError, MissingError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError
 from badak.kernels.memory_format import laid
 from badak.ops._broadcast import elementwise, stretched
 from badak.tensor.arithmetic import tensors
@@ -121,8 +121,8 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
     return events.pure(function, ufunc=ufunc)
 
 
-def _no_bits(name: str, x: Tensor) -> MissingError:
-    return MissingError(
+def _no_bits(name: str, x: Tensor) -> NotSupportedError:
+    return NotSupportedError(
         f"\"{name}_cpu\" not implemented for '{x.dtype.word}': bits exist in integers and booleans only", "x.bool() or x.long()"
     )
 
@@ -172,7 +172,7 @@ def equal(input, other) -> bool:
 def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Which of `elements` occur in `test_elements`; either may be a number."""
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
-        raise KindError("isin: expected a Tensor as elements or test_elements; got two numbers", "badak.tensor(elements)")
+        raise ArgumentTypeError("isin: expected a Tensor as elements or test_elements; got two numbers", "badak.tensor(elements)")
     a, b = (x._array if isinstance(x, Tensor) else as_array(operand(x, "isin")) for x in (elements, test_elements))
     if 0 < b.size <= 4:  # a few ends of a text, asked for at each token: NumPy's own way takes ten times as long
         found = a == b.flat[0]

@@ -1,6 +1,6 @@
 """Complex numbers: made from their parts, taken apart, conjugated."""
 
-from badak.core.errors import DTypeError, KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, ShapeError
 from badak.ops import complex as ops
 from badak.tensor.apply import apply, see
 from badak.tensor.dtypes import float32, float64
@@ -34,7 +34,9 @@ def real(input) -> Tensor:
 def imag(input) -> Tensor:
     """The imaginary part; a view."""
     if input._array.dtype.kind != "c":
-        raise KindError(f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", "badak.zeros_like(x)")
+        raise ArgumentTypeError(
+            f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", "badak.zeros_like(x)"
+        )
     return apply(ops.Imag, input)
 
 
@@ -79,7 +81,7 @@ Imag = property(imag, doc="The imaginary part; a view.")
 def view_as_real(input) -> Tensor:
     """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
     if input._array.dtype.kind != "c":
-        raise KindError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
+        raise ArgumentTypeError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
     return see(ops.ViewAsReal, input)
 
 

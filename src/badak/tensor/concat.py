@@ -1,6 +1,6 @@
 """Several tensors become one: cat and stack, and their relatives."""
 
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.ops import concat as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -35,7 +35,9 @@ concat = concatenate = cat
 
 def _together(name: str, tensors) -> list:
     if isinstance(tensors, Tensor):
-        raise KindError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])")
+        raise ArgumentTypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])"
+        )
     tensors = list(tensors)
     if not tensors:
         raise ArgumentError(f"{name}(): expected a non-empty list of Tensors", None)

@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable
 
-from badak.core.errors import KindError, package
+from badak.core.errors import ArgumentTypeError, package
 from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes
@@ -60,7 +60,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if other is not None:
         kind = other.dtype
     if unknown := options.keys() - {"non_blocking", "memory_format"}:
-        raise KindError(f"to(): got an unexpected keyword argument '{min(unknown)}'", "x.to(device, dtype, copy=False)")
+        raise ArgumentTypeError(f"to(): got an unexpected keyword argument '{min(unknown)}'", "x.to(device, dtype, copy=False)")
     dtypes.check_device(where)
     if x._meta is not None:
         raise dtypes.on_meta()
@@ -75,7 +75,7 @@ def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A
     name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
     legacy = _LEGACY.get(name.rpartition(".")[2])
     if legacy is None and isinstance(dtype, str):
-        raise KindError(f"type: expected a dtype or one of {', '.join(_LEGACY)}; got {dtype!r}", "x.to(badak.float32)")
+        raise ArgumentTypeError(f"type: expected a dtype or one of {', '.join(_LEGACY)}; got {dtype!r}", "x.to(badak.float32)")
     return cast(x, legacy or dtypes.to_dtype(dtype))
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, KindError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, warn_once
 from badak.kernels.memory_format import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
@@ -59,7 +59,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = Fa
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor that shares the array's memory: a change of one is a change of both."""
     if not isinstance(ndarray, np.ndarray):
-        raise KindError(f"expected np.ndarray (got {type(ndarray).__name__})", "badak.tensor(data) copies other things")
+        raise ArgumentTypeError(f"expected np.ndarray (got {type(ndarray).__name__})", "badak.tensor(data) copies other things")
     dtypes.of_numpy(ndarray.dtype)
     if any(step < 0 for step in ndarray.strides):
         raise ArgumentError(
@@ -103,7 +103,7 @@ def _shape(size, options) -> tuple:
     try:
         shape = tuple([n.__index__() for n in size])
     except (AttributeError, TypeError):
-        raise KindError(f"expected a shape of ints; got {size!r}", "zeros(2, 3) or zeros((2, 3))") from None
+        raise ArgumentTypeError(f"expected a shape of ints; got {size!r}", "zeros(2, 3) or zeros((2, 3))") from None
     if any(n < 0 for n in shape):
         raise ShapeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}", "sizes are 0 or more")
     return shape
@@ -126,7 +126,7 @@ def _finish(array, options) -> Tensor:
     for known in ("layout", "pin_memory", "memory_format"):
         options.pop(known, None)
     if options:
-        raise KindError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
+        raise ArgumentTypeError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
     made = Tensor._of(array)
     events.made(array)
     if out is not None:
@@ -248,7 +248,7 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
         return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     start, end, step = _number(start), _number(end), _number(step)
     if start is None and end is None:
-        raise KindError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
+        raise ArgumentTypeError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
     if start is None or end is None:
         start, end = 0, start if end is None else end
     if dtype is not None and to_dtype(dtype).kind in ("int", "uint"):
@@ -287,7 +287,7 @@ def logspace(start, end, steps: int, base: float = 10.0, *, dtype=None, device=N
 def _spaced(start, end, steps: int, kind: dtypes.dtype):
     """From both ends, with the step rounded to the dtype and each product and sum rounded once: PyTorch's numbers."""
     if isinstance(steps, float):
-        raise KindError(f"number of steps must be an int; got {steps}", f"steps={int(steps)}")
+        raise ArgumentTypeError(f"number of steps must be an int; got {steps}", f"steps={int(steps)}")
     steps = int(steps)
     if steps < 0:
         raise ArgumentError(f"number of steps must be non-negative; got {steps}", "steps=100")

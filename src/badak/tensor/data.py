@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import DTypeError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.half import converted
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
@@ -23,7 +23,9 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         array = data._array if isinstance(data, Tensor) else _known(np.asarray(data))
         return array if kind is None else converted(array, kind)
     if isinstance(data, str | bytes) or data is None:
-        raise KindError(f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first")
+        raise ArgumentTypeError(
+            f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first"
+        )
     if isinstance(data, list | tuple) and any(issubclass(leaf, _ARRAYS) for leaf in _leaf_types(data)):
         return _stacked(data, kind)
     try:
@@ -34,7 +36,7 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
             "pad the rows to one length, as nn.utils.rnn.pad_sequence does",
         ) from problem
     if array.dtype.kind in "US":
-        raise KindError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
+        raise ArgumentTypeError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
     if array.dtype.kind == "f" and array.size and not _has_float(data):
         array = np.array(data, dtype=object)  # ints, one of which is beyond int64
     if array.dtype.kind in "Ou":  # ints beyond int64, or what is no number
@@ -65,14 +67,14 @@ def _of_objects(array: np.ndarray, kind: np.dtype | None) -> np.ndarray:
     """An array of ints that do not fit into int64 as float64, which only a dtype of floats asks for."""
     odd = next((type(v).__name__ for v in array.ravel() if not isinstance(v, int | float | complex | np.generic)), None)
     if odd is not None:
-        raise KindError(f"tensor: expected numbers; got {odd}", "convert the data to numbers first")
+        raise ArgumentTypeError(f"tensor: expected numbers; got {odd}", "convert the data to numbers first")
     if kind is None or kind.kind not in "fcV":
         worst = next(v for v in array.ravel() if isinstance(v, int) and not -(2**63) <= v < 2**63)
-        raise RangeError(f"tensor: {short(worst)} does not fit into int64", "dtype=badak.float64 holds it, rounded")
+        raise IndexOutOfRangeError(f"tensor: {short(worst)} does not fit into int64", "dtype=badak.float64 holds it, rounded")
     try:
         return array.astype(np.complex128 if kind.kind == "c" else np.float64)
     except (OverflowError, TypeError):
-        raise RangeError(f"tensor: a number of the data does not fit into {kind}", "smaller numbers") from None
+        raise IndexOutOfRangeError(f"tensor: a number of the data does not fit into {kind}", "smaller numbers") from None
 
 
 def _check_values(array: np.ndarray, kind: np.dtype) -> None:
@@ -120,8 +122,8 @@ def fit(c, kind: np.dtype, where: str):
     return c
 
 
-def _too_large(c, kind: np.dtype, where: str) -> RangeError:
-    return RangeError(
+def _too_large(c, kind: np.dtype, where: str) -> IndexOutOfRangeError:
+    return IndexOutOfRangeError(
         f"{where}: value cannot be converted to type {kind} without overflow; got {short(c)}",
         f"a number that {kind} holds, or a tensor of a larger dtype",
     )

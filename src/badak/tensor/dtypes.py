@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from badak.core import config
-from badak.core.errors import DeviceError, DTypeError, KindError, NoDataError, package
+from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
@@ -121,7 +121,7 @@ def to_dtype(wanted) -> dtype:
         return _of_python[wanted]
     if isinstance(wanted, np.dtype) or (isinstance(wanted, type) and issubclass(wanted, np.generic)):
         return of_numpy(np.dtype(wanted))
-    raise KindError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", "dtype=badak.float32")
+    raise ArgumentTypeError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", "dtype=badak.float32")
 
 
 CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -215,10 +215,10 @@ class device:  # noqa: N801  (PyTorch's name)
         if isinstance(type, int):
             type, index = "cuda", type  # noqa: A001
         if not isinstance(type, str):
-            raise KindError(f"device: expected a string such as 'cpu'; got {type!r}", "device='cpu'")
+            raise ArgumentTypeError(f"device: expected a string such as 'cpu'; got {type!r}", "device='cpu'")
         name, _, number = type.partition(":")
         if name not in _DEVICES:
-            raise KindError(f"device: expected 'cpu'; got {type!r}", "device='cpu'")
+            raise ArgumentTypeError(f"device: expected 'cpu'; got {type!r}", "device='cpu'")
         self.type, self.index = name, int(number) if number else index
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from badak.core.errors import ArgumentError, DTypeError, MissingError
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError
 from badak.ops import activation, select, trigonometry
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
@@ -37,7 +37,7 @@ def _same_kind_function(name: str, op) -> Callable[..., Tensor]:
         except AttributeError:
             raise not_a_tensor(name, input) from None
         if kind == "b":
-            raise MissingError(f"{name}: not defined for booleans", "x.int() or x.float() first")
+            raise NotSupportedError(f"{name}: not defined for booleans", "x.int() or x.float() first")
         y = apply(op, input)
         return y if out is None else into(out, y)
 

@@ -8,7 +8,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.ops import fourier as ops
@@ -28,7 +28,7 @@ __all__ = [
 def _checked(where, x, n, dim, norm, halved=False) -> tuple[int, int, str]:
     """n, by default the size along dim (of a half spectrum: what it is half of), dim from the front, the norm's name."""
     if x._array.ndim == 0 or not -x._array.ndim <= dim < x._array.ndim:
-        raise RangeError(f"{where}: expected dim in 0 .. {x._array.ndim - 1}; got dim={dim}", "dim=-1 is the last one")
+        raise IndexOutOfRangeError(f"{where}: expected dim in 0 .. {x._array.ndim - 1}; got dim={dim}", "dim=-1 is the last one")
     size = x._array.shape[dim]
     n = (2 * (size - 1) if halved else size) if n is None else n
     if norm not in (None, *ops.OPPOSITE):

@@ -8,7 +8,7 @@ number for each tensor, a tensor for each, or one tensor of no dims.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from badak.core.errors import KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, ShapeError
 from badak.tensor import Tensor
 from badak.tensor.linalg import vector_norm
 
@@ -21,7 +21,7 @@ _OF_TWO = "add sub mul div pow clamp_max clamp_min maximum minimum"
 
 def _listed(xs, where: str) -> list[Tensor]:
     if not isinstance(xs, list | tuple) or not all(isinstance(x, Tensor) for x in xs):
-        raise KindError(f"{where}: expected a list of Tensors; got {type(xs).__name__}", f"{where}([x, y], ...)")
+        raise ArgumentTypeError(f"{where}: expected a list of Tensors; got {type(xs).__name__}", f"{where}([x, y], ...)")
     if not xs:
         raise ShapeError("Tensor list must have at least one tensor.", "a list that is not empty")
     return list(xs)

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from badak.core.errors import KindError, RangeError, package
+from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, package
 from badak.tensor import dtypes
 from badak.tensor._sampling import STATE_BYTES, Source
 from badak.tensor.tensor import Tensor
@@ -32,13 +32,15 @@ class Generator(Source):
     def manual_seed(self, seed) -> "Generator":
         """Start anew from `seed` in [-2^63, 2^64); a negative s counts as 2^64 + s. Only the low 32 bits matter.
 
-        Raises RangeError outside that range.
+        Raises IndexOutOfRangeError outside that range.
         """
         if not hasattr(seed, "__index__"):
-            raise KindError(f"manual_seed: expected an int; got {seed!r}", "manual_seed(0)")
+            raise ArgumentTypeError(f"manual_seed: expected an int; got {seed!r}", "manual_seed(0)")
         number = seed.__index__()
         if not -(1 << 63) <= number < 1 << 64:
-            raise RangeError(f"manual_seed: expected -2^63 <= seed < 2^64; got seed={number}", "take the seed modulo 2^63")
+            raise IndexOutOfRangeError(
+                f"manual_seed: expected -2^63 <= seed < 2^64; got seed={number}", "take the seed modulo 2^63"
+            )
         self.reseed(number % (1 << 64))
         return self
 

@@ -6,7 +6,7 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
 from badak.core.modes import anywhere, modes
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
@@ -63,7 +63,7 @@ def _values(value, kind):
         return value
     if isinstance(value, list | tuple | range):
         return as_array(list(value) if one is range else value, kind)
-    raise KindError(f"can't assign a {one.__name__} to a tensor", "a number, a list of numbers, or a tensor of them")
+    raise ArgumentTypeError(f"can't assign a {one.__name__} to a tensor", "a number, a list of numbers, or a tensor of them")
 
 
 def _after_basic(x: Tensor, key):
@@ -88,7 +88,7 @@ def _after_basic(x: Tensor, key):
 
 
 def delitem(x: Tensor, key) -> None:
-    raise KindError("Tensor does not support deleting items", "select what you keep: x[keep]")
+    raise ArgumentTypeError("Tensor does not support deleting items", "select what you keep: x[keep]")
 
 
 def _assign(x: Tensor, key, value) -> None:
@@ -170,7 +170,7 @@ def _part(part):
     elif hasattr(part, "__index__"):
         return part.__index__()
     else:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
             f"(got {type(part).__name__})",
             "index with ints, slices, lists, or integer and bool tensors",
@@ -178,7 +178,9 @@ def _part(part):
     if part.dtype == np.uint8:
         return part.astype(bool)  # PyTorch's old masks
     if part.dtype.kind not in "ib":
-        raise RangeError(f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()")
+        raise IndexOutOfRangeError(
+            f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
+        )
     if part.ndim or part.dtype.kind not in "iu":
         return part
     events.read("an index")
@@ -189,7 +191,7 @@ def _slice(part: slice) -> slice:
     start, stop, step = part.start, part.stop, part.step
     for place, each in (("start", start), ("stop", stop), ("step", step)):
         if each is not None and not hasattr(each, "__index__"):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"slice indices must be integers or None or have an __index__ method; {place} is {short(each)}",
                 f"int({short(each)}), or //, which divides into whole numbers" if isinstance(each, float) else "x[2:5]",
             )
@@ -211,12 +213,12 @@ def _check(x: Tensor, key) -> None:
         used += 0 if part is None or part is Ellipsis else part.ndim if isinstance(part, np.ndarray) and part.dtype == bool else 1
     if used > len(shape):
         if not shape and used == 1 and type(key[0]) is int:
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
                 "0-dim tensor to a number",
                 "x.item()",
             )
-        raise RangeError(f"too many indices for tensor of dimension {len(shape)}", f"x has shape {tuple(shape)}")
+        raise IndexOutOfRangeError(f"too many indices for tensor of dimension {len(shape)}", f"x has shape {tuple(shape)}")
     dim = 0
     for position, part in enumerate(key):
         if part is None:
@@ -241,7 +243,7 @@ def _check_part(part, shape, dim: int) -> None:
     elif isinstance(part, np.ndarray):
         if part.dtype == bool:
             if part.shape != shape[dim : dim + part.ndim]:
-                raise RangeError(
+                raise IndexOutOfRangeError(
                     f"The shape of the mask {list(part.shape)} at index 0 does not match the shape of the indexed tensor "
                     f"{list(shape)} at index {dim}",
                     "give the mask the shape of the dims that it indexes",
@@ -251,8 +253,8 @@ def _check_part(part, shape, dim: int) -> None:
             raise _out_of_bounds(worst, dim, shape)
 
 
-def _out_of_bounds(index, dim: int, shape) -> RangeError:
-    return RangeError(
+def _out_of_bounds(index, dim: int, shape) -> IndexOutOfRangeError:
+    return IndexOutOfRangeError(
         f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}",
         f"the tensor has shape {tuple(shape)}; valid here are {-shape[dim]}..{shape[dim] - 1}"
         if shape[dim]

@@ -10,7 +10,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Leaf
 from badak.core import events
-from badak.core.errors import GraphError, KindError
+from badak.core.errors import ArgumentTypeError, GraphError
 
 _SHOWN_AS = {
     "ReLU": "Relu",
@@ -57,7 +57,7 @@ class GradFn:
 
     def _hooked(self) -> "_HookedOp":
         if type(self._node) is Leaf:
-            raise KindError("the end of a path has no operation to hook into", "x.register_hook(fn) on the leaf")
+            raise ArgumentTypeError("the end of a path has no operation to hook into", "x.register_hook(fn) on the leaf")
         if not isinstance(self._node.op, _HookedOp):
             self._node.op = _HookedOp(self._node.op, self._tensor_of)
         return self._node.op
@@ -75,11 +75,11 @@ class GradFn:
 class _HookedOp:
     """An operation whose way back somebody looks at, or changes."""
 
-    fresh = False
+    owns_grads = False
 
     def __init__(self, op: Any, tensor_of: Callable):
         self.inner, self.tensor_of = op, tensor_of
-        self.name, self.__name__, self.light, self.view = op.name, op.__name__, op.light, op.view
+        self.name, self.__name__, self.saves_no_tensors, self.view = op.name, op.__name__, op.saves_no_tensors, op.view
         self.before: dict[int, Callable] = {}
         self.after: dict[int, Callable] = {}
 

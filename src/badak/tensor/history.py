@@ -9,7 +9,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Leaf, Version
 from badak.core import events
-from badak.core.errors import DTypeError, GraphError, KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, ShapeError
 from badak.core.modes import anywhere, modes
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
@@ -36,7 +36,7 @@ class History(About):
     def requires_grad_(self, requires_grad: bool = True):
         """Say that gradients with respect to this tensor are (not) wanted; in place."""
         if type(requires_grad) is not bool:
-            raise KindError(
+            raise ArgumentTypeError(
                 f"requires_grad_(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}",
                 "requires_grad_(True) or requires_grad_(False)",
             )
@@ -116,7 +116,7 @@ class History(About):
     def grad(self, value: "Tensor | None") -> None:
         if value is not None:
             if not isinstance(value, History):
-                raise KindError(
+                raise ArgumentTypeError(
                     f"assigned grad expected to be a Tensor or None but got {type(value).__name__}",
                     "x.grad = badak.tensor(...)",
                 )
@@ -241,7 +241,9 @@ class History(About):
     @data.setter
     def data(self, value: "Tensor") -> None:
         if not isinstance(value, History):
-            raise KindError(f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)")
+            raise ArgumentTypeError(
+                f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
+            )
         events.redefined(self, "other data of a tensor")
         self._meta = value._meta
         if value._meta is None:
@@ -266,7 +268,7 @@ class _TensorHook:
         if changed is None:
             return given
         if not isinstance(changed, History):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"hook: expected Tensor, but got {type(changed).__name__}", "a hook returns a gradient, or None to keep it"
             )
         if changed.shape != given.shape:

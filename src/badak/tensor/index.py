@@ -6,7 +6,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
@@ -27,7 +27,7 @@ def _check_index(name: str, index, n: int, dim) -> None:
         raise DTypeError(f"{name}(): Expected dtype int32/int64 for index; got {index.dtype}", "index.long()")
     if array.size and not (0 <= array.min() and array.max() < n):
         wrong = (array < 0) | (array >= n)
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"{name}(): index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {n}",
             f"index{position(wrong)} is the first of {np.count_nonzero(wrong)} such; valid are 0..{n - 1}"
             if n
@@ -138,7 +138,9 @@ def _same_dtype(name: str, input, src) -> None:
 
 def _need_tensor(name: str, argument: str, x) -> None:
     if not isinstance(x, Tensor):
-        raise KindError(f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}", "badak.tensor(data) makes one")
+        raise ArgumentTypeError(
+            f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}", "badak.tensor(data) makes one"
+        )
 
 
 def _rows(name: str, input, dim, index):
@@ -276,7 +278,7 @@ def select(input, dim: int, index: int) -> Tensor:
     dim = axis_of(dim, input._array.ndim)
     n = input._array.shape[dim]
     if not -n <= index < n:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"select(): index {index} out of range for tensor of size {list(input._array.shape)} at dimension {dim}",
             None,
         )
@@ -291,5 +293,5 @@ def narrow(input, dim: int, start, length: int) -> Tensor:
     n, start = input._array.shape[dim], int(start)
     start = start + n if start < 0 else start
     if length < 0 or start < 0 or start + length > n:
-        raise RangeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).", None)
+        raise IndexOutOfRangeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).", None)
     return apply(ops.Select, input, key=(slice(None),) * dim + (slice(start, start + length),))

@@ -129,7 +129,7 @@ def index_copy_(input, dim: int, index, source) -> Tensor:
     return input
 
 
-@events.writes(by_kernels=True)
+@events.writes(capturable=True)
 def _replace_slices(input, dim: int, index, source) -> None:
     array = input._array
     kernels.of(array).index_copy(array, axis_of(dim, array.ndim), index._array.reshape(-1), source._array)

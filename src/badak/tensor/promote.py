@@ -8,7 +8,7 @@ its category is higher still. NumPy's scalars count as Python numbers.
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import DTypeError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.half import BFLOAT16
 from badak.ops._broadcast import stretched
 from badak.ops.arithmetic import Add
@@ -78,13 +78,13 @@ def operand(x, where: str):
         return Tensor._of(x)
     if isinstance(x, _PYTHON):
         return x
-    raise KindError(f"{where}: expected a Tensor or a number; got {kind.__name__}", "badak.tensor(data) makes one")
+    raise ArgumentTypeError(f"{where}: expected a Tensor or a number; got {kind.__name__}", "badak.tensor(data) makes one")
 
 
-def not_a_tensor(name: str, x) -> KindError:
+def not_a_tensor(name: str, x) -> ArgumentTypeError:
     """The complaint about an argument that should have been a tensor."""
     fix = "badak.tensor(data) makes one" if isinstance(x, (list, tuple, np.ndarray, int, float)) else None
-    return KindError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}", fix)
+    return ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}", fix)
 
 
 def number(x: Tensor, c):
@@ -104,7 +104,9 @@ def _around(c, like: DType):
     if like.kind not in ("int", "uint"):
         return c
     if not -(2**63) <= c < 2**64:
-        raise RangeError(f"int too big to convert: {short(c)} does not fit into int64", "a float: the tensor then is one too")
+        raise IndexOutOfRangeError(
+            f"int too big to convert: {short(c)} does not fit into int64", "a float: the tensor then is one too"
+        )
     bits = 8 * like.itemsize
     c = int(c) % 2**bits
     return c - 2**bits if like.kind == "int" and c >= 2 ** (bits - 1) else c

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import NoDataError, RangeError
+from badak.core.errors import IndexOutOfRangeError, NoDataError
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import lies_so, order_asked, strided
@@ -132,10 +132,10 @@ class About(Methods):
         return self
 
 
-def dim_error(dim: int, ndim: int) -> RangeError:
+def dim_error(dim: int, ndim: int) -> IndexOutOfRangeError:
     """The complaint about a dim that a tensor does not have."""
     low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
-    return RangeError(
+    return IndexOutOfRangeError(
         f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})",
         "the tensor has no dims: reduce without dim"
         if ndim == 0

@@ -14,7 +14,7 @@ from operator import index
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, KindError, RangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
 from badak.core.modes import modes
 from badak.ops.copy_slices import Replaced
 from badak.tensor import dtypes
@@ -35,11 +35,11 @@ from badak.tensor.tensor import Tensor
 
 
 def or_default(generator) -> Generator:
-    """`generator`, or the default one for None; KindError for anything else."""
+    """`generator`, or the default one for None; ArgumentTypeError for anything else."""
     if generator is None:
         return default_generator
     if not isinstance(generator, Generator):
-        raise KindError(f"generator: expected a badak.Generator; got {type(generator).__name__}", "badak.Generator()")
+        raise ArgumentTypeError(f"generator: expected a badak.Generator; got {type(generator).__name__}", "badak.Generator()")
     return generator
 
 
@@ -80,7 +80,7 @@ def _shape(size, where) -> tuple:
     try:
         shape = tuple(s.__index__() for s in size)
     except (AttributeError, TypeError):
-        raise KindError(f"{where}: expected a shape of ints; got {size!r}", f"{where}(2, 3) or {where}((2, 3))") from None
+        raise ArgumentTypeError(f"{where}: expected a shape of ints; got {size!r}", f"{where}(2, 3) or {where}((2, 3))") from None
     if any(s < 0 for s in shape):
         raise ArgumentError(f"{where}: expected sizes >= 0; got shape={shape}")
     return shape
@@ -137,7 +137,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     dtypes.check_place(device)
     low, high, size = _range(list(args), low, high, size)
     if isinstance(size, int):
-        raise KindError("randint(): argument 'size' must be tuple of ints, not int", f"randint({high}, ({size},))")
+        raise ArgumentTypeError("randint(): argument 'size' must be tuple of ints, not int", f"randint({high}, ({size},))")
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_dtype(dtype).numpy
     _check_ends(low, high, kind)
     drawn = or_default(generator).integers(low, high, _shape((size,), "randint"), kind)
@@ -152,7 +152,7 @@ def _range(args, low, high, size, sized=True):
     if low is None:
         low = args.pop() if args else 0
     if args or high is None or (sized and size is None):
-        raise KindError("randint: expected randint(high, size) or randint(low, high, size)", "randint(10, (2, 3))")
+        raise ArgumentTypeError("randint: expected randint(high, size) or randint(low, high, size)", "randint(10, (2, 3))")
     return _whole("randint", "low", low), _whole("randint", "high", high), size
 
 
@@ -163,9 +163,9 @@ def _whole(name: str, argument: str, value) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise KindError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}", f"{argument}=int(...)")
+        raise ArgumentTypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}", f"{argument}=int(...)")
     if not -(2**63) <= number < 2**63:
-        raise RangeError(f"{name}: {argument} does not fit into int64", "a smaller number")
+        raise IndexOutOfRangeError(f"{name}: {argument} does not fit into int64", "a smaller number")
     return number
 
 
@@ -176,7 +176,9 @@ def _check_ends(low: int, high: int, kind: np.dtype) -> None:
     least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max) if kind.kind in "iu" else (
         -dtypes.largest(kind), dtypes.largest(kind))  # fmt: skip
     if low < least or high - 1 > most:
-        raise RangeError(f"randint: numbers from {low} to {high - 1} do not fit into {kind} ({least}..{most})", "dtype=badak.int64")
+        raise IndexOutOfRangeError(
+            f"randint: numbers from {low} to {high - 1} do not fit into {kind} ({least}..{most})", "dtype=badak.int64"
+        )
 
 
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -236,11 +238,11 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         raise ArgumentError(f"normal: expected std >= 0.0; got {std}", "a deviation, not a variance or its logarithm")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
-            raise KindError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
+            raise ArgumentTypeError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
         drawn = source.normal(_shape((size,), "normal"), _float_dtype(dtype, "normal"), float(mean), float(std))
         return _finish(drawn, out, requires_grad, "normal")
     if size is not None:
-        raise KindError("normal: tensors already say the size", "normal(mean, std) without a size")
+        raise ArgumentTypeError("normal: tensors already say the size", "normal(mean, std) without a size")
     if not isinstance(std, Tensor):
         center = mean._array
         drawn = source.normal(center.shape, center.dtype, 0.0, float(std)) + center

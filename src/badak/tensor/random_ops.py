@@ -24,8 +24,6 @@ class GammaDraw(Op):
     Source: Figurnov, Mohamed and Mnih 2018, "Implicit reparameterization gradients".
     """
 
-    fresh = True
-
     @staticmethod
     def forward(save, a, x):
         save.a, save.x = a, x

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.ops import rearrange as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -45,7 +45,7 @@ def roll(input, shifts, dims=None) -> Tensor:
 def repeat(input, *times, repeats=None) -> Tensor:
     """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
     if not times and repeats is None:
-        raise KindError('repeat() missing 1 required positional arguments: "repeats"', None)
+        raise ArgumentTypeError('repeat() missing 1 required positional arguments: "repeats"', None)
     times = sizes(times or (repeats,))
     if len(times) < input._array.ndim:
         raise ShapeError(

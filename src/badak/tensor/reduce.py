@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.memory_format import row_major
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
@@ -142,14 +142,14 @@ def _not_empty(name: str, input, dim) -> None:
     if array.size:
         return
     if dim is None:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
             "the 'dim' argument.",
             f"the tensor of shape {array.shape} has no values: an empty batch?",
         )
     for a in axes_of(dim, array.ndim) or ():
         if array.shape[a] == 0:
-            raise RangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
+            raise IndexOutOfRangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
 
 
 @events.pure

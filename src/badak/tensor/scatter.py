@@ -1,6 +1,6 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
-from badak.core.errors import ArgumentError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -94,7 +94,7 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     """A view of the memory of input: entry i lies at storage_offset + i . stride, counted in entries from where the memory begins.
 
     Without storage_offset it begins where input does. dinput: the sum of dy over where input has each place.
-    Raises RangeError for places outside the memory.
+    Raises IndexOutOfRangeError for places outside the memory.
     """
     size, stride = tuple(map(int, size)), tuple(map(int, stride))
     if len(size) != len(stride):
@@ -109,7 +109,7 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     offset = 0 if storage_offset is None else int(storage_offset) - mine
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset - 1
     if offset + mine < 0 or (mine + last + 1) * x.itemsize > owner.nbytes:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset + mine} requiring a storage size of "
             f"{(mine + last + 1) * x.itemsize} are out of bounds for storage of size {owner.nbytes}",
             "sizes and strides whose last entry lies inside",

@@ -5,7 +5,7 @@ from operator import index as as_int
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._check import axis_of
@@ -98,7 +98,7 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return see(ops.View, input, shape=(1,))
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
-        raise RangeError("flatten() has invalid args: start_dim cannot come after end_dim", f"x has shape {shape}")
+        raise IndexOutOfRangeError("flatten() has invalid args: start_dim cannot come after end_dim", f"x has shape {shape}")
     if start == end:
         return input
     n = 1
@@ -334,7 +334,7 @@ def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
 def unbind(input, dim: int = 0) -> tuple:
     """All slices along dim, as a tuple of views."""
     if not input._array.ndim:
-        raise RangeError("Dimension specified as 0 but tensor has no dimensions", "x.item() gives its value")
+        raise IndexOutOfRangeError("Dimension specified as 0 but tensor has no dimensions", "x.item() gives its value")
     dim = axis_of(dim, input._array.ndim)
     return apply(ops.Unbind, input, axis=dim) if input._array.shape[dim] else ()
 
@@ -355,7 +355,7 @@ def unfold(input, dimension: int, size: int, step: int) -> Tensor:
         return unfold(input.reshape(1), 0, size, step)[0][:size] if size else input.reshape(1)[:0]
     n = input._array.shape[axis]
     if size > n:
-        raise RangeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}", None)
+        raise IndexOutOfRangeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}", None)
     return apply(ops.Unfold, input, axis=axis, size=size, step=step)
 
 

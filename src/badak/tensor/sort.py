@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.memory_format import turn
 from badak.ops import index as index_ops
 from badak.ops._check import axis_of, keepdim_error
@@ -71,7 +71,9 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
-        raise RangeError(f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})")
+        raise IndexOutOfRangeError(
+            f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})"
+        )
     if not array.ndim:
         return returns.topk(*along(input, None, 0))
     found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
@@ -123,7 +125,7 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 1 <= k <= n:
-        raise RangeError(f"kthvalue(): selected number k out of range for dimension {dim}: k={k} of {n}", f"1..{n}")
+        raise IndexOutOfRangeError(f"kthvalue(): selected number k out of range for dimension {dim}: k={k} of {n}", f"1..{n}")
     found = returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
     return found if out is None else returns.kthvalue(*map(into, out, found))
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from badak.core.errors import ArgumentError, MissingError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError, ShapeError
 from badak.tensor import dtypes
 from badak.tensor.create import as_tensor, zeros
 from badak.tensor.index import index_put
@@ -20,7 +20,7 @@ class SparseTensor(Tensor):
 
     @property
     def _array(self) -> NoReturn:  # type: ignore[override]
-        raise MissingError("badak does not compute with sparse tensors", "x.to_dense()")
+        raise NotSupportedError("badak does not compute with sparse tensors", "x.to_dense()")
 
     @property
     def shape(self) -> dtypes.Size:
@@ -78,7 +78,7 @@ def sparse_coo_tensor(
     indices: (sparse dims, count), values: (count, ...), size: by default just large enough. dvalues: see to_dense.
     """
     if requires_grad:
-        raise MissingError("sparse_coo_tensor: badak has no gradients that are sparse", "values that require gradients")
+        raise NotSupportedError("sparse_coo_tensor: badak has no gradients that are sparse", "values that require gradients")
     if values is None and (size is not None or indices is not None):
         shape = tuple(indices if size is None else size)
         place, filled = zeros(len(shape), 0, dtype=dtypes.int64), zeros(0, dtype=dtype, device=device)
@@ -95,7 +95,7 @@ def sparse_coo_tensor(
         most = [int(row.max()) + 1 if row.numel() else 0 for row in place]
         shape = (*most, *filled.shape[1:]) if size is None else tuple(size)
         if len(shape) != len(most) + filled.dim() - 1 or any(n > s for n, s in zip(most, shape)) or (place < 0).any():
-            raise RangeError(f"sparse_coo_tensor: indices up to {most} do not lie in size {list(shape)}", "a larger size")
+            raise IndexOutOfRangeError(f"sparse_coo_tensor: indices up to {most} do not lie in size {list(shape)}", "a larger size")
     made = object.__new__(SparseTensor)
     made._size, made._indices, made._values = dtypes.Size(shape), place, filled
     return made

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import FileError, KindError, MissingError, RangeError, package
+from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NotSupportedError, package
 from badak.tensor import dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
@@ -62,10 +62,10 @@ class UntypedStorage:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             if key.step not in (None, 1):
-                raise RangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
+                raise IndexOutOfRangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
             return UntypedStorage._of(np.asarray(self._bytes[key].data))  # where `memory_of` is to stop
         if not -len(self) <= key < len(self):
-            raise RangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
+            raise IndexOutOfRangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
         return int(self._bytes[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -113,8 +113,8 @@ class UntypedStorage:
         return self
 
     def resize_(self, size: int) -> NoReturn:
-        """Raises MissingError: tensors that see this memory could not follow."""
-        raise MissingError("a storage cannot be resized: tensors see its memory", "a new tensor, or x.resize_(shape)")
+        """Raises NotSupportedError: tensors that see this memory could not follow."""
+        raise NotSupportedError("a storage cannot be resized: tensors see its memory", "a new tensor, or x.resize_(shape)")
 
     def is_shared(self) -> bool:
         """False."""
@@ -201,7 +201,7 @@ class TypedStorage:
 
     def __getitem__(self, key: int) -> Any:
         if isinstance(key, slice):
-            raise MissingError("slices are only supported in UntypedStorage.__getitem__", "storage.untyped()[...]")
+            raise NotSupportedError("slices are only supported in UntypedStorage.__getitem__", "storage.untyped()[...]")
         return self._numbers[key].item()
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -274,7 +274,7 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         steps = tuple(int(np.prod(shape[i + 1 :])) for i in range(len(shape))) if stride is None else tuple(stride)
         last = storage_offset + sum((n - 1) * step for n, step in zip(shape, steps)) if 0 not in shape else -1
         if last >= count or min((*shape, *steps, storage_offset), default=0) < 0:
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset} are out of bounds "
                 f"for storage of size {memory.nbytes()}",
                 "a part that lies inside",
@@ -286,7 +286,7 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
             else (np.empty(shape, kind))
         )
     if array.dtype != input._array.dtype:
-        raise KindError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
+        raise ArgumentTypeError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
     events.redefined(input, "set_ of a tensor")
     input._array, input._base, input._steps, input._counter = array, None, (), None
     return input

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import GraphError, KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
 from badak.tensor.history import History
 from badak.tensor.notebook import html_of
 from badak.tensor.printing import format_tensor
@@ -25,7 +25,9 @@ class Values(History):
                 "tensor.detach().numpy()",
             )
         if self._array.dtype.kind == "V":
-            raise KindError(f"Got unsupported ScalarType {self.dtype.word}", "tensor.float().numpy(): NumPy has no such dtype")
+            raise ArgumentTypeError(
+                f"Got unsupported ScalarType {self.dtype.word}", "tensor.float().numpy(): NumPy has no such dtype"
+            )
         return self._array
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -78,17 +80,19 @@ class Values(History):
     def __index__(self) -> int:
         self._read("an index")
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
-            raise KindError("only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first")
+            raise ArgumentTypeError(
+                "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
+            )
         return int(self._array.item())
 
     def __len__(self) -> int:
         if self.ndim == 0:
-            raise KindError("len() of a 0-d tensor", "x.item() gives its value")
+            raise ArgumentTypeError("len() of a 0-d tensor", "x.item() gives its value")
         return self.shape[0]
 
     def __iter__(self):
         if self.ndim == 0:
-            raise KindError("iteration over a 0-d tensor", "x.item() gives its value")
+            raise ArgumentTypeError("iteration over a 0-d tensor", "x.item() gives its value")
         return iter(self.unbind(0))
 
     def __contains__(self, value) -> bool:
@@ -104,7 +108,9 @@ class Values(History):
         if self._array.ndim == 0:
             return format(self._array.item(), spec)
         if spec:
-            raise KindError("unsupported format string passed to Tensor.__format__", "format x.item(), or each of x.tolist()")
+            raise ArgumentTypeError(
+                "unsupported format string passed to Tensor.__format__", "format x.item(), or each of x.tolist()"
+            )
         return str(self)
 
     def __repr__(self, **options) -> str:

@@ -6,9 +6,9 @@ outcome = fit(model, loader, F.cross_entropy, valid=tests, epochs=5, lr=1e-3, fo
 """
 
 from badak.training.callbacks import Callback as Callback
-from badak.training.callbacks import EarlyEnd as EarlyEnd
+from badak.training.callbacks import EarlyStopping as EarlyStopping
+from badak.training.callbacks import ModelCheckpoint as ModelCheckpoint
 from badak.training.callbacks import Progress as Progress
-from badak.training.callbacks import SaveBest as SaveBest
 from badak.training.config import TrainConfig as TrainConfig
 from badak.training.fit import fit as fit
 from badak.training.loop import Outcome as Outcome

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from badak.core.errors import ArgumentError, FileError, StateError
 from badak.data.tokenizer import Tokenizer
-from badak.generation.classify import TextJudge
+from badak.generation.classify import TextClassifier
 from badak.generation.text import TextVocabulary
 from badak.io.checkpoint import read_step
-from badak.models.bert import BERT, TextClassifier
+from badak.models.bert import BERT, BERTClassifier
 from badak.models.classifier import build_classifier
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
@@ -35,7 +35,7 @@ TASKS: dict[str, Callable[..., Experiment]] = {
     "classify": Pictures, "gpt": write_text, "bert": Guessing, "text": read_text_task, "translate": Translating,
 }  # fmt: skip
 MODELS: dict[str, Callable[..., Module]] = {
-    "classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": TextClassifier, "translate": Seq2Seq,
+    "classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": BERTClassifier, "translate": Seq2Seq,
 }  # fmt: skip
 PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
 
@@ -162,12 +162,12 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
     return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
 
 
-def open_judge(folder: str | Path) -> TextJudge:
+def load_classifier(folder: str | Path) -> TextClassifier:
     """The model of a run of `badak train text`, with what its classes are called, or its numbers measured in."""
     trained = open_model(folder, "text")
     setup = cast(TextSetup, trained.setup)
     pairs = bool(setup.data.pair_column)
-    return TextJudge(cast(TextClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation, pairs)
+    return TextClassifier(cast(BERTClassifier, trained.model), trained.vocabulary, setup.labels, setup.mean, setup.deviation, pairs)
 
 
 def open_vocabulary(run: Run) -> TextVocabulary | None:

@@ -68,7 +68,7 @@ class Callback:
         """After the last update."""
 
 
-class EarlyEnd(Callback):
+class EarlyStopping(Callback):
     """End a training whose held-out `figure` has not become better for `patience` evaluations.
 
     figure: "loss", "accuracy", "perplexity" or one of your metrics; higher: whether more is better, known for the first three;
@@ -77,7 +77,9 @@ class EarlyEnd(Callback):
 
     def __init__(self, patience: int = 3, figure: str = "loss", higher: bool | None = None, least: float = 0.0):
         if type(patience) is not int or patience < 1:
-            raise ArgumentError(f"EarlyEnd: expected patience of 1 evaluation or more; got {patience!r}", "EarlyEnd(patience=3)")
+            raise ArgumentError(
+                f"EarlyStopping: expected patience of 1 evaluation or more; got {patience!r}", "EarlyStopping(patience=3)"
+            )
         self.patience, self.figure, self.least = patience, figure, least
         self.higher = figure in HIGHER if higher is None else higher
 
@@ -92,7 +94,7 @@ class EarlyEnd(Callback):
             progress.end(f"{self.figure} has been no better than {value:.4g} for {self.patience} evaluations")
 
 
-class SaveBest(Callback):
+class ModelCheckpoint(Callback):
     """Write the weights to a safetensors file whenever the held-out `figure` is better than ever before.
 
     badak.io.safetensors.load_file(path) reads them for model.load_state_dict.

@@ -10,8 +10,8 @@ from badak.core.i18n import say
 from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows
-from badak.generation.filters import SampleConfig
-from badak.generation.text import TextVocabulary, write_on
+from badak.generation.filters import GenerationConfig
+from badak.generation.text import TextVocabulary, generate_text
 from badak.nn.lora import load_lora, lora_state_dict
 from badak.tensor import Tensor
 from badak.tensor.random import Generator
@@ -100,7 +100,7 @@ class Writing(Experiment):
     def closing_words(self) -> list[str]:
         """A sample of what the model writes: from a new line on, or from the first word where lines are no tokens."""
         prompt = "" if self.vocabulary.encode("\n").size else self.corpus.first_word()
-        return ["", say("a sample:"), "".join(write_on(self.model, self.vocabulary, prompt, SampleConfig())), ""]
+        return ["", say("a sample:"), "".join(generate_text(self.model, self.vocabulary, prompt, GenerationConfig())), ""]
 
 
 class WritingLines(Writing):
@@ -126,9 +126,9 @@ class WritingLines(Writing):
 
     def closing_words(self) -> list[str]:
         """What the model makes of the first two words of ten lines, always taking the likeliest word."""
-        config, said = SampleConfig(new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
+        config, said = GenerationConfig(new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
         for line in self.corpus.lines()[:10]:
-            prompt, *rest = write_on(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
+            prompt, *rest = generate_text(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
             said.append(f"  {prompt} ...{''.join(rest)}")
         return said
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.generation.figures import figures
 from badak.io.atomic import write_file
 from badak.training.metrics import Row
@@ -19,7 +19,7 @@ def draw_curves(rows: list[Row], metric: str, path: Path, title: str = "", log: 
     try:
         with figures() as figure_class:
             _draw(figure_class, rows, metric, path, title)
-    except MissingError as error:
+    except NotSupportedError as error:
         log(f"no curves.png: {error.cause} ({error.fix}); the numbers are in metrics.csv")
         return False
     return True

@@ -8,7 +8,7 @@ from badak.nn import Module
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 from badak.training.build import resume
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 
 KINDS = {  # what the model of each experiment is
     "gpt": "causal",
@@ -32,7 +32,7 @@ class Example(NamedTuple):
 def example(folder: str | Path) -> Example:
     """The model of a run folder and the next batch of its training; nothing in the folder is changed."""
     run, experiment = resume(folder)
-    learner = Learner(experiment, run.setup.train)
+    learner = TrainState(experiment, run.setup.train)
     if read_step(run.folder):
         run.load_weights(experiment.model)
     inputs, labels = experiment.prepare(learner.next_batch())

@@ -9,7 +9,7 @@ from typing import Any
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError
 from badak.data.tokenizer_files import token_ids, tokenizer_files
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 from badak.generation.settings import generation_config
 from badak.generation.translate import TranslateConfig
 from badak.io.atomic import as_path
@@ -65,7 +65,7 @@ def _writer(trained: Trained) -> Hints:
     vocabulary, context = trained.vocabulary, trained.model.config.context
     ids: dict[str, Any] = dict(token_ids(vocabulary))
     never = [token for token in vocabulary.special if token != trained.eos]
-    usual = SampleConfig()
+    usual = GenerationConfig()
     writing = generation_config(usual, {name: ids.get(name) for name in MARKS} | {"eos_token_id": trained.eos}, never)
     if context <= 2 * usual.new_tokens:  # transformers stops with an error at the end of the context
         del writing["max_new_tokens"]
@@ -100,7 +100,7 @@ def _translator(trained: Trained) -> Hints:
     sizes: Any = trained.model.config
     usual = TranslateConfig()
     ids = {"bos_token_id": sizes.sos_id, "eos_token_id": sizes.eos_id, "pad_token_id": sizes.pad_id}
-    how = SampleConfig(beams=usual.beams, length_penalty=usual.length_penalty, temperature=0.0, top_k=0)
+    how = GenerationConfig(beams=usual.beams, length_penalty=usual.length_penalty, temperature=0.0, top_k=0)
     writing = generation_config(how, {**ids, "decoder_start_token_id": sizes.sos_id}, sorted({sizes.pad_id, sizes.sos_id}))
     del writing["max_new_tokens"]
     writing["max_length"] = sizes.context

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.io.checkpoint import exists, read_step
 from badak.nn import Module
 from badak.optim import Optimizer
@@ -60,7 +60,9 @@ class Own(Experiment):
     def measure(self, outputs: Any, labels: Any, smoothing: float = 0.0) -> Measured:
         loss = self.judged(outputs, labels)
         if not isinstance(loss, Tensor):
-            raise KindError(f"fit: the loss must be a tensor; got {type(loss).__name__}", "F.cross_entropy(outputs, labels)")
+            raise ArgumentTypeError(
+                f"fit: the loss must be a tensor; got {type(loss).__name__}", "F.cross_entropy(outputs, labels)"
+            )
         if loss.numel() != 1 or not loss.is_floating_point():
             raise ShapeError(f"fit: the loss must be one number to differentiate; got {described(loss)}", "loss.mean()")
         return loss.reshape(()), right(outputs, labels), self.count(labels)
@@ -195,7 +197,7 @@ def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, An
 
 
 def expect_surroundings(folder: Any, prepare: Any, log: Any, flags: dict[str, Any]) -> None:
-    """Raise KindError for what is no folder, no function, no flag, before anything is made."""
+    """Raise ArgumentTypeError for what is no folder, no function, no flag, before anything is made."""
     for ok, name, value, wanted, fix in (
         (folder is None or isinstance(folder, str | os.PathLike), "folder", folder, "a path", "folder='runs/mine'"),
         (prepare is None or callable(prepare), "prepare", prepare, "a function of a batch",
@@ -204,7 +206,7 @@ def expect_surroundings(folder: Any, prepare: Any, log: Any, flags: dict[str, An
         *((isinstance(value, bool), name, value, "True or False", f"{name}=True") for name, value in flags.items()),
     ):  # fmt: skip
         if not ok:
-            raise KindError(f"fit: expected {name} to be {wanted}; got {described(value)}", fix)
+            raise ArgumentTypeError(f"fit: expected {name} to be {wanted}; got {described(value)}", fix)
 
 
 def setup_of(model: Module, loader: Any, optimizer: Any, settings: dict[str, Any]) -> OwnSetup:

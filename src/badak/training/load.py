@@ -8,28 +8,28 @@ from badak.core.errors import ArgumentError
 from badak.data.marian import SOURCE, VOCABULARY, MarianTokens
 from badak.data.tokenizer import FILE as TOKENIZER
 from badak.data.tokenizer import Tokenizer
-from badak.generation.classify import TextJudge
-from badak.generation.folder import Writer, is_published, open_folder, own_words, place_of, read_labels
+from badak.generation.classify import TextClassifier
+from badak.generation.folder import TextGenerator, is_published, open_folder, own_words, place_of, read_labels
 from badak.generation.settings import sample_config
 from badak.generation.translate import MARKS, TranslateConfig
-from badak.models.bert import BERT, TextClassifier
+from badak.models.bert import BERT, BERTClassifier
 from badak.models.hints import GENERATION
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
 from badak.nn.quantization import quantize
 from badak.tensor.dtypes import int8
-from badak.training.build import PRECISIONS, Trained, open_judge, open_model
+from badak.training.build import PRECISIONS, Trained, load_classifier, open_model
 from badak.training.presets import GPTSetup, TranslateSetup
 from badak.training.run import Run
 
 
-def open_writer(folder: str | Path, precision: str = "float32") -> Writer:
+def load_generator(folder: str | Path, precision: str = "float32") -> TextGenerator:
     """The model of a folder or a name of the Hub, with weights of "float32", "bf16" or "int8"."""
     folder = place_of(folder)
     if not is_published(folder):
         trained = open_model(folder, "gpt", precision)
         by_lines = isinstance(trained.setup, GPTSetup) and trained.setup.data.lines
-        return Writer(trained.model, trained.vocabulary, () if trained.eos is None else (trained.eos,), alone=by_lines)
+        return TextGenerator(trained.model, trained.vocabulary, () if trained.eos is None else (trained.eos,), alone=by_lines)
     writer = open_folder(folder, _whole(precision))
     _narrow(writer.model, precision)
     return writer
@@ -46,12 +46,12 @@ def _narrow(model: Module, precision: str) -> None:
         quantize(model, int8)
 
 
-def open_reader(folder: str | Path) -> TextJudge | Trained:
+def load_fill_mask(folder: str | Path) -> TextClassifier | Trained:
     """What tells texts, of a run of badak train text or a folder of Hugging Face, or else the run of badak train classify."""
     place = place_of(folder)
     if is_published(place):
-        return TextJudge(TextClassifier.from_pretrained(place), Tokenizer.load(place), read_labels(place))
-    return open_judge(place) if Run.open(place).setup.experiment == "text" else open_model(place, "classify")
+        return TextClassifier(BERTClassifier.from_pretrained(place), Tokenizer.load(place), read_labels(place))
+    return load_classifier(place) if Run.open(place).setup.experiment == "text" else open_model(place, "classify")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Translator:
     config: TranslateConfig = TranslateConfig()  # how it searches unless told otherwise
 
 
-def open_translator(folder: str | Path, precision: str = "float32") -> Translator:
+def load_translator(folder: str | Path, precision: str = "float32") -> Translator:
     """The model of a run of badak train translate, of a folder of Marian, or of its name on the Hub."""
     place = place_of(folder)
     if not is_published(place):

@@ -26,7 +26,7 @@ from badak.training.metrics import Row
 from badak.training.run import Run
 from badak.training.score import Score
 from badak.training.stopwatch import Stopwatch
-from badak.training.train_state import Learner, computing
+from badak.training.train_state import TrainState, computing
 
 INTERRUPTED = "interrupted"
 
@@ -62,7 +62,7 @@ def train(
     """
     tell, ending = listening(callbacks), Ending()
     with run.locked() if run else nullcontext(), interruptible() as request:
-        learner = Learner(experiment, config, optimizer)
+        learner = TrainState(experiment, config, optimizer)
         with learner.ranks.in_turn():
             rows = go_back(learner, run)
         learner.ranks.same("the weights and the data of this training are", learner.identity())
@@ -96,7 +96,7 @@ def train(
         return Outcome(learner.step, rows, ended, 128 + request.signal if ended == INTERRUPTED else 0, learner.best)
 
 
-def go_back(learner: Learner, run: Run | None) -> list[Row]:
+def go_back(learner: TrainState, run: Run | None) -> list[Row]:
     """Let `learner` stand where `run` does; the rows so far."""
     if run is None:
         return []
@@ -105,7 +105,7 @@ def go_back(learner: Learner, run: Run | None) -> list[Row]:
     return run.rows(state) if state else []
 
 
-def update(learner: Learner) -> Score:
+def update(learner: TrainState) -> Score:
     """One update."""
     learner.experiment.model.train()
     score = learner.update()
@@ -120,7 +120,7 @@ def update(learner: Learner) -> Score:
     return score
 
 
-def evaluate(learner: Learner, watch: Stopwatch) -> Row:
+def evaluate(learner: TrainState, watch: Stopwatch) -> Row:
     """The row of this step: training since the last row, and the held-out data now."""
     experiment, trained = learner.experiment, learner.score
     per_second = watch.per_second

@@ -100,7 +100,7 @@ def _shapes(model: Any) -> list[tuple[int, int]]:
     """The matrices of a layer that LoRA stands beside, (outputs, inputs)."""
     C = model.d_model
     if isinstance(model, LlamaConfig):
-        H, G, D, wide = model.heads, model.key_heads, model.width, model.feedforward
+        H, G, D, wide = model.heads, model.num_key_value_heads, model.width, model.feedforward
         return [((H + 2 * G) * D, C), (C, H * D), (2 * wide, C), (C, wide)]
     wide = model.feedforward_ratio * C
     return [(3 * C, C), (C, C), (wide, C), (C, wide)]

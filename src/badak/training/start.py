@@ -5,7 +5,7 @@ from pathlib import Path
 
 from badak.core.errors import ArgumentError, StateError
 from badak.generation.folder import read_labels
-from badak.models.bert import BERTConfig, BERTEncoder, SentenceEncoder, TextClassifier, TextConfig
+from badak.models.bert import BERTClassifier, BERTConfig, BERTEncoder, SentenceEncoder, TextConfig
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
 from badak.models.pretrained import config_of, found, from_pretrained, read_tensors
@@ -58,12 +58,12 @@ def first_model(setup: GPTSetup) -> tuple[GPT | Llama, GPTSetup]:
 ENDS = ("attention.qkv", "attention.out", "feed_forward.up", "feed_forward.gate_up", "feed_forward.down")
 
 
-def freeze(model: GPT | Llama | TextClassifier, layers: int) -> None:
+def freeze(model: GPT | Llama | BERTClassifier, layers: int) -> None:
     """Let the tables and the lowest layers learn no more."""
-    blocks = model.encoder.layers if isinstance(model, TextClassifier) else model.blocks
+    blocks = model.encoder.layers if isinstance(model, BERTClassifier) else model.blocks
     if layers > len(blocks):
         raise ArgumentError(f"--freeze {layers}: the model has {len(blocks)} layers", f"--freeze {len(blocks)}")
-    tables = ("token", "position", "segment", *(["norm"] if isinstance(model, TextClassifier) else []))  # a GPT's norm is its last
+    tables = ("token", "position", "segment", *(["norm"] if isinstance(model, BERTClassifier) else []))  # a GPT's norm is its last
     still = [*filter(None, (getattr(model, name, None) for name in tables)), *blocks[:layers]]
     for part in still if layers else ():
         part.requires_grad_(False)
@@ -75,7 +75,7 @@ class Learned:
 
     folder: str
     config: TextConfig
-    weights: dict[str, Tensor]  # by the names of a TextClassifier, its head included where the folder's is one
+    weights: dict[str, Tensor]  # by the names of a BERTClassifier, its head included where the folder's is one
     sha256: str
     labels: tuple[str, ...] | None = None  # the classes of that head, () for a number
 
@@ -90,7 +90,7 @@ def read_learned(setup: TextSetup) -> Learned | None:
     if not isinstance(model, BERTEncoder):
         raise ArgumentError(f"{setup.start.folder}: its model does not read a whole text at once", READERS)
     weights = {name: x for name, x in model.state_dict().items() if not name.startswith("head.")}
-    if isinstance(model, TextClassifier):
+    if isinstance(model, BERTClassifier):
         weights, labels = dict(model.state_dict()), read_labels(place)
     elif not sentences:
         weights |= pooler_of(place, model.config.d_model)
@@ -109,9 +109,9 @@ def pooler_of(place: Path, width: int) -> dict[str, Tensor]:
     return {}
 
 
-def first_reader(setup: TextSetup, learned: Learned | None) -> tuple[TextClassifier, TextSetup, list[str]]:
+def first_reader(setup: TextSetup, learned: Learned | None) -> tuple[BERTClassifier, TextSetup, list[str]]:
     """The model that the training of `setup` begins with, `setup` with the SHA-256 of what was learned, and which parts are new."""
-    model, new = TextClassifier(setup.model), list[str]()
+    model, new = BERTClassifier(setup.model), list[str]()
     if learned is not None:
         state, weights = model.state_dict(), dict(learned.weights)
         weights["position.weight"] = weights["position.weight"][: setup.model.context]

@@ -16,10 +16,10 @@ from badak.data import BucketBatchSampler, DataLoader, Dataset, pad
 from badak.data.csv import Table, classes, expect_numbers, one_spelling, table_files
 from badak.data.reviews import opinions
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
-from badak.generation.classify import TextJudge, Verdict
+from badak.generation.classify import Prediction, TextClassifier
 from badak.generation.framing import Text, framed, segments_of
 from badak.io.errors import shown
-from badak.models.bert import TextClassifier
+from badak.models.bert import BERTClassifier
 from badak.models.pretrained import found
 from badak.nn import functional as F
 from badak.tensor import Tensor, from_numpy
@@ -79,10 +79,10 @@ class Rows(Dataset):
 
 
 class Reading(Experiment):
-    """A TextClassifier over texts with classes, in batches of texts of like length."""
+    """A BERTClassifier over texts with classes, in batches of texts of like length."""
 
     setup: TextSetup
-    model: TextClassifier
+    model: BERTClassifier
     vocabulary: Tokenizer
 
     def __init__(self, setup: TextSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
@@ -213,11 +213,11 @@ class Reading(Experiment):
         """A class that is never predicted, and three texts of the test with what the model says of them."""
         never = self.confusion.never() if self.confusion else ""
         pairs = bool(self.setup.data.pair_column)
-        judge = TextJudge(self.model, self.vocabulary, self.setup.labels, self.setup.mean, self.setup.deviation, pairs)
+        judge = TextClassifier(self.model, self.vocabulary, self.setup.labels, self.setup.mean, self.setup.deviation, pairs)
         told = [self.told(verdict, said) for verdict, said in zip(judge.judge(self.sample.texts, words=False), self.sample.said)]
         return [say(never), *told] if never else told
 
-    def told(self, verdict: Verdict, said: str) -> str:
+    def told(self, verdict: Prediction, said: str) -> str:
         """A verdict beside the truth."""
         return f"  {quoted(verdict)}: {verdict.label} {verdict.value:.0%}   (is {said})"
 
@@ -275,11 +275,11 @@ class ReadingNumbers(Reading):
         )
         return [say(figures), *super().closing_words()]
 
-    def told(self, verdict: Verdict, said: str) -> str:
+    def told(self, verdict: Prediction, said: str) -> str:
         return f"  {quoted(verdict)}: {verdict.value:.3g}   (is {said})"
 
 
-def quoted(verdict: Verdict) -> str:
+def quoted(verdict: Prediction) -> str:
     """The text of a verdict, or its pair."""
     return shown(verdict.text) + (f", {shown(verdict.second)}" if verdict.second else "")
 

@@ -34,7 +34,7 @@ _ADAM = {"step", "exp_avg", "exp_avg_sq"}
 MOMENTS = {"adam": _ADAM, "adamw": _ADAM, "sgd": {"momentum_buffer"}}  # what an optimizer keeps of each parameter
 
 
-class Learner:
+class TrainState:
     """Model, optimizer, schedule, position in the data, and what was counted since the last row."""
 
     def __init__(self, experiment: Experiment, config: TrainConfig, optimizer: Optimizer | None = None):

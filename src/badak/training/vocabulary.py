@@ -47,7 +47,8 @@ def write(folder: Path, vocabulary: TextVocabulary | None) -> None:
 def read(folder: Path, setup: Any, config: Path) -> TextVocabulary | None:
     """The vocabulary that `setup` speaks of, None where it has none; `config`: the file that `setup` was read from.
 
-    Raises FileError where it is not the one of the model, or not as it was written; MissingError without the library tokenizers.
+    Raises FileError where it is not the one of the model, or not as it was written; NotSupportedError without the library
+    tokenizers.
     """
     if not hasattr(setup, "vocabulary"):
         return None

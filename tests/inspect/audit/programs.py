@@ -28,7 +28,7 @@ def gpt(rng):
 
 
 def llama(rng):
-    config = models.LlamaConfig(vocab_size=V, context=16, d_model=32, heads=4, key_heads=2, layers=2, feedforward=48)
+    config = models.LlamaConfig(vocab_size=V, context=16, d_model=32, heads=4, num_key_value_heads=2, layers=2, feedforward=48)
     return Program(models.Llama(config), (ids(rng),))
 
 
@@ -39,7 +39,7 @@ def bert(rng):
 
 def text_classifier(rng):
     config = models.TextConfig(vocab_size=V, context=16, d_model=32, heads=4, layers=2, readout="mean", classes=3)
-    return Program(models.TextClassifier(config), (padded(rng),), kind="bidirectional")
+    return Program(models.BERTClassifier(config), (padded(rng),), kind="bidirectional")
 
 
 def sentence_encoder(rng):

@@ -9,7 +9,7 @@ import badak
 from badak import nn, optim
 from badak.compiler import compiled
 from badak.compiler.plan import Plan
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.inspect.audit import Audit
 from badak.nn import functional as F
 from tests.inspect.audit.programs import OWN, V, built, gpt, tagger, text_classifier, translator
@@ -323,7 +323,7 @@ def test_positions_that_count_the_rows_of_the_batch_are_no_positions(shape):
 
 
 def test_no_module_is_refused():
-    text = refused(lambda: badak.audit(lambda x: x, badak.ones(1)), KindError)
+    text = refused(lambda: badak.audit(lambda x: x, badak.ones(1)), ArgumentTypeError)
     assert text.startswith("audit: model is function, not a badak.nn.Module")
 
 
@@ -342,8 +342,8 @@ def test_a_model_without_parameters_is_refused():
 
 def test_what_is_no_batch_is_refused():
     model = built(gpt).model
-    assert "batch is str" in refused(lambda: badak.audit(model, "text"), KindError)
-    assert "holds no tensor" in refused(lambda: badak.audit(model, ()), KindError)
+    assert "batch is str" in refused(lambda: badak.audit(model, "text"), ArgumentTypeError)
+    assert "holds no tensor" in refused(lambda: badak.audit(model, ()), ArgumentTypeError)
 
 
 def test_a_batch_that_the_model_does_not_take_is_refused():
@@ -398,9 +398,9 @@ def test_a_model_that_gives_no_floats_is_refused():
 def test_wrong_words_are_refused():
     program = built(gpt)
     assert "kind='decoder' is none of causal" in refused(lambda: badak.audit(program.model, program.args, kind="decoder"))
-    assert "optimizer holds int" in refused(lambda: badak.audit(program.model, program.args, optimizer=[3]), KindError)
+    assert "optimizer holds int" in refused(lambda: badak.audit(program.model, program.args, optimizer=[3]), ArgumentTypeError)
     assert "forwards=0" in refused(lambda: badak.audit(program.model, program.args, forwards=0))
-    assert "pad='x'" in refused(lambda: badak.audit(program.model, program.args, pad="x"), KindError)
+    assert "pad='x'" in refused(lambda: badak.audit(program.model, program.args, pad="x"), ArgumentTypeError)
 
 
 @pytest.mark.parametrize("shape", [(1, 8), (3, 1), (1, 1), (2, 2)])

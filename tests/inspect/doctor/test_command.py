@@ -9,7 +9,7 @@ import pytest
 
 import badak
 from badak.cli import main
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 
 SCRIPT = """
 import sys
@@ -104,7 +104,7 @@ def test_no_steps_leave_nothing_to_watch():
 def test_what_is_no_file_is_refused(capsys):
     assert main(["doctor", "nosuch.py"]) == 2
     assert capsys.readouterr().err == "error: nosuch.py: no such file\nfix: badak doctor TRAIN.py, a program that trains\n"
-    with pytest.raises(KindError, match="file is int, which cannot be written to") as caught:
+    with pytest.raises(ArgumentTypeError, match="file is int, which cannot be written to") as caught:
         badak.doctor(file=3)
     assert caught.value.fix == "file=sys.stdout"
 

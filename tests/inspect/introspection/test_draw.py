@@ -6,7 +6,7 @@ import pytest
 
 import badak
 from badak import nn
-from badak.core.errors import GraphError, KindError, ShapeError
+from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
 
 S = "{http://www.w3.org/2000/svg}"
 
@@ -91,11 +91,11 @@ X = badak.ones(2, requires_grad=True)
 @pytest.mark.parametrize(
     "make, kind, said",
     [
-        (lambda: badak.draw(3), KindError, "draw: expected a Tensor; got int\nfix: badak.draw(loss)"),
+        (lambda: badak.draw(3), ArgumentTypeError, "draw: expected a Tensor; got int\nfix: badak.draw(loss)"),
         (lambda: badak.draw(badak.ones(2) * 2), GraphError, "draw: this tensor has no graph: it is a leaf, or was computed without "
          "gradients\nfix: draw what was computed from tensors that require a gradient, outside of no_grad()"),
         (lambda: badak.draw(badak.ones(2, requires_grad=True)), GraphError, "draw: this tensor has no graph"),
-        (lambda: badak.draw(2 * X, 4), KindError, "draw: expected a Module as model; got int\nfix: "),
+        (lambda: badak.draw(2 * X, 4), ArgumentTypeError, "draw: expected a Module as model; got int\nfix: "),
         (lambda: badak.draw(2 * X, most=0), ShapeError, "draw: expected most of at least 1; got most=0"),
     ],
 )  # fmt: skip

@@ -10,7 +10,7 @@ import badak
 from badak import kernels, nn
 from badak.cli import main
 from badak.core import events
-from badak.core.errors import BadakError, KindError
+from badak.core.errors import ArgumentTypeError, BadakError
 from badak.inspect.introspection import floor as looking
 from badak.inspect.introspection.floor import Floor, floor_of
 from badak.inspect.introspection.names import everything
@@ -217,7 +217,7 @@ def test_what_computes_nothing_says_so():
 
 def test_floor_of_a_tensor_is_still_a_number():
     assert badak.floor(badak.tensor([1.5, -0.5])).tolist() == [1.0, -1.0]
-    with pytest.raises(KindError, match="floor"):
+    with pytest.raises(ArgumentTypeError, match="floor"):
         badak.floor(3)
 
 

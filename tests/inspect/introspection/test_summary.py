@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import badak
 from badak import kernels, nn
 from badak.cli import main
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.inspect.introspection.summary import summary
 from badak.models import GPT, GPTConfig
 from badak.nn import functional as F
@@ -140,7 +140,7 @@ def test_a_table_that_tells_alike_layers_once():
 
 
 def test_what_is_no_module_is_refused():
-    with pytest.raises(KindError) as told:
+    with pytest.raises(ArgumentTypeError) as told:
         summary(F.relu, badak.ones(2))
     assert str(told.value) == "summary: expected a Module first; got function\nfix: badak.summary(model, batch)"
 

@@ -4,7 +4,7 @@ import base64
 
 import numpy as np
 
-CODE = 'class LayerNorm(Op):\n    """y = w h + b"""\n    fresh = True  # </script>\n'
+CODE = 'class LayerNorm(Op):\n    """y = w h + b"""\n    capturable = True  # </script>\n'
 DERIVATION = "# Layer norm\n\nOne **row**, `y`:\n\n    y = w h\n\n```python\nx = 1\n```\n"
 
 

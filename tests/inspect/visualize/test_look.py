@@ -8,10 +8,10 @@ import pytest
 
 import badak
 from badak import nn
-from badak.core.errors import ArgumentError, KindError, RangeError, ShapeError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError, StateError
 from badak.core.modes import modes
 from badak.inspect.visualize.numbers import from_fixed_point
-from badak.models.bert import BERT, BERTConfig, TextClassifier, TextConfig
+from badak.models.bert import BERT, BERTClassifier, BERTConfig, TextConfig
 from badak.models.classifier import ClassifierConfig, build_classifier
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
@@ -36,9 +36,9 @@ def every():
     small = {"vocab_size": 20, "context": 16, "d_model": 16, "heads": 2, "layers": 2}
     pictures = badak.rand(1, 12, 12)
     yield "gpt", gpt(dropout=0.1), ids(), badak.tensor([*IDS[0][1:], -100])
-    yield "llama", Llama(LlamaConfig(**small, key_heads=1)), ids(), badak.tensor([*IDS[0][1:], -100])
+    yield "llama", Llama(LlamaConfig(**small, num_key_value_heads=1)), ids(), badak.tensor([*IDS[0][1:], -100])
     yield "bert", BERT(BERTConfig(**small)), ids(), badak.tensor([-100, 7, *[-100] * 6])
-    yield "text", TextClassifier(TextConfig(**small, classes=3)), ids(), badak.tensor([2])
+    yield "text", BERTClassifier(TextConfig(**small, classes=3)), ids(), badak.tensor([2])
     for readout in ("flatten", "mean", "cls"):
         sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, readout=readout, encoder_layers=2)
         yield f"pictures {readout}", build_classifier(sizes), pictures, badak.tensor([4])
@@ -123,7 +123,7 @@ def test_the_model_is_left_as_it_was(name):
 
 def test_the_model_is_left_as_it_was_after_an_error():
     model = gpt()
-    with pytest.raises(RangeError):
+    with pytest.raises(IndexOutOfRangeError):
         badak.look(model, badak.tensor([[50]]))
     assert model.training and not any("forward" in vars(module) for module in model.modules())
     assert modes.observer is None
@@ -404,21 +404,21 @@ def test_what_cannot_be_known_is_left_out_with_a_word():
 @pytest.mark.parametrize(
     ("options", "error", "cause", "fix"),
     [
-        ({"model": 3}, KindError, "look: model is int, not a badak.nn.Module", "badak.look(model, batch), the model first"),
+        ({"model": 3}, ArgumentTypeError, "look: model is int, not a badak.nn.Module", "badak.look(model, batch), the model first"),
         (
             {"kind": "text"}, ArgumentError,
             "look: kind='text' is none of causal, bidirectional, encoder-decoder, pictures", "kind=None finds it",
         ),
-        ({"loss": 3}, KindError, "look: loss is int, no function", "loss=lambda output: output.loss"),
+        ({"loss": 3}, ArgumentTypeError, "look: loss is int, no function", "loss=lambda output: output.loss"),
         ({"loss": len, "labels": [1]}, ArgumentError, "look: loss and labels are two ways to say the same", "give one of them"),
         ({"most": 0}, ArgumentError, "look: most must be a whole number of 1 or more; got 0", "most=1"),
-        ({"place": 8}, RangeError, "look: place 8 of a text of which 8 tokens are shown", "place=7, or most=9"),
+        ({"place": 8}, IndexOutOfRangeError, "look: place 8 of a text of which 8 tokens are shown", "place=7, or most=9"),
         (
             {"labels": [1, 2]}, ShapeError,
             "look: 2 labels for 8 answers", "a label for each token, -100 for one that does not count",
         ),
         (
-            {"labels": [0.5]}, KindError,
+            {"labels": [0.5]}, ArgumentTypeError,
             "look: labels of badak.float32, no whole numbers", "labels=ids, or a class number",
         ),
         (
@@ -426,7 +426,7 @@ def test_what_cannot_be_known_is_left_out_with_a_word():
             "look: loss gives no single number", "loss=lambda output: F.cross_entropy(output.flatten(0, 1), labels)",
         ),
         (
-            {"batch": 3}, KindError, "look: batch is int, not what a model can be called with",
+            {"batch": 3}, ArgumentTypeError, "look: batch is int, not what a model can be called with",
             "a tensor, a tuple of the model's arguments, or a dict of them by name",
         ),
         (

@@ -12,13 +12,13 @@ from typing import Any
 from badak import kernels, manual_seed, models
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, write_tokens
-from badak.generation import SampleConfig
+from badak.generation import GenerationConfig
 from badak.generation.chat import Chat
 from badak.generation.embed import TextEncoder
 from badak.generation.folder import open_folder
-from badak.generation.text import write_on
+from badak.generation.text import generate_text
 from badak.io.sealed import seal, unseal
-from badak.training.load import open_reader
+from badak.training.load import load_fill_mask
 from tests.io.mutations.changes import as_json, damaged, edited
 
 TEMPLATE = (
@@ -33,7 +33,7 @@ BOMBS = ["{{ 2 ** (10 ** 10) }}", "{{ 'x'.center(3000000000) }}", "{{ [0] * 3000
 
 def writers() -> list[bytes]:
     """A Llama and a GPT-2, each with a tokenizer, a template and what generation is told."""
-    llama = models.LlamaConfig(vocab_size=300, d_model=8, heads=2, key_heads=1, layers=1, context=32, feedforward=12)
+    llama = models.LlamaConfig(vocab_size=300, d_model=8, heads=2, num_key_value_heads=1, layers=1, context=32, feedforward=12)
     gpt = models.GPTConfig(vocab_size=300, d_model=8, heads=2, layers=1, context=32)
     made = Tokenizer.train_bpe(TEXTS, 300, special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"))
     said = made.to_dict()
@@ -48,7 +48,7 @@ def readers() -> list[bytes]:
     made = Tokenizer.train_wordpiece(TEXTS, 60)
     sizes: dict[str, Any] = {"vocab_size": 60, "d_model": 8, "heads": 1, "layers": 1, "context": 16, "segments": 2}
     return [
-        _folder(models.TextClassifier(models.TextConfig(**sizes, classes=3)), made.to_dict()),
+        _folder(models.BERTClassifier(models.TextConfig(**sizes, classes=3)), made.to_dict()),
         _folder(models.SentenceEncoder(models.SentenceConfig(**sizes)), made.to_dict()),
     ]
 
@@ -155,15 +155,15 @@ def _reader(use: Callable[[Path], Any]) -> Callable[[Path], Any]:
 
 
 def _write(folder: Path) -> Any:
-    writer, config = open_folder(folder), SampleConfig(new_tokens=3)
-    said = list(write_on(writer.model, writer.vocabulary, "to be", config, writer.ends))
+    writer, config = open_folder(folder), GenerationConfig(new_tokens=3)
+    said = list(generate_text(writer.model, writer.vocabulary, "to be", config, writer.ends))
     return said, list(Chat(writer, config).ask("or not")), writer.model
 
 
 def _judge(folder: Path) -> Any:
     if (folder / "modules.json").is_file():
         return TextEncoder.load(folder).encode(["to be", "or not to be, that"])
-    return [(one.label, one.value) for one in open_reader(str(folder)).judge(["to be or not"], True)]
+    return [(one.label, one.value) for one in load_fill_mask(str(folder)).judge(["to be or not"], True)]
 
 
 def _tokens(folder: Path) -> Any:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.generation.filters import SampleConfig
+from badak.generation.filters import GenerationConfig
 from badak.generation.picture import rank_classes
-from badak.generation.text import fill_sentence, write_on
+from badak.generation.text import fill_sentence, generate_text
 from badak.io import sealed
 from badak.io.checkpoint import INDEX, MODEL, OPTIMIZER, Checkpoint
 from badak.models.classifier import build_classifier
@@ -26,7 +26,7 @@ from badak.training.describe import describe
 from badak.training.loop import train, update
 from badak.training.presets import PRESETS, change
 from badak.training.run import CONFIG, METRICS, Run, settings_hash
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 from tests.io.mutations.changes import as_json, damaged, edited
 
 FILES = (CONFIG, INDEX, MODEL, OPTIMIZER, METRICS)
@@ -187,7 +187,7 @@ def _reader(use: Callable[[Path], Any]) -> Callable[[Path], Any]:
 
 def _generate(folder: Path) -> Any:
     trained = open_model(folder, "gpt")
-    return list(write_on(trained.model, trained.vocabulary, "The", SampleConfig(new_tokens=3), trained.eos)), trained.model
+    return list(generate_text(trained.model, trained.vocabulary, "The", GenerationConfig(new_tokens=3), trained.eos)), trained.model
 
 
 def _predict(folder: Path) -> Any:
@@ -202,7 +202,7 @@ def _fill_mask(folder: Path) -> Any:
 
 def _resume(folder: Path) -> Any:
     run, experiment = resume(folder)
-    learner = Learner(experiment, run.setup.train)
+    learner = TrainState(experiment, run.setup.train)
     run.rewind(learner.restore(run))
     if learner.step < learner.last_step:
         update(learner)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from badak.core.errors import BadakError, DeviceError, FileError, MissingError, StateError
+from badak.core.errors import BadakError, DeviceError, FileError, NotSupportedError, StateError
 
 _LIBRARIES = ("transformers", "sentence_transformers", "peft", "accelerate", "diffusers", "timm")
 
@@ -61,7 +61,7 @@ def _quantised(said: str, frames: list[FrameType]) -> BadakError | None:
     config = _value(frames, "quantization_config") or _value(frames, "quantization_config_dict")
     method = config.get("quant_method") if isinstance(config, dict) else getattr(config, "quant_method", None)
     known = f" by {getattr(method, 'value', method)}" if method else ""
-    return MissingError(
+    return NotSupportedError(
         f"from_pretrained: the weights are to be quantised{known}, and badak computes in float32, float16 and bfloat16",
         "weights that are not quantised, and no quantization_config (nor in config.json)",
     )
@@ -103,7 +103,7 @@ def _own_code(said: str, frames: list[FrameType]) -> BadakError | None:
     where = re.search(r"repository (\S+) (?:contains|references) custom code|Loading (\S+) requires (?:you )?to execute", said)
     if where is None:
         return None
-    return MissingError(
+    return NotSupportedError(
         f"from_pretrained: {where[1] or where[2]} brings code of its own, which is run only where the program allows it",
         "read its .py files; then from_pretrained(..., trust_remote_code=True)",
     )

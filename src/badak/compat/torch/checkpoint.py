@@ -9,7 +9,7 @@ from badak.autograd import enable_grad, is_grad_enabled, node
 from badak.autograd.node import Node
 from badak.compat.torch.pytree import tree_flatten
 from badak.core import events
-from badak.core.errors import GraphError, KindError
+from badak.core.errors import ArgumentTypeError, GraphError
 from badak.ops.op import Saved
 from badak.tensor import Tensor
 from badak.tensor.dtypes import check_device
@@ -108,7 +108,7 @@ def checkpoint(
     chooses between two ways to them in PyTorch; here there is one, which does all that the second does.
     """
     if not callable(function):
-        raise KindError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
+        raise ArgumentTypeError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
     if not is_grad_enabled():
         return function(*args, **kwargs)
     events.hooked("a checkpoint computes its block again")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn import Module
 
 
@@ -37,14 +37,15 @@ def compile(  # noqa: A001  (PyTorch's name)
     says so; `why` of the result holds the reason. `.grad` and what a step stores elsewhere are overwritten by its next call.
 
     fullgraph=True raises GraphError instead of running such a step as it is. disable=True gives back `model`. The other
-    options of PyTorch are accepted and change nothing. Raises KindError for what cannot be called, and for an option of a kind
+    options of PyTorch are accepted and change nothing. Raises ArgumentTypeError for what cannot be called, and for an option of a
+    kind
     or a name that PyTorch has not.
     """
     _check_options(dynamic, backend, mode, options)
     if model is None:
         return partial(compile, fullgraph=fullgraph, disable=disable)
     if not callable(model):
-        raise KindError(f"compile: expected a function or a module; got {type(model).__name__}", "badak.compile(step)")
+        raise ArgumentTypeError(f"compile: expected a function or a module; got {type(model).__name__}", "badak.compile(step)")
     if disable or isinstance(model, Compiled | type):
         return model
     if isinstance(model, Module):
@@ -67,12 +68,12 @@ def _check_options(dynamic, backend, mode, options) -> None:
     if isinstance(backend, str) and backend not in _BACKENDS:
         raise ArgumentError(f"compile: Invalid backend: {backend!r}; badak replays steps itself", "leave backend out")
     if dynamic is not None and type(dynamic) is not bool:
-        raise KindError(f"compile: expected dynamic to be a bool; got {type(dynamic).__name__}", "leave dynamic out")
+        raise ArgumentTypeError(f"compile: expected dynamic to be a bool; got {type(dynamic).__name__}", "leave dynamic out")
     if mode and options:
         raise ArgumentError("compile: Either mode or options can be specified, but both can't be specified at the same time.",
                             "leave both out: they change nothing here")  # fmt: skip
     if options is not None and not isinstance(options, dict):
-        raise KindError(f"compile: expected options to be a dict; got {type(options).__name__}", "leave options out")
+        raise ArgumentTypeError(f"compile: expected options to be a dict; got {type(options).__name__}", "leave options out")
 
 
 def _itself(thing):

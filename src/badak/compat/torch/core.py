@@ -3,7 +3,7 @@ core and no dispatcher."""
 
 from typing import Any
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.core.public_api import door as _door
 from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
@@ -28,7 +28,7 @@ class _None:
 
     def __init__(self, *args: Any, **kwargs: Any):
         name = type(self).__name__
-        raise MissingError(f"{name}: badak traces nothing, so that none can be made", "use Python's own numbers")
+        raise NotSupportedError(f"{name}: badak traces nothing, so that none can be made", "use Python's own numbers")
 
 
 class Graph(_None):

@@ -4,12 +4,9 @@ from types import SimpleNamespace
 from typing import NoReturn
 
 from badak.core.errors import DeviceError
+from badak.core.errors import OutOfMemoryError as OutOfMemoryError
 from badak.tensor import device
 from badak.tensor.dtypes import check_device, entered
-
-
-class OutOfMemoryError(RuntimeError):
-    """PyTorch's error of a full GPU. badak never raises it; a program may catch it."""
 
 
 def refuse(name: str) -> NoReturn:

@@ -8,7 +8,7 @@ from badak.compat.torch.compiler import assume_constant_result as assume_constan
 from badak.compat.torch.compiler import disable as disable
 from badak.compat.torch.compiler import is_compiling as is_compiling
 from badak.compat.torch.compiler import reset as reset
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.nn import Module
 
 
@@ -46,10 +46,10 @@ class OptimizedModule(Module):
     """What PyTorch's compiler makes of a module; badak's gives back the module itself, so nothing is one."""
 
     def __new__(cls, *args, **kwargs) -> NoReturn:
-        raise MissingError("OptimizedModule: badak's compile gives back the module itself", "badak.compile(model)")
+        raise NotSupportedError("OptimizedModule: badak's compile gives back the module itself", "badak.compile(model)")
 
 
-class Unsupported(MissingError):
+class Unsupported(NotSupportedError):
     """PyTorch's error of a program that cannot be traced. badak never raises it."""
 
 

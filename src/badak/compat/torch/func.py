@@ -8,7 +8,7 @@ from badak.autograd import enable_grad
 from badak.autograd import grad as gradients
 from badak.autograd.node import Leaf
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
-from badak.core.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.core.public_api import door as _door
 from badak.nn.module import Module
 from badak.tensor import Tensor, stack, zeros_like
@@ -44,7 +44,7 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
         places = [d if isinstance(x, Tensor) else None for x, d in zip(leaves, places)]
         for x, d in zip(leaves, places):
             if d is not None and not -x.ndim <= d < x.ndim:
-                raise RangeError(
+                raise IndexOutOfRangeError(
                     f"vmap: expected in_dims of dims that the tensors have; got {d} for shape {tuple(x.shape)}",
                     "in_dims=0 is the first dim, None leaves an argument as it is",
                 )
@@ -113,7 +113,7 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
     """Complain of a number that no argument has, and of an argument without a tensor."""
     for number in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= number < len(args):
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"grad: expected argnums below {len(args)}, the positional arguments; got {number}",
                 "argnums counts from 0",
             )

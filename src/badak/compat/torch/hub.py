@@ -12,7 +12,7 @@ from urllib.error import URLError
 from urllib.parse import urlparse as urlparse
 from urllib.request import Request, urlopen
 
-from badak.core.errors import FileError, MissingError
+from badak.core.errors import FileError, NotSupportedError
 from badak.io import load as _load
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # weights-0a1b2c3d.pth: the first digits of the file's SHA-256
@@ -82,8 +82,8 @@ def load_state_dict_from_url(
 
 
 def _refused(repo_or_dir: Any = None, *args: Any, **kwargs: Any) -> NoReturn:
-    """Raises MissingError: a hub's entry points are programs."""
-    raise MissingError(
+    """Raises NotSupportedError: a hub's entry points are programs."""
+    raise NotSupportedError(
         f"torch.hub: badak runs no programs from {repo_or_dir}",
         "clone the repository and import it, or load_state_dict_from_url",
     )

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn, Optional
 from typing import Final as Final
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.nn import Module
 
 
@@ -71,13 +71,13 @@ optimize_for_inference = freeze
 
 
 def save(m, f, *args, **kwargs) -> NoReturn:
-    """Raises MissingError: there is no scripted program to write."""
-    raise MissingError("torch.jit.save: badak does not write TorchScript", "save model.state_dict()")
+    """Raises NotSupportedError: there is no scripted program to write."""
+    raise NotSupportedError("torch.jit.save: badak does not write TorchScript", "save model.state_dict()")
 
 
 def load(f, *args, **kwargs) -> NoReturn:
-    """Raises MissingError: such a file holds a program, which badak does not run."""
-    raise MissingError("torch.jit.load: badak does not run TorchScript", "save the state_dict with PyTorch and load that")
+    """Raises NotSupportedError: such a file holds a program, which badak does not run."""
+    raise NotSupportedError("torch.jit.load: badak does not run TorchScript", "save the state_dict with PyTorch and load that")
 
 
 def fork(func, *args, **kwargs):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from badak.compat.torch.operators import OPERATORS, Operator
-from badak.core.errors import ArgumentError, MissingError, StateError
+from badak.core.errors import ArgumentError, NotSupportedError, StateError
 
 _KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "xpu": "XPU", "mps": "MPS", "types": "default"}
 
@@ -183,10 +183,10 @@ class Library:
 
 
 def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: str | None = None) -> NoReturn:
-    """Raises MissingError: badak keeps Python's signatures."""
-    raise MissingError("infer_schema: badak's operators keep Python's signatures", "inspect.signature(function)")
+    """Raises NotSupportedError: badak keeps Python's signatures."""
+    raise NotSupportedError("infer_schema: badak's operators keep Python's signatures", "inspect.signature(function)")
 
 
 def opcheck(op: Any, args: tuple, kwargs: dict | None = None, **options) -> NoReturn:
-    """Raises MissingError."""
-    raise MissingError("opcheck: badak does not trace operators", "torch.autograd.gradcheck checks a formula")
+    """Raises NotSupportedError."""
+    raise NotSupportedError("opcheck: badak does not trace operators", "torch.autograd.gradcheck checks a formula")

@@ -3,7 +3,7 @@
 from multiprocessing import *  # noqa: F403  (PyTorch re-exports Python's whole module too)
 from typing import Any
 
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.core.public_api.table import reach
 
 _sharing = ["file_descriptor"]
@@ -12,7 +12,7 @@ _sharing = ["file_descriptor"]
 def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
     """fn(rank, *args) on nprocs ranks of this machine, as under `badak launch`; fn(0, *args) for one, in this process.
 
-    Raises ArgumentError below one, MissingError for join=False, and what `badak.distributed.launch.spawned` raises.
+    Raises ArgumentError below one, NotSupportedError for join=False, and what `badak.distributed.launch.spawned` raises.
     """
     if nprocs == 1:
         return fn(0, *args)
@@ -21,7 +21,9 @@ def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool
             f"multiprocessing.spawn: nprocs={nprocs} starts nothing", "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
         )
     if not join:
-        raise MissingError("multiprocessing.spawn: badak waits for the processes that it starts, join=False does not", "join=True")
+        raise NotSupportedError(
+            "multiprocessing.spawn: badak waits for the processes that it starts, join=False does not", "join=True"
+        )
     return reach("badak.distributed.launch.spawned").spawn(fn, args, nprocs)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from badak.autograd import Function, no_grad
-from badak.core.errors import ArgumentError, MissingError, StateError
+from badak.core.errors import ArgumentError, NotSupportedError, StateError
 from badak.core.modes import modes
 from badak.core.public_api import MissingName
 from badak.tensor import Tensor
@@ -37,7 +37,7 @@ class Operator:
             if key in self._kernels:
                 return self._kernels[key]
         has = ", ".join(self._kernels) or "none"
-        raise MissingError(
+        raise NotSupportedError(
             f"Could not run '{self._qualname}' with arguments from the 'CPU' backend; its kernels: {has}",
             "register one with torch.library.register_kernel(name, 'cpu')",
         )
@@ -131,7 +131,7 @@ class Namespace:
         return [name.partition("::")[2] for name in OPERATORS if name.startswith(f"{self._name}::")]
 
 
-class NoLibrary(MissingError, OSError):
+class NoLibrary(NotSupportedError, OSError):
     """What PyTorch raises as an OSError where a file of compiled operators cannot be loaded."""
 
 

@@ -6,7 +6,7 @@ badak's operations are measured from outside: `badak profile program.py`.
 from enum import Enum
 from typing import Any, NoReturn
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 
 
 class ProfilerActivity(Enum):
@@ -38,7 +38,7 @@ class record_function:  # noqa: N801  (PyTorch's name)
 
 
 class profile(record_function):  # noqa: N801
-    """A block to be measured: it runs. Asking for the measurements raises MissingError."""
+    """A block to be measured: it runs. Asking for the measurements raises NotSupportedError."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__("profile")
@@ -54,7 +54,7 @@ class profile(record_function):  # noqa: N801
 
     def key_averages(self, *args, **kwargs) -> NoReturn:
         """Raises: the program did not measure itself."""
-        raise MissingError("profiler: a program does not measure its own operations here", "badak profile program.py")
+        raise NotSupportedError("profiler: a program does not measure its own operations here", "badak profile program.py")
 
     events = export_chrome_trace = export_stacks = key_averages
     total_average = table = self_cpu_time_total = key_averages

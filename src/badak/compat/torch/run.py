@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 
 from badak.compat.torch.advice import advised
-from badak.core.errors import PACKAGE, BadakError, FileError, MissingError
+from badak.core.errors import PACKAGE, BadakError, FileError, NotSupportedError
 from badak.core.public_api.finder import stand_in_for_torch
 from badak.distributed import engine as ranks
 
@@ -41,7 +41,7 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
 def prepared(program: str, arguments: list[str], is_module: bool = False) -> Callable[[], object]:
     """What runs the program in this process, for which `import torch` gives badak from now on. Raises FileError for none."""
     if is_module and program in ("torch.distributed.run", "torch.distributed.launch"):
-        raise MissingError(f"badak run: {program} starts ranks of PyTorch's", "badak launch -n N SCRIPT [ARGS]")
+        raise NotSupportedError(f"badak run: {program} starts ranks of PyTorch's", "badak launch -n N SCRIPT [ARGS]")
     if os.path.isdir(program) and not is_module and not os.path.isfile(os.path.join(program, "__main__.py")):
         raise FileError(f"badak run: {program}: a folder without a __main__.py", "badak run FOLDER/SCRIPT.py")
     source = b"" if is_module or os.path.isdir(program) else source_of(program)

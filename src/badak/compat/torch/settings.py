@@ -98,7 +98,7 @@ def get_num_interop_threads() -> int:
 
 
 def set_default_device(device) -> None:
-    """Make new tensors there: on the CPU, as always, or on the meta device. Raises MissingError for any other."""
+    """Make new tensors there: on the CPU, as always, or on the meta device. Raises NotSupportedError for any other."""
     wanted = Device("cpu" if device is None else device)
     if wanted.type != "meta":
         check_device(wanted)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, repeat_interleave, view_as_complex
 
 _TOLERANCES = {  # rtol, atol; of everything else 0
@@ -75,7 +75,7 @@ def _is_sequence(value: Any) -> bool:
 def _differ(actual: Any, expected: Any, rules: tuple) -> str:
     tolerances, equal_nan, check_dtype, check_stride, check_device = rules
     if _is_sequence(actual) or _is_sequence(expected) or isinstance(actual, str | Mapping) or isinstance(expected, str | Mapping):
-        raise KindError(
+        raise ArgumentTypeError(
             f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.",
             "two tensors, two numbers, two sequences or two mappings",
         )

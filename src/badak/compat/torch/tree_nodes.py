@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 
 
 class SequenceKey(NamedTuple):
@@ -152,7 +152,7 @@ def _namedtuple_flatten(d: Any) -> tuple[list, type]:
 
 def namedtuple(*args: Any) -> NoReturn:
     """Stands in specs for every class of named tuples."""
-    raise MissingError("pytree.namedtuple is a mark and makes nothing", "collections.namedtuple")
+    raise NotSupportedError("pytree.namedtuple is a mark and makes nothing", "collections.namedtuple")
 
 
 def _deque_flatten(d: deque) -> tuple[list, int | None]:

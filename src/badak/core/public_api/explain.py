@@ -16,7 +16,16 @@ from inspect import Parameter, Signature, isgeneratorfunction, signature, unwrap
 from types import FrameType, FunctionType
 from typing import Any
 
-from badak.core.errors import ArgumentError, BadakError, KindError, NoDataError, RangeError, ShapeError, SizeError, package
+from badak.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BadakError,
+    IndexOutOfRangeError,
+    NoDataError,
+    OutOfMemoryError,
+    ShapeError,
+    package,
+)
 from badak.core.public_api.kinds import SPACES, kinds_of, wrong_one
 from badak.core.public_api.missing import meant
 
@@ -47,7 +56,7 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
     def public(*args, **kwargs):
         if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
             argument, wanted, found = wrong
-            raise KindError(
+            raise ArgumentTypeError(
                 f"{name or function.__name__}(): argument '{argument}' must be {wanted}, not {found}",
                 _usage(function, name or function.__name__, space),
             )
@@ -187,14 +196,18 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
     try:
         given = signature(function).bind(*args, **kwargs)
     except TypeError as wrong:  # a missing or an unknown argument
-        raise kept(KindError, error)(f"{name}(): {wrong}", _meant(kwargs, function) + _usage(function, name, space)) from None
+        raise kept(ArgumentTypeError, error)(
+            f"{name}(): {wrong}", _meant(kwargs, function) + _usage(function, name, space)
+        ) from None
     asked = {argument: value for argument, value in given.arguments.items() if not _is_owner(argument, value, function)}
     wrong_kind = _wrong_kind(asked, given.signature) or _no_tensor(error, asked)
     if wrong_kind:
         argument, wanted = wrong_kind
         value = given.arguments[argument]
         fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
-        raise kept(KindError, error)(f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix) from None
+        raise kept(ArgumentTypeError, error)(
+            f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix
+        ) from None
     shown = {argument: value for argument, value in given.arguments.items() if argument not in ("self", "cls")}
     called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
     raise kept(_class_of(error), error)(
@@ -336,11 +349,11 @@ def _fix_of(error: BaseException) -> str:
 
 def _class_of(error: BaseException) -> type[BadakError]:
     if isinstance(error, TypeError | AttributeError):
-        return KindError
+        return ArgumentTypeError
     if isinstance(error, IndexError | OverflowError):
-        return RangeError
+        return IndexOutOfRangeError
     if isinstance(error, MemoryError):
-        return SizeError
+        return OutOfMemoryError
     return ShapeError if "shape" in str(error) or "dimension" in str(error) else ArgumentError
 
 

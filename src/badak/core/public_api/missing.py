@@ -4,11 +4,11 @@ import difflib
 from collections.abc import Iterable
 from types import ModuleType
 
-from badak.core.errors import MissingError, Shown, package
+from badak.core.errors import NotSupportedError, Shown, package
 from badak.core.public_api.table import ASK, instead, is_pytorch, names_of
 
 
-class MissingName(MissingError, AttributeError):
+class MissingName(NotSupportedError, AttributeError):
     """A name that PyTorch has and badak does not. An AttributeError too, so that hasattr() says False."""
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
 from badak.distributed.launch.listener import Listener
 from badak.distributed.launch.local import Local
@@ -46,10 +46,10 @@ class Stopped(Failure):
 def launch(order: Order, say: Callable[[str], None] = print) -> int:
     """Run the ranks, again after a failure as often as the order allows; the exit code: 130 after Ctrl-C, 143 after SIGTERM.
 
-    Raises MissingError on Windows.
+    Raises NotSupportedError on Windows.
     """
     if sys.platform == "win32":
-        raise MissingError(
+        raise NotSupportedError(
             "badak launch: several ranks run on Linux and macOS; on Windows nobody has run them",
             "the Windows Subsystem for Linux (WSL); or one process: badak run SCRIPT",
         )

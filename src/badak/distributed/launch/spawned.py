@@ -15,7 +15,7 @@ from multiprocessing import spawn as beginning
 
 import click
 
-from badak.core.errors import KindError, StateError
+from badak.core.errors import ArgumentTypeError, StateError
 from badak.core.public_api.finder import package, stand_in_for_torch
 from badak.distributed import engine
 from badak.distributed.launch.launcher import Order, launch
@@ -25,7 +25,7 @@ from badak.distributed.places import among_many
 def spawn(call: Callable, args: tuple, ranks: int) -> None:
     """call(rank, *args) on so many ranks of this machine; returns when all have ended.
 
-    Raises KindError for what cannot be sent there, StateError within a rank, or when one has failed.
+    Raises ArgumentTypeError for what cannot be sent there, StateError within a rank, or when one has failed.
     """
     if among_many() is not None:
         raise StateError(
@@ -39,7 +39,7 @@ def spawn(call: Callable, args: tuple, ranks: int) -> None:
             try:
                 reduction.dump((call, args), file)
             except (pickle.PicklingError, AttributeError, TypeError, RuntimeError) as error:
-                raise KindError(
+                raise ArgumentTypeError(
                     f"multiprocessing.spawn: the function and its arguments must be sent to other processes ({error})",
                     "a function of a module, and arguments that pickle takes; ranks talk by torch.distributed",
                 ) from error

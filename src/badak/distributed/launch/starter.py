@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from badak.core.errors import FileError, MissingError
+from badak.core.errors import FileError, NotSupportedError
 
 STARTER = "mpiexec"
 LINE = re.compile(r"([A-Za-z0-9._-]+)(?::(\d+)|\s+slots\s*=\s*(\d+))?(?:\s.*)?$")  # MPICH's way, and Open MPI's
@@ -64,12 +64,12 @@ def address(hosts: list[Host]) -> str:
 def starter(ranks: int, hosts: list[Host], folder: str) -> list[str]:
     """The command line of MPI's own starter, which may need a file in the folder; none where the ranks are started from here.
 
-    Raises MissingError without MPI.
+    Raises NotSupportedError without MPI.
     """
     beside = Path(sys.executable).parent / STARTER
     found = str(beside) if beside.exists() else shutil.which(STARTER)
     if found is None and (hosts or find_spec("mpi4py") is None):
-        raise MissingError("badak launch: MPI's starter mpiexec was not found", 'pip install "badak[mpi]"')
+        raise NotSupportedError("badak launch: MPI's starter mpiexec was not found", 'pip install "badak[mpi]"')
     said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=60).stdout if found else ""
     is_open = "Open" in said or "prte" in said.lower()
     if not hosts and not is_open:

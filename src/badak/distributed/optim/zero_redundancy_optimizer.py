@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
 from badak.distributed.collectives import Steps, begin, flat, raw
 from badak.distributed.group import ProcessGroup, chosen
 from badak.distributed.objects import gather_object
@@ -57,7 +57,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         super().__init__(params, defaults)
         self.optim = optimizer_class([self._part(group) for group in self.param_groups], **defaults)
         if not isinstance(self.optim, Optimizer):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"ZeroRedundancyOptimizer: optimizer_class gave a {type(self.optim).__name__}, which is no optimizer",
                 "a class such as badak.optim.AdamW, or a function that makes one",
             )
@@ -287,7 +287,7 @@ def _number(value: Any) -> float:
 
 def _check_class(optimizer_class: Any) -> None:
     if not callable(optimizer_class):
-        raise KindError(
+        raise ArgumentTypeError(
             f"ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got {type(optimizer_class).__name__}",
             "optimizer_class=badak.optim.AdamW",
         )

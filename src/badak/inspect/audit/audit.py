@@ -34,7 +34,7 @@ def audit(
     Gives an `Audit`: findings, ok, text by print, page by to_html(). The model is left exactly as it was: weights, modes,
     gradients, buffers, hooks and the random generators; also after an error.
 
-    Raises KindError for what is no module and no batch, ArgumentError for a model without parameters, for one that does not
+    Raises ArgumentTypeError for what is no module and no batch, ArgumentError for a model without parameters, for one that does not
     take the batch, and for one that is random in eval mode. PyTorch has no such function. docs/audit.md says what each probe asks.
     """
     ask_all = reach("badak.inspect.audit.questions.ask_all")

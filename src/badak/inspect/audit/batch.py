@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.nn import Module
 from badak.tensor import Tensor
 
@@ -51,7 +51,7 @@ class Batch:
             leaves[name] = Leaf(name, path, x._array)
         batch = cls(args, kwargs, leaves, names=names)
         if not leaves:
-            raise KindError(
+            raise ArgumentTypeError(
                 f"{where}: the batch holds no tensor",
                 "the arguments of the model: a tensor, a tuple, or a dict by name",
             )
@@ -84,7 +84,7 @@ def arguments(given: Any, where: str = "audit") -> tuple[tuple, dict]:
         if len(given) == 2 and isinstance(given[0], (tuple, list)) and isinstance(given[1], dict):
             return tuple(given[0]), dict(given[1])
         return tuple(given), {}
-    raise KindError(
+    raise ArgumentTypeError(
         f"{where}: batch is {type(given).__name__}, not what a model can be called with",
         "a tensor, a tuple of the model's arguments, or a dict of them by name",
     )

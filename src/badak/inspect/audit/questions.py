@@ -3,13 +3,13 @@
 from time import perf_counter
 from typing import Any
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.kind import KINDS
 from badak.inspect.audit.preserve_state import as_it_was
 from badak.inspect.audit.probes import PROBES
 from badak.inspect.audit.report import Audit, Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.nn import Module
 from badak.nn.unregistered import describe_unregistered, forgotten
 from badak.optim import Optimizer
@@ -26,7 +26,7 @@ def ask_all(
     if not isinstance(forwards, int) or forwards < 1:
         raise ArgumentError(f"audit: forwards={forwards!r} allows for none", "forwards=10")
     if pad is not None and not isinstance(pad, int):
-        raise KindError(f"audit: pad={pad!r} is no id", "pad=0, the id that fills texts up")
+        raise ArgumentTypeError(f"audit: pad={pad!r} is no id", "pad=0, the id that fills texts up")
     if lost := unregistered(model):
         report = Audit(type(model).__name__, kind or "", "", "", lost)
         report.notes.append("nothing else was asked: eval() does not reach layers that are not registered")
@@ -38,7 +38,7 @@ def ask_all(
         for probe in PROBES:
             try:
                 found = probe().ask(subject)
-            except Unasked as why:
+            except NotApplicable as why:
                 report.unasked[probe.name] = str(why)
                 if probe.name in MAIN and not why.moot:
                     report.open.append(probe.name)
@@ -54,7 +54,9 @@ def ask_all(
 def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     """The optimizers as a list; raises for what cannot be audited."""
     if not isinstance(model, Module):
-        raise KindError(f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first")
+        raise ArgumentTypeError(
+            f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first"
+        )
     if not any(p is not None for module in model.modules() for p in module._parameters.values()):
         cause, fix = describe_unregistered(model, model._plain_containers())
         raise ArgumentError(f"audit: {cause}", fix)
@@ -63,7 +65,7 @@ def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     several = [optimizer] if isinstance(optimizer, Optimizer) else list(optimizer or [])
     for each in several:
         if not isinstance(each, Optimizer):
-            raise KindError(f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]")
+            raise ArgumentTypeError(f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]")
     return several
 
 

@@ -23,7 +23,7 @@ from badak.nn import Module
 from badak.optim import Optimizer
 
 
-class Unasked(Exception):
+class NotApplicable(Exception):
     """A probe does not apply; says why. moot: there is nothing to ask; else the question is open."""
 
     def __init__(self, why: str, moot: bool = False):
@@ -114,12 +114,12 @@ class Subject:
         return known if self.texts else known | {seen.keep.shape[-1] for seen in self.reference.attentions}
 
     def clean(self, other: Watch, clean: Clean, moves: bool = True) -> bool:
-        """Whether what the model gives is clean; raises Unasked where that cannot be judged."""
+        """Whether what the model gives is clean; raises NotApplicable where that cannot be judged."""
         if self.broken:
-            raise Unasked(NO_NUMBERS)
+            raise NotApplicable(NO_NUMBERS)
         word = verdict(self.reference, other, clean, moved if moves else None)
         if word is None:
-            raise Unasked("nothing that the model gives, nor its last modules, could be compared: no axis of it is known")
+            raise NotApplicable("nothing that the model gives, nor its last modules, could be compared: no axis of it is known")
         return word
 
     def sink(self) -> Ran | None:
@@ -175,19 +175,19 @@ class Subject:
         except Exception as error:
             if self.forwards == 1:
                 raise
-            raise Unasked(f"the model fails on the changed batch: {words(error)}") from error
+            raise NotApplicable(f"the model fails on the changed batch: {words(error)}") from error
 
     def afford(self, count: int) -> None:
-        """Raise Unasked where that many forwards are more than the audit may make."""
+        """Raise NotApplicable where that many forwards are more than the audit may make."""
         if self.forwards + count > self.most:
-            raise Unasked(f"{self.forwards} forwards are made; forwards={self.forwards + count} would allow for it")
+            raise NotApplicable(f"{self.forwards} forwards are made; forwards={self.forwards + count} would allow for it")
 
     def _first(self) -> Graph:
         before = random_states()
         try:
             with speaking() as said:
                 watch = self.facts(self.batch)
-        except Unasked:
+        except NotApplicable:
             raise
         except Exception as error:
             raise self._refusal(error) from error
@@ -201,7 +201,7 @@ class Subject:
             return watch
         try:
             again = self.forward(self.batch)
-        except Unasked as why:
+        except NotApplicable as why:
             cause = f"audit: {type(self.model).__name__} takes this batch only once: {why}"
             raise ArgumentError(cause, "let forward leave the model as it is") from None
         self.expect_same(watch, again)
@@ -222,7 +222,7 @@ class Subject:
         try:
             self.batch = self._widened()
             self.reference = self.facts(self.batch)
-        except Unasked:
+        except NotApplicable:
             self.batch, self.reference = before
             return False
         self.notes.append("the batch had one row: three more were drawn at random")
@@ -326,7 +326,7 @@ class Subject:
         never = set(pad_ids(self.model)) | (set(ids[padding].tolist()) if padding is not None else set())
         allowed = np.array([i for i in range(size) if i not in never])
         if len(allowed) < 2:
-            raise Unasked(f"{name} has {size} tokens, which leaves nothing to change")
+            raise NotApplicable(f"{name} has {size} tokens, which leaves nothing to change")
         new = self.rng.choice(allowed, ids.shape)
         clash = new == ids
         new[clash] = np.where(new[clash] == allowed[0], allowed[1], allowed[0])

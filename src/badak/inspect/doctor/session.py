@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from badak.compat.torch.amp.grad_scaler import GradScaler
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.core.i18n import say
 from badak.data import DataLoader
 from badak.inspect.doctor.collectors import is_random
@@ -29,7 +29,7 @@ class Visit:
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ArgumentError(f"doctor: steps={steps!r} leaves nothing to watch", "steps=20")
         if file is not None and not hasattr(file, "write"):
-            raise KindError(f"doctor: file is {type(file).__name__}, which cannot be written to", "file=sys.stdout")
+            raise ArgumentTypeError(f"doctor: file is {type(file).__name__}, which cannot be written to", "file=sys.stdout")
         self.wanted, self.file, self.quiet = steps, file, quiet
         self.checkup = Checkup(subject)
         self.watch = Watch(self.step_ended)

@@ -15,7 +15,7 @@ import numpy as np
 
 from badak.autograd.engine import backpropagate
 from badak.autograd.node import Leaf
-from badak.core.errors import BadakError, GraphError, KindError, expect
+from badak.core.errors import ArgumentTypeError, BadakError, GraphError, expect
 from badak.io.atomic import write_file
 from badak.nn import Module
 from badak.ops.op import Op
@@ -72,12 +72,12 @@ def draw(tensor: Tensor, model: Module | None = None, *, most: int = MOST) -> Dr
 
     The `most` newest operations are shown, and a box says how many stand before them. Shapes are found by a backward that leaves no
     gradient; where user code would run in it, or the graph was freed, only those of leaves are told. GraphError for a tensor
-    without a graph, KindError for what is no tensor. PyTorch has no such function.
+    without a graph, ArgumentTypeError for what is no tensor. PyTorch has no such function.
     """
     if not isinstance(tensor, Tensor):
-        raise KindError(f"draw: expected a Tensor; got {type(tensor).__name__}", "badak.draw(loss)")
+        raise ArgumentTypeError(f"draw: expected a Tensor; got {type(tensor).__name__}", "badak.draw(loss)")
     if model is not None and not isinstance(model, Module):
-        raise KindError(f"draw: expected a Module as model; got {type(model).__name__}", "badak.draw(loss, model)")
+        raise ArgumentTypeError(f"draw: expected a Module as model; got {type(model).__name__}", "badak.draw(loss, model)")
     expect(isinstance(most, int) and most > 0, "draw", "most of at least 1", "most=120", most=most)
     if tensor.grad_fn is None or not tensor.requires_grad:
         raise GraphError(

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import say
 from badak.core.public_api import home, public
 from badak.inspect.introspection.highlight import as_html, as_text
@@ -114,7 +114,9 @@ def floor_of(thing: Any) -> Floor:
         name, thing, others = find(thing)
     else:
         if not (callable(thing) or isinstance(thing, Module | Optimizer)):
-            raise KindError(f"floor: {type(thing).__name__} is no function", 'badak.floor(F.softmax), or badak.floor("softmax")')
+            raise ArgumentTypeError(
+                f"floor: {type(thing).__name__} is no function", 'badak.floor(F.softmax), or badak.floor("softmax")'
+            )
         if isinstance(thing, Module | Optimizer):
             thing = type(thing)
         if isinstance(thing, type) and issubclass(thing, Op):

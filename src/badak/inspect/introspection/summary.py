@@ -22,7 +22,7 @@ import numpy as np
 from badak.autograd import enable_grad
 from badak.compiler import Compiled
 from badak.core import events
-from badak.core.errors import KindError
+from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import columns, padded, say
 from badak.inspect.introspection.flops import flops_of
 from badak.nn import Module
@@ -153,10 +153,10 @@ def summary(model: Module, *batch: Any, **named: Any) -> Summary:
     """What model(*batch, **named) is made of and costs: modules, shapes, parameters, FLOPs, memory in training.
 
     The model runs once, as it is (training or not), with gradients; its buffers and the random numbers are as before afterwards.
-    Raises KindError for what is no module; what the forward raises for a wrong batch passes. PyTorch has no such function.
+    Raises ArgumentTypeError for what is no module; what the forward raises for a wrong batch passes. PyTorch has no such function.
     """
     if not isinstance(model, Module):
-        raise KindError(f"summary: expected a Module first; got {type(model).__name__}", "badak.summary(model, batch)")
+        raise ArgumentTypeError(f"summary: expected a Module first; got {type(model).__name__}", "badak.summary(model, batch)")
     rows = {id(module): Row(path, type(module).__name__) for path, module in model.named_modules()}
     weights = [*model.parameters(), *model.buffers()]
     given = [x._array for x in _tensors([*batch, *named.values()])]

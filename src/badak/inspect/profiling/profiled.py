@@ -10,7 +10,7 @@ from badak.inspect.profiling.profile import Enough, Profile
 from badak.io.atomic import unreadable
 from badak.training.build import resume
 from badak.training.loop import update
-from badak.training.train_state import Learner
+from badak.training.train_state import TrainState
 
 
 def profile_of(target: str, arguments: list[str], steps: int, skip: int, log: Callable[[str], None]) -> Profile:
@@ -26,7 +26,7 @@ def profile_of(target: str, arguments: list[str], steps: int, skip: int, log: Ca
 def profile_run(folder: Path, steps: int, skip: int, log: Callable[[str], None]) -> Profile:
     """Go on with a run for a few updates, in memory only."""
     run, experiment = resume(folder, log)
-    learner = Learner(experiment, run.setup.train)
+    learner = TrainState(experiment, run.setup.train)
     learner.restore(run)
     with Profile(skip) as profile:
         for _ in range(skip + steps):

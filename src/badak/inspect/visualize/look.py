@@ -38,7 +38,8 @@ def look(
     notebook it shows itself. The model runs in eval mode and is left exactly as it was; the numbers are those of the run,
     which computes the same bits with nobody looking. docs/look.md says what the page shows.
 
-    Raises KindError for what is no module and no batch, ArgumentError for a model that does not take the batch. PyTorch has no such
+    Raises ArgumentTypeError for what is no module and no batch, ArgumentError for a model that does not take the batch. PyTorch
+    has no such
     function.
     """
     given = {

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.autograd import enable_grad
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, BadakError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, IndexOutOfRangeError, ShapeError
 from badak.data.validation import whole
 from badak.inspect.audit.batch import Batch, Leaf
 from badak.inspect.audit.kind import KINDS
@@ -47,7 +47,7 @@ def look_at(model: Any, batch: Any, **options: Any) -> Look:
     if isinstance(model, Compiled) and isinstance(model.function, Module):
         model = model.function
     if not isinstance(model, Module):
-        raise KindError(
+        raise ArgumentTypeError(
             f"look: model is {type(model).__name__}, not a badak.nn.Module",
             "badak.look(model, batch), the model first",
         )
@@ -55,7 +55,7 @@ def look_at(model: Any, batch: Any, **options: Any) -> Look:
     if asked.kind is not None and asked.kind not in KINDS:
         raise ArgumentError(f"look: kind={asked.kind!r} is none of {', '.join(KINDS)}", "kind=None finds it")
     if asked.loss is not None and not callable(asked.loss):
-        raise KindError(f"look: loss is {type(asked.loss).__name__}, no function", "loss=lambda output: output.loss")
+        raise ArgumentTypeError(f"look: loss is {type(asked.loss).__name__}, no function", "loss=lambda output: output.loss")
     if asked.loss is not None and asked.labels is not None:
         raise ArgumentError("look: loss and labels are two ways to say the same", "give one of them")
     whole("look", "most", asked.most)
@@ -157,7 +157,7 @@ def _place(seen: Seen, place: int | None) -> int:
     if not length:
         raise ArgumentError(f"look: place={place} of a model that reads no text", "leave place out")
     if not -length <= place < length:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"look: place {place} of a text of which {length} tokens are shown",
             f"place={length - 1}, or most={place + 1}",
         )
@@ -173,7 +173,7 @@ def _labels(labels: Any, rows: int, axis: int) -> Tensor | None:
         return None
     x = labels if isinstance(labels, Tensor) else tensor(labels)
     if x.dtype.is_floating_point:
-        raise KindError(f"look: labels of {x.dtype}, no whole numbers", "labels=ids, or a class number")
+        raise ArgumentTypeError(f"look: labels of {x.dtype}, no whole numbers", "labels=ids, or a class number")
     if rows > 1 and x.dim() > axis and x.shape[axis] == rows:
         x = x[:1] if axis == 0 else x[:, :1]
     return x.reshape(-1)

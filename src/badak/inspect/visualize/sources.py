@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from badak.compat.torch.first_call import first_call
-from badak.core.errors import ArgumentError, FileError, MissingError
+from badak.core.errors import ArgumentError, FileError, NotSupportedError
 from badak.data.marian import MarianTokens
 from badak.data.tokenizer import Tokenizer
 from badak.generation.classify import frame
@@ -22,7 +22,7 @@ from badak.generation.text import known, prompt_ids
 from badak.generation.translate import TranslateConfig, framed, translations
 from badak.inspect.visualize import Look, look
 from badak.io.config import read_json
-from badak.models.bert import BERT, BERTEncoder, TextClassifier
+from badak.models.bert import BERT, BERTClassifier, BERTEncoder
 from badak.models.gpt import GPT
 from badak.models.llama import Llama
 from badak.models.pretrained import CONFIG, from_pretrained, model_type_of
@@ -157,7 +157,7 @@ def _reading(trained: Any, what: str, target: str | None, label: str | None) -> 
     return _read(trained.model, trained.vocabulary, what, list(trained.setup.labels), label)
 
 
-def _read(model: TextClassifier, tokenizer: Tokenizer, what: str, names: list[str], label: str | None) -> Sight:
+def _read(model: BERTClassifier, tokenizer: Tokenizer, what: str, names: list[str], label: str | None) -> Sight:
     if not what.strip():
         raise ArgumentError("the text is empty", 'badak look RUN "a text"')
     rows, cuts = frame(tokenizer, [what], model.config.context)
@@ -224,14 +224,14 @@ def _published(folder: Path, what: str | None, target: str | None, label: str | 
     if not ours:
         return _by_transformers(folder, kind, what, target, label)
     model = from_pretrained(folder)
-    kind = "translate" if isinstance(model, Seq2Seq) else "text" if isinstance(model, TextClassifier) else ""
+    kind = "translate" if isinstance(model, Seq2Seq) else "text" if isinstance(model, BERTClassifier) else ""
     _expect_asked(kind, target, label)
     if isinstance(model, Seq2Seq):
         return _translated(model, MarianTokens.load(folder), what, target)
     tokenizer = Tokenizer.load(folder)
     if isinstance(model, GPT | Llama):
         return _written(model, tokenizer, prompt_ids(tokenizer, what))
-    if isinstance(model, TextClassifier):
+    if isinstance(model, BERTClassifier):
         return _read(model, tokenizer, what, list(read_labels(folder)), label)
     if isinstance(model, BERTEncoder):
         ids = tokenizer.encode(what, marks=True)[: model.config.context]
@@ -242,7 +242,7 @@ def _published(folder: Path, what: str | None, target: str | None, label: str | 
 def _by_transformers(folder: Path, kind: str, what: str, target: str | None, label: str | None) -> Sight:
     """A model that badak.models does not have, as Hugging Face's library builds it on badak, up to its first call."""
     if find_spec("transformers") is None:
-        raise MissingError(
+        raise NotSupportedError(
             f"{folder}: badak.models has no {kind}, and the library transformers, which has, is not installed",
             "pip install transformers",
         )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import RangeError
+from badak.core.errors import IndexOutOfRangeError
 from badak.kernels import reference
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block
@@ -117,7 +117,7 @@ def _flat(ids):
 
 def _out_of_range(index, rows, where):
     least, most = index.min(), index.max()
-    return RangeError(
+    return IndexOutOfRangeError(
         f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
         "ids from 0" if least < 0 else f"a table of {most + 1} rows, or the ids of the right vocabulary",
         code=12,

@@ -1,6 +1,6 @@
 """What several families of functions share."""
 
-from badak.core.errors import KindError, warn_once
+from badak.core.errors import ArgumentTypeError, warn_once
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 
@@ -8,7 +8,7 @@ from badak.tensor.inplace import write_
 def tensor(x, where: str, name: str = "input") -> Tensor:
     """x, which must be a tensor."""
     if not isinstance(x, Tensor):
-        raise KindError(f"{where}: expected a Tensor as {name}; got {type(x).__name__}", "badak.tensor(values)")
+        raise ArgumentTypeError(f"{where}: expected a Tensor as {name}; got {type(x).__name__}", "badak.tensor(values)")
     return x
 
 

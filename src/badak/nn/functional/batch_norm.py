@@ -3,7 +3,7 @@
 import math
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, KindError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.norm import group_norm, layer_norm
 from badak.tensor import Tensor, bfloat16, float16
@@ -74,7 +74,7 @@ def instance_norm(
 def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> Tensor:
     """x, in float32 where it has 16 bits. Raises before anything moves: an error leaves the statistics as they were."""
     if not x.is_floating_point():
-        raise KindError(f"{where}: expected floats; got {x.dtype}", "x.float()")
+        raise ArgumentTypeError(f"{where}: expected floats; got {x.dtype}", "x.float()")
     if (running_mean is None) != (running_var is None):
         raise ArgumentError(
             "running_mean and running_var must either both be None or neither be None", "both of them, or None for both"

@@ -1,7 +1,7 @@
 """The loss of labels whose places in time are not known."""
 
 from badak.core import events
-from badak.core.errors import DTypeError, KindError, RangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.loss import _reduced
 from badak.ops.ctc import CTC, check
@@ -59,7 +59,7 @@ def ctc_loss(
                 f"one number for each of the {x.shape[1]} rows",
             )
     if not 0 <= blank < x.shape[2]:
-        raise RangeError(f"ctc_loss: blank must be in label range 0 .. {x.shape[2] - 1}; got {blank}", "blank=0")
+        raise IndexOutOfRangeError(f"ctc_loss: blank must be in label range 0 .. {x.shape[2] - 1}; got {blank}", "blank=0")
     _check(x, targets, steps, lengths, blank)
     loss = apply(CTC, x, targets, steps, lengths, blank=blank, zero_infinity=bool(zero_infinity))
     if reduction == "mean":
@@ -72,7 +72,7 @@ def _ints(x, name: str) -> Tensor:
     """x, a tensor or numbers, as int64."""
     if not isinstance(x, Tensor):
         if not isinstance(x, int | list | tuple):
-            raise KindError(
+            raise ArgumentTypeError(
                 f"ctc_loss: expected {name} as Tensor or numbers; got {type(x).__name__}",
                 "one whole number for each row of the batch",
             )

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, RangeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError
 from badak.kernels.memory_format import row_major
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding, check
@@ -22,7 +22,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     if padding_idx is not None:
         rows = weight.shape[0]
         if not -rows <= padding_idx < rows:
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"embedding: Padding_idx must be within num_embeddings; got padding_idx={padding_idx}, {rows} rows",
                 f"padding_idx in 0..{rows - 1}",
             )
@@ -64,9 +64,9 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
 def _check_classes(tensor: Tensor, num_classes: int) -> None:
     ids = tensor._array
     if ids.size and ids.min() < 0:
-        raise RangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
+        raise IndexOutOfRangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
     if ids.size and ids.max() >= num_classes:
-        raise RangeError(
+        raise IndexOutOfRangeError(
             f"one_hot: Class values must be smaller than num_classes; got id {int(ids.max())}, num_classes={num_classes}",
             f"num_classes={int(ids.max()) + 1}",
         )

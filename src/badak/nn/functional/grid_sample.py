@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, DTypeError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
 from badak.tensor.upcast import in_float32
@@ -77,7 +77,7 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
             "grid.to(x.dtype)",
         )
     if axes == 3 and mode == "bicubic":
-        raise MissingError("grid_sampler(): bicubic interpolation only supports 4D input", "mode='bilinear'")
+        raise NotSupportedError("grid_sampler(): bicubic interpolation only supports 4D input", "mode='bilinear'")
     return axes
 
 

@@ -34,7 +34,7 @@ def cross_entropy(
     weight   (V,), a factor for each class; "mean" then divides by the sum of the weights of the targets
     label_smoothing e: the target becomes (1 - e) onehot + e / V. Szegedy et al. 2016.
 
-    Raises RangeError for a label outside 0..V-1 that is not `ignore_index`. Warns, once, of probabilities in place of
+    Raises IndexOutOfRangeError for a label outside 0..V-1 that is not `ignore_index`. Warns, once, of probabilities in place of
     logits. Parity: where every label is ignored, or the batch is empty, the mean is 0 with a warning (PyTorch: NaN).
     """
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)

@@ -3,7 +3,7 @@
 `badak.embedding(weight, ids)` is `F.embedding(ids, weight)`. Reductions: 0 "none", 1 "mean", 2 "sum".
 """
 
-from badak.core.errors import ArgumentError, MissingError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.nn import functional as F
 from badak.tensor import Tensor
 
@@ -98,7 +98,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 def rrelu(input, lower=0.125, upper=1 / 3, training: bool = False, generator=None) -> Tensor:
     """As nn.functional.rrelu."""
     if generator is not None:
-        raise MissingError("rrelu: generator is not there", "manual_seed, and no generator")
+        raise NotSupportedError("rrelu: generator is not there", "manual_seed, and no generator")
     return F.rrelu(input, lower, upper, training)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import adaptive_mean
 from badak.nn.functional.sizes import sizes, with_batch
@@ -96,7 +96,7 @@ def interpolate(
     if mode not in ("nearest", "nearest-exact", "area", {1: "linear", 2: "bilinear", 3: "trilinear"}.get(axes), "bicubic") or (
         mode == "bicubic" and axes != 2
     ):
-        raise MissingError(f"interpolate: Got {x.dim()}D input, but mode {mode!r} does not fit it", "mode='nearest'")
+        raise NotSupportedError(f"interpolate: Got {x.dim()}D input, but mode {mode!r} does not fit it", "mode='nearest'")
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ArgumentError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"

@@ -10,7 +10,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, BadakWarning, DTypeError, KindError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, DTypeError, warn_once
 from badak.tensor import Tensor
 
 
@@ -100,7 +100,7 @@ def clip_grads_with_norm_(
     """Scale gradients, in place, by min(1, max_norm / (total_norm + 1e-6)) for a norm computed before."""
     listed = _tensors(parameters, "clip_grads_with_norm_")
     if not isinstance(total_norm, Tensor) or total_norm.numel() != 1:
-        raise KindError(
+        raise ArgumentTypeError(
             f"clip_grads_with_norm_: total_norm should be a tensor with one element; got {_kind(total_norm)}",
             "total_norm=get_total_norm(gradients)",
         )
@@ -164,11 +164,11 @@ def _tensors(parameters: Any, owner: str) -> list[Tensor]:
     """A list of tensors, of one or many."""
     listed = [parameters] if isinstance(parameters, Tensor) else parameters
     if not isinstance(listed, Iterable):
-        raise KindError(f"{owner}: expected tensors; got {_kind(parameters)}", "pass model.parameters()")
+        raise ArgumentTypeError(f"{owner}: expected tensors; got {_kind(parameters)}", "pass model.parameters()")
     listed = list(listed)
     for p in listed:
         if not isinstance(p, Tensor):
-            raise KindError(f"{owner}: expected tensors; one of them is {_kind(p)}", "pass model.parameters()")
+            raise ArgumentTypeError(f"{owner}: expected tensors; one of them is {_kind(p)}", "pass model.parameters()")
     return listed
 
 
@@ -177,7 +177,7 @@ def _number(value: Any, name: str) -> float:
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
     if not isinstance(value, int | float | np.integer | np.floating):
-        raise KindError(f"{name} should be a number; got {_kind(value)}", "a number, such as 1.0")
+        raise ArgumentTypeError(f"{name} should be a number; got {_kind(value)}", "a number, such as 1.0")
     return float(value)
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.concat import cat
 
@@ -77,7 +77,7 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """(sequences (T, B, ...), lengths (B,)): the inverse of `pack_padded_sequence`, padded with padding_value."""
     if not isinstance(sequence, PackedSequence):
-        raise KindError(f"pad_packed_sequence: expected a PackedSequence; got {type(sequence).__name__}", None)
+        raise ArgumentTypeError(f"pad_packed_sequence: expected a PackedSequence; got {type(sequence).__name__}", None)
     lengths = lengths_of(sequence)
     T = len(sequence.batch_sizes)
     if total_length is not None:

@@ -1,7 +1,7 @@
 """Parametrizations that PyTorch brings along: a weight by length and direction, and one whose largest singular value is 1."""
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, RangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.utils import parametrize
@@ -50,7 +50,7 @@ class _SpectralNorm(Module):
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
         if not -weight.dim() <= dim < weight.dim():
-            raise RangeError(
+            raise IndexOutOfRangeError(
                 f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got {dim})",
                 "dim=0",
             )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn.containers import ModuleDict, ModuleList
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
@@ -75,7 +75,7 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
         )
     original = getattr(module, tensor_name)
     if original is None:
-        raise KindError(f"{tensor_name} is None and cannot be parametrized", "a parameter that is there")
+        raise ArgumentTypeError(f"{tensor_name} is None and cannot be parametrized", "a parameter that is there")
     made = ParametrizationList([parametrization], original, unsafe)
     with no_grad():
         found = made()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, KindError, MissingError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, warn_once
 from badak.optim.lr_scheduler.state import checked
 from badak.optim.optimizer import Optimizer
 from badak.optim.settings import number, shown
@@ -26,7 +26,7 @@ class LRScheduler:
 
     optimizer: an Optimizer. last_epoch: -1 to begin; the last step made, to go on with an optimizer whose groups have
     their "initial_lr" (as loaded ones do). Call `optimizer.step()` before `scheduler.step()`; the other order warns.
-    Raises KindError for another kind of optimizer, OptimizerStateError for last_epoch >= 0 without "initial_lr".
+    Raises ArgumentTypeError for another kind of optimizer, OptimizerStateError for last_epoch >= 0 without "initial_lr".
 
     A schedule that multiplies the current rate (most do, as in PyTorch) can be chained with others and keeps changes made
     to the rate by hand.
@@ -62,7 +62,7 @@ class LRScheduler:
 
     def get_lr(self) -> list[Any]:
         """The learning rates that hold at step `last_epoch`, one for each group."""
-        raise MissingError(f"{type(self).__name__} has no get_lr()", "define get_lr(self), or derive from LambdaLR")
+        raise NotSupportedError(f"{type(self).__name__} has no get_lr()", "define get_lr(self), or derive from LambdaLR")
 
     def get_last_lr(self) -> list[Any]:
         """The learning rates that were set last, one for each group."""
@@ -127,7 +127,7 @@ class _LRScheduler(LRScheduler):
 def check_optimizer(schedule: Any, optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         name = type(schedule).__name__
-        raise KindError(
+        raise ArgumentTypeError(
             f"{name}: {type(optimizer).__name__} is not an Optimizer",
             f"{name}(optimizer, ...), with a badak.optim optimizer",
         )
@@ -174,12 +174,12 @@ def for_each_group(schedule: Any, optimizer: Optimizer, name: str, value: Any) -
 
 
 def check_number(schedule: Any, ok: Callable[[], Any], rule: str, value: Any) -> None:
-    """Raise unless ok(): KindError where that cannot be asked of such a value, else ArgumentError."""
+    """Raise unless ok(): ArgumentTypeError where that cannot be asked of such a value, else ArgumentError."""
     cause, fix = f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}"
     try:
         good = ok()
     except (TypeError, ValueError, ArithmeticError):
-        raise KindError(cause, fix) from None
+        raise ArgumentTypeError(cause, fix) from None
     if not good:
         raise ArgumentError(cause, fix)
 
@@ -195,5 +195,5 @@ def check_count(schedule: Any, name: str, value: Any, least: int = 0) -> None:
     rule = f"an integer {name} >= {least}"
     whole = isinstance(value, int | np.integer) or isinstance(value, float) and value.is_integer()
     if isinstance(value, bool) or not whole:
-        raise KindError(f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}")
+        raise ArgumentTypeError(f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}")
     check_number(schedule, lambda: value >= least, rule, value)

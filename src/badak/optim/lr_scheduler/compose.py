@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from badak.core.errors import ArgumentError, KindError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.optim.lr_scheduler.base import LRScheduler, check_count, copied, set_lrs, values_of
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from badak.optim.lr_scheduler.state import checked, refuse
@@ -23,7 +23,7 @@ class _OfSchedules(LRScheduler):
             raise ArgumentError(f"{name} expects at least one scheduler, but got no scheduler.", f"{name}([...])")
         for at, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
-                raise KindError(
+                raise ArgumentTypeError(
                     f"{name} at index {at} should have `optimizer` as its attribute; it is a {type(scheduler).__name__}",
                     "pass schedules",
                 )

@@ -41,7 +41,7 @@ def _walk(roots, retain_graph, targets):
             if edge is not None and dx is not None:
                 _add(waiting, heap, *edge, dx)
         if not retain_graph:
-            if node.op.light:
+            if node.op.saves_no_tensors:
                 node.spent = True
             else:
                 node.saved = node.watched = None

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import DTypeError, MissingError, ShapeError
+from badak.core.errors import DTypeError, NotSupportedError, ShapeError
 from badak.kernels.reference import matrices
 from badak.ops import factors as ops
 from badak.ops.linalg import LinAlgError, square
@@ -28,7 +28,7 @@ def matrix_exp(A) -> Tensor:  # noqa: N803
 def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):  # noqa: N803
     """(LU, pivots, info): as `lu_factor`; info says which diagonal entry of U is the first 0, counted from 1, or 0."""
     if not pivot:
-        raise MissingError("linalg.lu_factor: LU without pivoting is not implemented on the CPU", "pivot=True")
+        raise NotSupportedError("linalg.lu_factor: LU without pivoting is not implemented on the CPU", "pivot=True")
     packed, pivots = apply(ops.LU, A)
     diagonal = np.einsum("...ii->...i", packed._array[..., : pivots.shape[-1], : pivots.shape[-1]])
     found = _first(diagonal == 0)

@@ -1,6 +1,6 @@
 """torch.linalg's functions under their older names, which are also methods of a tensor."""
 
-from badak.core.errors import MissingError
+from badak.core.errors import NotSupportedError
 from badak.tensor import returns
 from badak.tensor.linalg import decompose as _linalg
 from badak.tensor.linalg.decompose import det as det
@@ -29,7 +29,7 @@ def cholesky(input, upper=False, *, out=None) -> Tensor:  # noqa: A002
 def qr(input, some=True, *, out=None):  # noqa: A002
     """As linalg.qr."""
     if not some:
-        raise MissingError("qr: some=False is not there", "some=True")
+        raise NotSupportedError("qr: some=False is not there", "some=True")
     return _linalg.qr(input)
 
 

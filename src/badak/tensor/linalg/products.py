@@ -1,6 +1,6 @@
 """Products of vectors and matrices."""
 
-from badak.core.errors import ArgumentError, DTypeError, MissingError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
 from badak.ops.linear import AddMM
@@ -41,7 +41,7 @@ def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
     if a.dtype is not b.dtype:
         raise DTypeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}", "b.to(a.dtype)")
     if a._array.dtype.kind == "b":
-        raise MissingError("\"matmul\" not implemented for 'Bool'", "a.float() @ b.float()")
+        raise NotSupportedError("\"matmul\" not implemented for 'Bool'", "a.float() @ b.float()")
     if a.is_complex():
         real = apply(MatMul, a.real, b.real) - apply(MatMul, a.imag, b.imag)
         return real + (apply(MatMul, a.real, b.imag) + apply(MatMul, a.imag, b.real)) * 1j

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import MissingError, ShapeError
+from badak.core.errors import NotSupportedError, ShapeError
 from badak.core.modes import modes
 from badak.ops.linalg import _floating
 from badak.tensor import returns
@@ -16,7 +16,7 @@ def geqrf(input, *, out=None):  # noqa: A002
     """(a, tau): R on and above a's diagonal, the vectors of Q's reflections below it. Without gradient, as in PyTorch."""
     _floating("geqrf", input._array)
     if modes.grad and input.requires_grad:
-        raise MissingError("the derivative for 'geqrf' is not implemented.", "linalg.qr")
+        raise NotSupportedError("the derivative for 'geqrf' is not implemented.", "linalg.qr")
     a, lead = input._array, input._array.shape[:-2]
     m, n = a.shape[-2:]
     h, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import GraphError, KindError, warn_once
+from badak.core.errors import ArgumentTypeError, GraphError, warn_once
 from badak.tensor import Tensor, dtypes, isfinite
 
 
@@ -62,7 +62,7 @@ class GradScaler:
             )
         grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         if any(grad.dtype is dtypes.float16 for grad in grads):
-            raise KindError("Attempting to unscale FP16 gradients.", "float32 parameters, and autocast for the products")
+            raise ArgumentTypeError("Attempting to unscale FP16 gradients.", "float32 parameters, and autocast for the products")
         self._found[id(optimizer)] = not all(bool(isfinite(grad).all()) for grad in grads)
         for grad in grads:
             _multiply(grad, 1.0 / self._scale)

@@ -1,6 +1,6 @@
 """`torch.cuda` on a machine without a GPU: not available, no device, nothing allocated; seeds are accepted.
 
-What only makes sense with a device raises MissingError, at the place where it is called.
+What only makes sense with a device raises NotSupportedError, at the place where it is called.
 """
 
 from badak.compat.torch.cuda import amp as amp

@@ -8,7 +8,7 @@ from badak.inspect.audit.compare import change, kept
 from badak.inspect.audit.localize import begins
 from badak.inspect.audit.ready import normalises_batches
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Neighbours, Subject, Unasked
+from badak.inspect.audit.subject import Neighbours, NotApplicable, Subject
 
 
 class BatchLeak:
@@ -23,7 +23,7 @@ class BatchLeak:
                     f"{path} ({type(module).__name__}) mixes the rows of a batch in train mode, by design; asked in eval mode"
                 )
         if subject.rows < 2:
-            raise Unasked("the batch has one row")
+            raise NotApplicable("the batch has one row")
         neighbours = subject.neighbours = neighbours_changed(subject)
         row, watch = neighbours.row, neighbours.watch
         clean = partial(kept, row=row, rows=subject.rows)

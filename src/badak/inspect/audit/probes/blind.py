@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 
 
 class BlindRows:
@@ -13,7 +13,7 @@ class BlindRows:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.reference.attentions:
-            raise Unasked("no attention was seen", moot=True)
+            raise NotApplicable("no attention was seen", moot=True)
         found, places = [], {}
         for seen in subject.reference.attentions:
             blind = real_queries(subject, seen.blind)

@@ -10,7 +10,7 @@ import numpy as np
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import begins
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.nn.cache import KeyValueCache
 from badak.tensor import Tensor
 
@@ -25,11 +25,11 @@ class Cache:
         own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
         takes = past_name(subject.model)
         if not own and not takes:
-            raise Unasked("the model takes no nn.KeyValueCache and no past_key_values", moot=True)
+            raise NotApplicable("the model takes no nn.KeyValueCache and no past_key_values", moot=True)
         if subject.broken or subject.answer is None:
-            raise Unasked(NO_NUMBERS if subject.broken else "the model gives no answer beside its loss")
+            raise NotApplicable(NO_NUMBERS if subject.broken else "the model gives no answer beside its loss")
         if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:
-            raise Unasked("the batch is more than one text of two tokens")
+            raise NotApplicable("the batch is more than one text of two tokens")
         subject.afford(2)
         name, length = subject.kind.text, subject.length()
         ids = subject.ids(name)
@@ -40,7 +40,7 @@ class Cache:
             batch.kwargs = {**batch.kwargs, **given}
             last = subject.forward(batch)
             if not own and (past := past_of(last.result, takes)) is None:
-                raise Unasked(f"the model takes {takes} and gives none{', though use_cache=True' if flag else ''}")
+                raise NotApplicable(f"the model takes {takes} and gives none{', though use_cache=True' if flag else ''}")
             if not own:
                 given[takes] = past
 

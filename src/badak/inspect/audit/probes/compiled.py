@@ -3,7 +3,7 @@
 from badak.core.errors import ArgumentError
 from badak.inspect.audit.compare import change
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 
 
 class CompiledAlike:
@@ -13,7 +13,7 @@ class CompiledAlike:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if subject.broken:
-            raise Unasked(NO_NUMBERS)
+            raise NotApplicable(NO_NUMBERS)
         needed = max(0, 3 - subject.compiled_calls)
         subject.afford(needed + 1)
         for _ in range(needed):
@@ -24,7 +24,7 @@ class CompiledAlike:
                     "draw random numbers in training only: F.dropout(x, p, self.training)",
                 )
         if not subject.compiled.recordings:
-            raise Unasked(f"badak.compile runs it as it is: {subject.compiled.why or 'it was not recorded'}")
+            raise NotApplicable(f"badak.compile runs it as it is: {subject.compiled.why or 'it was not recorded'}")
         outputs = subject.plain(subject.batch)
         gaps = [change(a, b) for a, b in zip(subject.reference.outputs, outputs)]
         if not any(gaps):

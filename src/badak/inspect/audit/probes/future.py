@@ -8,7 +8,7 @@ from badak.inspect.audit.compare import along, before
 from badak.inspect.audit.kind import UNKNOWN
 from badak.inspect.audit.localize import Begin, begins, but_totals, judged
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 
 
 class FutureLeak:
@@ -18,12 +18,12 @@ class FutureLeak:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if subject.kind.kind == UNKNOWN:
-            raise Unasked(f'{subject.kind.why}: kind="causal" asks, kind="bidirectional" says that it may')
+            raise NotApplicable(f'{subject.kind.why}: kind="causal" asks, kind="bidirectional" says that it may')
         if not subject.causal:
-            raise Unasked(f"the model is no causal one: {subject.kind.kind}", moot=True)
+            raise NotApplicable(f"the model is no causal one: {subject.kind.kind}", moot=True)
         length = subject.length()
         if length < 2:
-            raise Unasked("the text has one position")
+            raise NotApplicable("the text has one position")
         places = subject.places[subject.kind.text]
         name = subject.kind.text
         middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked, words
+from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.tensor import Tensor
 
@@ -16,7 +16,7 @@ class NoGradient:
     def ask(self, subject: Subject) -> list[Finding]:
         trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
         if not trainable:
-            raise Unasked("every parameter is frozen", moot=True)
+            raise NotApplicable("every parameter is frozen", moot=True)
         try:
             backward(subject)
         except Failed as error:

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 
 FIX = "k.repeat_interleave(H // G, dim=1), and v the same; not k.repeat(1, H // G, 1, 1)"
 
@@ -31,7 +31,7 @@ class Heads:
                 continue
             found.append(Finding("heads", mixer.path, cause, FIX))
         if not looked:
-            raise Unasked("no two heads share keys", moot=True)
+            raise NotApplicable("no two heads share keys", moot=True)
         return found
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from badak.inspect.audit.compare import ROUNDING, change, near
 from badak.inspect.audit.localize import anywhere
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
 
 
@@ -19,11 +19,11 @@ class Modes:
         if self.alike(subject.reference, watch):
             return []
         if subject.broken:
-            raise Unasked(NO_NUMBERS)
+            raise NotApplicable(NO_NUMBERS)
         again = subject.forward(subject.batch, grad=True)
         by_mode = self.alike(subject.reference, again)
         if by_mode and subject.training_random:
-            raise Unasked("in train mode the model draws random numbers beside dropout, so it differs from eval")
+            raise NotApplicable("in train mode the model draws random numbers beside dropout, so it differs from eval")
         other = watch if by_mode else again
         pair = anywhere(subject.reference.calls, other.calls, near)
         assert pair is not None

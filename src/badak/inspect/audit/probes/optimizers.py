@@ -4,7 +4,7 @@ from collections import Counter
 
 from badak.inspect.audit.probes.gradients import below, covering
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 
 
 class Optimizers:
@@ -14,7 +14,7 @@ class Optimizers:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.optimizers:
-            raise Unasked("no optimizer was given: audit(..., optimizer=opt)", moot=True)
+            raise NotApplicable("no optimizer was given: audit(..., optimizer=opt)", moot=True)
         count = Counter(id(p) for opt in subject.optimizers for group in opt.param_groups for p in group["params"])
         own = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
         none = {name for name, p in own.items() if not count[id(p)]}

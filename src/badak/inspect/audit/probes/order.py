@@ -12,7 +12,7 @@ from badak.inspect.audit.graph import Graph, Mixer, mixers
 from badak.inspect.audit.localize import begins, match
 from badak.inspect.audit.probes.batch import circle
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NO_NUMBERS, Subject, Unasked
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
 from badak.nn.conv import Conv2d
 
@@ -34,7 +34,7 @@ class Order:
             cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
             return [Finding("order", idle, cause, FIX)]
         if subject.broken:
-            raise Unasked(NO_NUMBERS)
+            raise NotApplicable(NO_NUMBERS)
         if found := rows_apart(subject):
             return [found]
         if text := blind_to_order(subject):
@@ -42,11 +42,11 @@ class Order:
         name = subject.kind.source or subject.kind.text
         shape = subject.batch.leaves[name].array.shape
         if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
-            raise Unasked("the text has fewer than four positions", moot=True)
+            raise NotApplicable("the text has fewer than four positions", moot=True)
         if subject.batch.leaves[name].integer:
             places = movable(subject, name)
             if len(places) < 2:
-                raise Unasked("no two tokens could be swapped")
+                raise NotApplicable("no two tokens could be swapped")
             batch, move = swapped(subject, name, places)
         elif subject.causal and len(shape) == 3:
             batch, move = series(subject, name)
@@ -173,7 +173,7 @@ def series(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     x = subject.batch.leaves[name].array
     move = circle(x.shape[1], None)
     if move is None:
-        raise Unasked("the series has fewer than four steps", moot=True)
+        raise NotApplicable("the series has fewer than four steps", moot=True)
     return subject.batch.with_({name: np.take(x, move, 1)}), move
 
 
@@ -204,7 +204,7 @@ def swapped(subject: Subject, name: str, places: np.ndarray) -> tuple[Batch, np.
     move = np.arange(ids.shape[1])
     move[places] = np.roll(places, 1)
     if not (ids[:, move] != ids).any():
-        raise Unasked("all tokens are the same")
+        raise NotApplicable("all tokens are the same")
     return subject.batch.with_({name: subject.placed(ids[:, move])}), move
 
 
@@ -220,7 +220,7 @@ def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     axis = 1 if x.ndim == 3 else 2 if x.ndim == 4 else None
     high = patch_of(subject.model) if axis == 2 else 1
     if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
-        raise Unasked("the picture has no two halves", moot=True)
+        raise NotApplicable("the picture has no two halves", moot=True)
     move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
     return subject.batch.with_({name: np.take(x, move, axis)}), move
 

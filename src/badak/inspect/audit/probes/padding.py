@@ -9,7 +9,7 @@ from badak.inspect.audit.compare import change, real, shortened
 from badak.inspect.audit.localize import begins
 from badak.inspect.audit.padding import mask_left_out
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.nn.embedding import Embedding
 from badak.tensor import Tensor
 
@@ -24,12 +24,12 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
-            raise Unasked("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True)
+            raise NotApplicable("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True)
         if subject.invented:
             subject.notes.append("the batch had no padding: the ends of its rows were taken for it")
         found = self.other_values(subject, masks)
         if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
-            raise Unasked(f"the model is told of padding by {name}, which the batch does not give", moot=True)
+            raise NotApplicable(f"the model is told of padding by {name}, which the batch does not give", moot=True)
         if found or subject.leaks_rows:
             return found
         return self.other_amount(subject, masks)
@@ -37,7 +37,7 @@ class PaddingLeak:
     def other_values(self, subject: Subject, masks: dict) -> list[Finding]:
         edit = edits(subject, masks)
         if not edit:
-            raise Unasked("no nn.Embedding reads the text")
+            raise NotApplicable("no nn.Embedding reads the text")
         watch = subject.forward(subject.batch, edit=edit)
         clean = partial(real, paddings=all_masks(subject, masks))
         own = {n: masks[n] for n in (subject.kind.text,) if n in masks} or masks
@@ -62,7 +62,7 @@ class PaddingLeak:
         try:
             if subject.clean(watch, clean, moves=False):
                 return []
-        except Unasked:
+        except NotApplicable:
             return []
         begin = begins(subject.reference.calls, watch.calls, clean)
         old, new = [], []

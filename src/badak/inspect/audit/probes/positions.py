@@ -7,7 +7,7 @@ import numpy as np
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 
 
 class Positions:
@@ -18,11 +18,11 @@ class Positions:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.texts:
-            raise Unasked("the model reads no text", moot=True)
+            raise NotApplicable("the model reads no text", moot=True)
         with suppress(Failed):  # which another probe reports
             backward(subject)
         if not subject.tables:
-            raise Unasked("no gradient reaches a table of tokens")
+            raise NotApplicable("no gradient reaches a table of tokens")
         found = []
         for indices, gradient in subject.tables:
             name = subject.text_of(indices)
@@ -51,7 +51,7 @@ class Positions:
         try:
             batch = subject.batch.with_({name: subject.other_tokens(name, where)})
             path = dies(subject.reference.calls, subject.forward(batch).calls)
-        except Unasked:
+        except NotApplicable:
             path = ""
         places = ", ".join(map(str, lost[:8].tolist())) + (", ..." if len(lost) > 8 else "")
         return Finding(

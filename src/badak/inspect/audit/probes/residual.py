@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, mixers, readers
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
@@ -36,15 +36,15 @@ class Residual:
         graph = subject.reference
         parts = attentions(subject, graph)
         if not parts:
-            raise Unasked("no attention was seen", moot=True)
+            raise NotApplicable("no attention was seen", moot=True)
         sink, roots = subject.sink(), roots_of(subject, graph)
         if sink is None or not roots & numbers(sink.inside()):
-            raise Unasked("the operations between the tokens and the output are not all known", moot=True)
+            raise NotApplicable("the operations between the tokens and the output are not all known", moot=True)
         maps = feed_forwards(graph, parts)
         cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots)}
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
         if not around and len(parts) < 2:
-            raise Unasked("one attention and no residual sum make no stack", moot=True)
+            raise NotApplicable("one attention and no residual sum make no stack", moot=True)
         rest = f"the other {len(around)} attentions and maps have a way around them" if around else "as everything in this model"
         return [
             Finding(

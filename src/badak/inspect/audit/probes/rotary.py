@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.inspect.audit.graph import Mixer, Ran, mixers, through
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.linear import AddMM, Linear
 
 CLOSE = 1e-3  # of what a number is made of its pair, against its size
@@ -46,7 +46,7 @@ class Rotary:
                 seen.add(mixer.path)
                 found.append(Finding("rotary", mixer.path, what[0], FIX, what[1]))
         if not looked:
-            raise Unasked("queries and keys are not turned by their positions", moot=True)
+            raise NotApplicable("queries and keys are not turned by their positions", moot=True)
         return found
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject, Unasked
+from badak.inspect.audit.subject import NotApplicable, Subject
 
 
 class Tokens:
@@ -14,7 +14,7 @@ class Tokens:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.texts:
-            raise Unasked("the model reads no text", moot=True)
+            raise NotApplicable("the model reads no text", moot=True)
         found = []
         for path, (table, rows) in tables(subject).items():
             alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
