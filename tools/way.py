@@ -2,19 +2,24 @@
 
     PYTHONPATH=src python tools/way.py [--calls]
 
-The house wants this way short, and down: a file that is entered counts once, and a call from a lower storey to a higher one
+This way should be short, and lead down: a file that is entered counts once, and a call from a lower layer to a higher one
 is a turn back. --calls names the functions that were entered. What runs at import, and kernels that Numba compiled, do not count.
 """
 
+import re
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import badak
 from badak import nn
 
 HOUSE = Path(badak.__file__).parent
-STOREYS = ["errors", "kernels", "graph", "ops", "tensor", "autograd", "io", "nn", "optim"]  # from the ground
+_PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+_LAYERS = _PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+LAYERS = [[name.strip("() ").replace(".", "/") for name in re.split("[|:]", layer)] for layer in reversed(_LAYERS)]  # lowest first
+BESIDE = "core"  # every package calls it, and events call back
 
 
 def program(folder: str, enter=lambda part: None) -> None:
@@ -39,10 +44,13 @@ def inside(frame) -> str:
     return path.relative_to(HOUSE).as_posix() if HOUSE in path.parents else ""
 
 
-def storey(file: str) -> int:
-    """How high a file stands; -1 for those beside the house (naming) and outside."""
-    room = file.partition("/")[0].removesuffix(".py")
-    return STOREYS.index(room) if room in STOREYS else -1
+def height(file: str) -> int:
+    """The number of a file's layer; -1 for core and outside."""
+    name = file.removesuffix(".py")
+    for number, layer in enumerate(LAYERS):
+        if any(name == each or name.startswith(f"{each}/") for each in layer):
+            return -1 if BESIDE in layer else number
+    return -1
 
 
 def trace() -> tuple[dict[str, dict[str, list[str]]], list[str]]:
@@ -63,7 +71,7 @@ def trace() -> tuple[dict[str, dict[str, list[str]]], list[str]]:
         if frame.f_code.co_name not in functions:
             functions.append(frame.f_code.co_name)
         caller = inside(frame.f_back) if frame.f_back else ""
-        if 0 <= storey(caller) < storey(file):
+        if 0 <= height(caller) < height(file):
             turn = f"{caller}, {frame.f_back.f_code.co_name} -> {file}, {frame.f_code.co_name}"
             if turn not in turns:
                 turns.append(turn)

@@ -19,6 +19,7 @@ from badak.compiler.native import player
 from badak.compiler.provenance import owner_of
 from badak.core.errors import BadakWarning
 from badak.nn import functional as F
+from badak.ops.op import Op
 from badak.tensor.apply import apply
 
 
@@ -209,7 +210,7 @@ def owners_of(entry, gradients):
                 yield owner
 
 
-class Halved(badak.ops.op.Op):
+class Halved(Op):
     """Half of the numbers; its class says that kernels alone make them, but NumPy has a hand in it."""
 
     capturable = True

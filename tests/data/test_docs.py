@@ -15,7 +15,7 @@ def test_the_program_runs():
     exec(compile(source, "data.md", "exec"), {})
 
 
-@pytest.mark.parametrize("room", ["generate", "models", "data", "train"])
+@pytest.mark.parametrize("room", ["generation", "models", "data", "training"])
 def test_every_public_name_has_its_place_in_a_page(room):
     module = importlib.import_module(f"badak.{room}")
     names = [n for n, thing in vars(module).items() if n[0] != "_" and callable(thing) and not inspect.ismodule(thing)]

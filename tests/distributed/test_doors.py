@@ -20,7 +20,7 @@ from badak.distributed.launch.listener import PATIENCE, STRANGERS, Caller, Liste
 from badak.distributed.launch.local import Meeting
 from tests.distributed.ranks import LIMIT, _run, environment
 
-GUARD = Path(launcher.__file__).with_name("guard.py")
+GUARD = Path(launcher.__file__).with_name("agent.py")
 TOKEN = "0123456789abcdef" * 2
 
 

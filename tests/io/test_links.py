@@ -210,7 +210,7 @@ OWNERS = {  # the files that write by themselves, and why
     "tensor/storage.py": "from_file, whose file is the program's own",
     "io/archive.py": "within a zip file",
     "distributed/heartbeat.py": "a file of the launcher's own folder",
-    **dict.fromkeys((f"distributed/launch/{name}.py" for name in ("guard", "launcher", "spawned", "starter")), "logs and orders"),
+    **dict.fromkeys((f"distributed/launch/{name}.py" for name in ("agent", "launcher", "spawned", "starter")), "logs and orders"),
     "inspect/profiling/worker.py": "a pipe",
     "cli/help.py": "click's word for what it prints",
 }

@@ -21,7 +21,7 @@ needs_two_cores = pytest.mark.skipif(module._cores() < 2, reason="on one core no
 USE = """
 import sys, time
 import numpy as np
-from badak.kernels import fast
+from badak.kernels import numba as fast
 from badak.kernels.numba.threadpool.background_compile import ahead
 x = np.random.default_rng(0).standard_normal((70, 130)).astype(np.float32)
 ahead.planned = [f"{name}:float32" for name in ("log_softmax_rows", "silu_block", "tanh_block")]
@@ -36,7 +36,7 @@ print(len(ahead.helpers), *(each.tobytes().hex() for each in (first, fast.log_so
 
 def test_what_is_likely_is_there():
     """In a process of its own: other tests define kernels, too."""
-    names = run("from badak.kernels import fast; from badak.kernels.numba.threadpool.parallel import Kernel; "
+    names = run("from badak.kernels import numba as fast; from badak.kernels.numba.threadpool.parallel import Kernel; "
                 "print(*[kernel.function.__name__ for kernel in Kernel.all])")[0].split()  # fmt: skip
     assert len(set(names)) == len(names) > 50
     assert set(module.LIKELY) <= set(names)
@@ -57,7 +57,7 @@ def test_what_helpers_compile_has_the_same_bits_and_is_not_compiled_again(tmp_pa
 
 LEAVE = """
 import numpy as np
-from badak.kernels import fast
+from badak.kernels import numba as fast
 from badak.kernels.numba.threadpool.background_compile import ahead
 fast.relu(np.ones(3, np.float32))
 helper, = ahead.helpers

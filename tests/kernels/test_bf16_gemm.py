@@ -25,7 +25,7 @@ SHAPES = [
 KINDS = list(itertools.product((BFLOAT16, np.dtype(np.float32)), repeat=3))[:-1]
 
 
-@pytest.fixture(params=[way.name for way in WAYS.cpu_dispatch])
+@pytest.fixture(params=[way.name for way in WAYS.ways])
 def way(request):
     """Each way that can be gone here."""
     reason = WAYS.why_not(request.param)

@@ -159,10 +159,10 @@ def test_a_kernel_is_compiled_anew_where_a_file_that_it_is_made_of_changes(monke
         return {path.stem for path in found}
 
     paths = [kernels / "numba" / f"{name}.py" for name in ("matmul", "activation", "attention", "softmax")]
-    assert changed("fast/vectors/tiles.py") == {"matmul", "attention"}  # attention multiplies by way of gemm
-    assert changed("fast/vectors/functions.py") >= {"activation", "softmax"}
-    assert changed("fast/activation.py") == {"activation"}
-    for name in ("fast/compiler/drivers.py", "fast/threads/parallel.py", "update.py", "fast/_blocks.py"):
+    assert changed("numba/simd/tiles.py") == {"matmul", "attention"}  # attention multiplies by way of gemm
+    assert changed("numba/simd/functions.py") >= {"activation", "softmax"}
+    assert changed("numba/activation.py") == {"activation"}
+    for name in ("numba/codegen/drivers.py", "numba/threadpool/parallel.py", "update.py", "numba/_blocks.py"):
         assert changed(name) == {path.stem for path in paths}, name
     elsewhere = tmp_path / "update.py"
     elsewhere.write_text("")

@@ -77,7 +77,7 @@ def test_an_older_numba_is_named_and_plain_is_taken():
         "kernels.of(np.zeros(3)); print(kernels.info()['kernels'])"
     )
     assert done.stdout.strip() == "reference"
-    assert "plain NumPy kernels (Numba 0.62.1 is too old, 0.63 or newer is needed)" in done.stderr
+    assert "reference kernels of NumPy (Numba 0.62.1 is too old, 0.63 or newer is needed)" in done.stderr
 
 
 def test_asking_for_fast_without_numba_is_an_error_that_says_what_to_install():

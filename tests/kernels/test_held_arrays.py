@@ -174,7 +174,7 @@ def made_here(function) -> set[str]:
 def test_an_array_is_named_after_its_address_was_used():
     """Compiled code frees an array after its last mention; what was written to the address then went to memory of others."""
     seen = []
-    for path in sorted(Path(kernels.__file__).parent.glob("fast/**/*.py")):
+    for path in sorted(Path(kernels.__file__).parent.glob("numba/**/*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(function, ast.FunctionDef) or not function.decorator_list:
                 continue

@@ -14,7 +14,7 @@ from tests.kernels.twin import fast_kernels
 fast = fast_kernels()
 
 SRC = str(Path(kernels.__file__).resolve().parents[2])
-SMALL = "import numpy as np; from badak.kernels import fast; fast.relu(np.ones(3, np.float32)); fast.relu(np.ones(9, np.float32))"
+SMALL = "import numpy as np; from badak.kernels import numba as fast; fast.relu(np.ones(3, np.float32)); fast.relu(np.ones(9, np.float32))"
 
 
 def run(code, **environment):
@@ -56,7 +56,7 @@ def test_a_process_that_compiles_and_one_that_loads_get_the_same_bits(tmp_path):
     code = """
 import numpy as np
 import pytest
-from badak.kernels import fast
+from badak.kernels import numba as fast
 x = np.random.default_rng(0).standard_normal((70, 130)).astype(np.float32)
 print(fast.log_softmax(x).tobytes().hex(), *(each.tobytes().hex() for each in fast.cross_entropy(x, np.arange(70))))
 """
@@ -93,7 +93,7 @@ EVERY_KERNEL_UNCOMPILED = """
 import numpy as np
 import pytest
 import badak
-from badak.kernels import fast, plain
+from badak.kernels import numba as fast, reference as plain
 from badak.kernels.numba.codegen import compile
 from badak.kernels.update import Update
 assert not compile.JIT

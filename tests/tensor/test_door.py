@@ -1,4 +1,4 @@
-"""Nothing writes to a tensor's memory but functions behind the door of effects: found in the source itself."""
+"""Nothing writes to a tensor's memory but functions behind the events: found in the source itself."""
 
 import ast
 from pathlib import Path
@@ -44,8 +44,8 @@ def writes(node) -> bool:
 
 def is_behind(function, text: str) -> bool:
     """Whether a function has a decorator of the door, or a twin behind it that is called where somebody watches."""
-    decorated = any(ast.unparse(each).startswith("effects.") for each in function.decorator_list)
-    return decorated or f"effects.writes({function.name})" in text
+    decorated = any(ast.unparse(each).startswith("events.") for each in function.decorator_list)
+    return decorated or f"events.writes({function.name})" in text
 
 
 def found() -> dict:

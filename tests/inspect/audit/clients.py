@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-PLACE = Path(__file__).resolve().parents[2].parent / "shared" / "clients"
+PLACE = Path(__file__).resolve().parents[3].parent / "shared" / "clients"
 MIRROR = os.environ.get("CLIENTS_MIRROR", "")
 NAMES = "nanogpt mingpt nglecture rasbt_gpt annotated hyunwoongko cpm0722 pt_translation bert_codertimo simple_vit seed003".split()
 KINDS = {

@@ -78,7 +78,7 @@ def rows(make, name: str, faults=(), seed: str = "") -> list[dict]:
 
 
 def of_client(name: str, faults, seed: str = "") -> list[dict]:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     command = [sys.executable, "-m", "tests.inspect.audit.clients", name, seed, *faults]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -45,7 +45,7 @@ def main(asked: list[str]) -> None:
     others = [name for name in (*clients.NAMES, *clients.SCRIPTS) if name in asked or not asked]
     for name in others if not clients.why_absent() else ():
         command = [sys.executable, "-m", "tests.inspect.doctor.clients", name]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3])
         print((done.stdout.strip().splitlines() or [done.stderr[-300:]])[-1][:200])
     print(f"{planted} planted, {found} found, {alarms} false alarms")
 

@@ -47,7 +47,7 @@ def answers():
     """What is said of each, all from one process, in which nobody has imported torch."""
     asked = [*((name, "") for name in PROGRAMS), *MISSED_ONCE]
     command = [sys.executable, "-c", DRIVER, json.dumps(asked)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
     assert done.returncode == 0, done.stderr
     return dict(zip(asked, json.loads(done.stdout), strict=True))
 

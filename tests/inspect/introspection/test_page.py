@@ -9,7 +9,7 @@ import pytest
 import badak
 from badak.cli import main
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "looking-down.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "looking-down.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 

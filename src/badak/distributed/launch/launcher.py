@@ -1,6 +1,6 @@
 """`badak launch`: start the ranks, watch them, and end all of them when one has failed.
 
-Each rank has a guard (`guard.py`) on its machine, which holds a line to here. So a failure is known at once: a program that ended,
+Each rank has an agent (`agent.py`) on its machine, which holds a line to here. So a failure is known at once: a program that ended,
 a process that was killed, a machine that fell silent, a rank that hangs.
 """
 
@@ -22,7 +22,7 @@ from badak.distributed.launch.listener import Listener
 from badak.distributed.launch.local import Local
 from badak.distributed.launch.starter import address, read_hosts, starter
 
-GUARD = str(Path(__file__).with_name("guard.py"))
+AGENT = str(Path(__file__).with_name("agent.py"))
 GRACE = 30.0  # seconds that ranks have to end after Ctrl-C
 ENDINGS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"} | ({signal.SIGHUP: "SIGHUP"} if hasattr(signal, "SIGHUP") else {})
 
@@ -116,7 +116,7 @@ class Attempt:
             env["BADAK_LAUNCH_LOGS"] = os.path.abspath(order.logs)
             if sys.stdout.isatty() and sys.stderr.isatty():  # the guard of the first rank hands a progress bar on
                 env["BADAK_LAUNCH_WIDTH"] = str(os.get_terminal_size(sys.stdout.fileno()).columns)
-        command, line = [sys.executable, "-P", GUARD, *order.command], starter(order.ranks, self.hosts, folder)
+        command, line = [sys.executable, "-P", AGENT, *order.command], starter(order.ranks, self.hosts, folder)
         if not line:
             return Local(command, order.ranks, env)
         if not self.hosts:

@@ -1,4 +1,4 @@
-"""Keeping gradients small: three short kernels, so that a replay can play them. What they mean stands in `plain/clipping.py`."""
+"""Keeping gradients small: three short kernels, so that a replay can play them. What they mean stands in `reference/clipping.py`."""
 
 import math
 
