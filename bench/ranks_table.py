@@ -1,9 +1,9 @@
-"""The tables of docs/many-machines.md, from what `bench.ranks` has kept: `python -m bench.ranks table`."""
+"""The tables of docs/distributed.md, from what `bench.ranks` has kept: `python -m bench.ranks table`."""
 
 from bench import ranks_model
 from bench.places import kept
 
-PAGE = ranks_model.PICTURE.parents[1] / "many-machines.md"
+PAGE = ranks_model.PICTURE.parents[1] / "distributed.md"
 BEGIN, END = "<!-- figures: python -m bench.ranks table -->", "<!-- end -->"
 
 

@@ -131,7 +131,7 @@ DIFFERENT = [  # what, PyTorch, badak, why
     ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
     ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),
     ("CUDA tensors", "work", "an error that says so", "one machine's processor"),
-    ("Several processes", "torchrun, gloo or nccl", "`badak launch`, MPI", "[many machines](many-machines.md)"),
+    ("Several processes", "torchrun, gloo or nccl", "`badak launch`, MPI", "[many machines](distributed.md)"),
     ("a name that badak lacks", "", "is imported, and fails where it is used", "most programs never come there"),
 ]
 
