@@ -30,6 +30,7 @@ def test_each_control_character_is_shown_and_nothing_else_is_changed():
     kept = "two\nlines\tand 한국어 العربية नमस्ते 👩‍👩‍👧 \u200c\u200d\u00ad é"
     assert visible(kept) == kept
     assert visible("a\u202eb\u2066c") == "a\\u202eb\\u2066c"
+    assert visible("".join(map(chr, range(0x110000)))).splitlines() == visible("".join(map(chr, range(0x110000)))).split("\n")
 
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
@@ -106,6 +107,15 @@ def test_generate_chat_info_summary_and_samples(folder, capfd, monkeypatch):
         assert code in (0, 1, 2) and said
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"good {ESCAPE}\n/x{ESCAPE}\n"))
     assert show(capfd, "chat", RUN, "--new-tokens", 20)[0] == 0
+
+
+def test_the_card_of_a_model_that_is_exported(folder, capfd):
+    """A file of text, which many show with cat."""
+    (folder / f"t{ESCAPE}.txt").write_bytes((folder / "text.txt").read_bytes())
+    assert show(capfd, "train", "gpt", "--data", f"t{ESCAPE}.txt", *SMALL, "--context", 8, "--run", RUN)[0] == 0
+    assert show(capfd, "export", RUN, "out")[0] == 0
+    card = (folder / "out" / "README.md").read_text()
+    assert harmless(card) and "\\u001b]0;owned" in card
 
 
 def test_predict(folder, capfd):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ import transformers
 from badak.cli import main
 from badak.data.marian import MarianTokens
 from badak.data.tokenizer import Tokenizer
+from badak.io.sealed import seal, unseal
 from badak.models.pretrained import is_hub_name
+from badak.training.run import settings_hash
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -130,6 +133,31 @@ def test_a_run_that_is_not_there_is_not_looked_for_on_the_hub(tmp_path, monkeypa
     (tmp_path / "runs").mkdir()
     assert main(["generate", "runs/gpt", "x"]) == 2
     assert "runs/gpt: not a run folder, it has no config.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sha256, lora", [("", 0), ("0" * 64, 4), ("", 4)])
+def test_a_run_of_somebody_else_fetches_nothing(sha256, lora, cache, capsys, monkeypatch):
+    """Its config.json may name anything on the Hub, of any size; who wants that fetches it."""
+    asked = []
+    hub = __import__("huggingface_hub")
+    fetch = hub.snapshot_download
+    monkeypatch.setattr(hub, "snapshot_download", lambda name, **how: asked.append(how["local_files_only"]) or fetch(name, **how))
+    publish(cache, "acme/tiny", "gpt2")
+    sizes = ["--d-model", "8", "--heads", "1", "--layers", "1", "--steps", "1"]
+    assert main(["train", "gpt", "--preset", "sentences", *sizes, "--run", "r"]) == 0
+    table = unseal(Path("r/config.json"), "")
+    table["start"] |= {"folder": "acme/huge", "sha256": sha256, "lora": lora}
+    Path("r/config.json").write_bytes(seal(table))
+    state = unseal(Path("r/state.json"), "")
+    state["state"]["origin"]["settings"] = settings_hash(table)
+    Path("r/state.json").write_bytes(seal(state))
+    capsys.readouterr()
+    for line in (["generate", "r", "x"], ["train", "gpt", "--resume", "r", "--steps", "2"]):
+        if line[0] == "train" or lora:
+            assert main(line) == 2
+            said = capsys.readouterr().err.splitlines()
+            assert said[-1] == "fix: badak generate acme/huge fetches them" and "a run fetches nothing" in said[-2]
+    assert asked and all(asked)
 
 
 def test_labels_that_do_not_name_the_classes_are_refused(cache, capsys):

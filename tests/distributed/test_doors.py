@@ -340,3 +340,87 @@ def test_nothing_is_imported_from_the_folder_in_which_one_stands(way, tmp_path):
     assert done.code == 0, done.err
     assert way == "train" or done.out == "beside\n" * 2
     assert not (tmp_path / "ran").exists()
+
+
+# ---------------------------------------------------------------- where the ranks' logs go
+
+
+THESIS = b"the only copy of a thesis\n"
+LAUNCH = [sys.executable, "-m", "badak", "launch", "-n", "2"]
+
+
+def lay(kind: str, path: Path, thesis: Path) -> None:
+    """Something else under the name of a log."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    {"link": lambda: path.symlink_to(thesis), "dangling link": lambda: path.symlink_to(thesis.with_name("new")),
+     "hard link": lambda: os.link(thesis, path), "pipe": lambda: os.mkfifo(path), "folder": path.mkdir,
+     "link to a device": lambda: path.symlink_to("/dev/null")}[kind]()  # fmt: skip
+
+
+@pytest.fixture
+def thesis(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.txt").write_bytes(THESIS)
+    return tmp_path / "home" / "thesis.txt"
+
+
+def untouched(thesis: Path) -> bool:
+    return thesis.read_bytes() == THESIS and [one.name for one in thesis.parent.iterdir()] == [thesis.name]
+
+
+def logged(path: Path) -> subprocess.CompletedProcess:
+    """A guard that has something to add to its log."""
+    code = f"import sys; sys.path.insert(0, {str(GUARD.parent)!r}); import guard; guard.log_file({str(path)!r}).write(b'said')"
+    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "hard link", "pipe", "folder", "link to a device"])
+def test_a_guard_writes_its_log_through_nothing(kind, tmp_path, thesis):
+    """Also where it lies on another machine, or was put there when the launcher had looked."""
+    path = tmp_path / "logs" / "rank-1.log"
+    lay(kind, path, thesis)
+    done = logged(path)
+    assert untouched(thesis)
+    if kind == "hard link":  # a copy of a run: both keep what they have
+        assert done.returncode == 0 and path.read_bytes() == THESIS + b"said"
+        assert [one.name for one in path.parent.iterdir()] == [path.name]
+    else:
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 2 and "\nfix: " in done.stderr, done.stderr
+
+
+def test_a_guard_takes_no_link_for_the_folder_of_logs(tmp_path, thesis):
+    (tmp_path / "logs").symlink_to(thesis.parent)
+    done = logged(tmp_path / "logs" / "rank-0.log")
+    assert done.returncode == 1 and "it is a link" in done.stderr and untouched(thesis)
+
+
+@pytest.mark.parametrize("name", ["ranks", "ranks/rank-0.log", "ranks/rank-1.log"])
+def test_a_link_in_a_run_folder_destroys_no_other_file(name, tmp_path, thesis):
+    """`badak train --ranks` keeps its logs in the run folder, which may be somebody else's."""
+    link = tmp_path / "run" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(thesis.parent if name == "ranks" else thesis)
+    (tmp_path / "text.txt").write_text("one and two are three\n" * 40)
+    line = ["train", "gpt", "--ranks", "2", "--data", "text.txt", "--run", "run", "--steps", "1", "--layers", "1", "--heads", "1",
+            "--d-model", "8", "--context", "8", "--batch-size", "2"]  # fmt: skip
+    done = _run([sys.executable, "-m", "badak", *line], tmp_path)
+    assert done.code == 2 and untouched(thesis), done.err
+    assert done.err.splitlines()[-1].startswith("fix: remove") and "nothing is written through it" in done.err
+
+
+def test_who_names_a_link_as_the_folder_of_logs_gets_them_there(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "logs").symlink_to(tmp_path / "disk")
+    (tmp_path / "program.py").write_text("print('hello')\n")
+    done = _run([*LAUNCH, "--logs", "logs", "program.py"], tmp_path)
+    assert done.code == 0, done.err
+    assert [(tmp_path / "disk" / f"rank-{number}.log").read_text() for number in (0, 1)] == ["hello\n"] * 2
+
+
+def test_a_file_with_the_name_of_a_command_is_not_run_in_its_place(tmp_path):
+    for name in ("train", "eval", "generate", "translate"):
+        (tmp_path / name).write_text("open('ran', 'a').write('x')\n")
+        assert _run([*LAUNCH, name, "--help"], tmp_path).code == 0
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "eval").write_text("print('hello')\n")
+    assert _run([*LAUNCH, "./eval"], tmp_path).out == "hello\n" * 2

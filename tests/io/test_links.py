@@ -197,7 +197,7 @@ def test_a_folder_that_the_user_names_may_be_a_link_but_none_within(tmp_path):
 def test_a_file_of_settings_has_a_largest_size(tmp_path, monkeypatch):
     monkeypatch.setattr("badak.io.atomic.SMALL", 1 << 20)
     (tmp_path / "x").write_bytes(bytes((1 << 20) + 1))
-    with pytest.raises(FileError, match="more than 1 MiB, no file of settings or tokens is so large\nfix: "):
+    with pytest.raises(FileError, match="more than 1 MiB, and no such file is so large\nfix: "):
         read_small(tmp_path / "x")
 
 

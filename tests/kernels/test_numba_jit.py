@@ -14,7 +14,8 @@ from tests.kernels.twin import fast_kernels
 fast = fast_kernels()
 
 SRC = str(Path(kernels.__file__).resolve().parents[2])
-SMALL = "import numpy as np; from badak.kernels import numba as fast; fast.relu(np.ones(3, np.float32)); fast.relu(np.ones(9, np.float32))"
+SMALL = "import numpy as np; from badak.kernels import numba as fast\n"
+SMALL += "fast.relu(np.ones(3, np.float32)); fast.relu(np.ones(9, np.float32))"
 
 
 def run(code, **environment):

@@ -140,6 +140,22 @@ def test_a_state_whose_best_is_nonsense_is_refused(tmp_path, broken):
         train(experiment, setup.train, run)
 
 
+NONSENSE = [3, [], "\ud800\x1b[2J", {}, {"figure": "perplexity", "step": True, "value": 1.0, "loss": 1.0, "since": 0}, 10**400,
+            {"figure": "perplexity", "step": -(10**300), "value": 1.0, "loss": 1.0, "since": 0}]  # fmt: skip
+
+
+@pytest.mark.parametrize("best", NONSENSE, ids=range(len(NONSENSE)))
+@pytest.mark.parametrize("command", ["info", "eval"])
+def test_whoever_reads_a_nonsense_as_the_best_says_it_in_two_lines(tmp_path, capsys, best, command):
+    setup = RUNS["gpt"]
+    run, experiment = start(tmp_path / "r", setup)
+    train(experiment, setup.train, run, stop_at(3))
+    checkpoint.save(run.folder, dataclasses.replace(run.load(), best=best))
+    assert main([command, str(run.folder)]) == 2
+    cause, fix = capsys.readouterr().err.splitlines()[-2:]
+    assert "best evaluation" in cause and cause.isprintable() and len(cause) < 400 and fix.startswith("fix: restore the folder")
+
+
 def test_the_commands_say_it_in_a_line(tmp_path, capsys):
     words = "--d-model 16 --layers 1 --lr 1 --schedule constant --warmup-steps 0 --eval-every 1 --batch-size 30".split()
     folder = str(tmp_path / "r")

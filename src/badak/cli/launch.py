@@ -55,6 +55,7 @@ def command(
     if cuda_as_cpu:
         os.environ["BADAK_CUDA_AS_CPU"] = "1"
     words = [*_command(program, module), *arguments]
+    logs = logs and os.path.realpath(logs)  # who names a folder may name a link to it
     if words[0] == "train":
         return launch_training(words[1:], ranks or _cores(), hosts, restarts, logs, hang)
     return _launch(words, ranks or _cores(), hosts, restarts, logs, hang)
@@ -88,13 +89,13 @@ def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs
 
 
 def _command(program: str, module: bool) -> list[str]:
-    """What each rank runs: a program for PyTorch, or a command of badak."""
+    """What each rank runs: a command of badak, whatever lies beside under its name, or a program for PyTorch."""
     if module:
         return ["run", "-m", program]
-    if os.path.exists(program):
-        return ["run", program]
     if program in ALSO:
         return [program]
+    if os.path.exists(program):
+        return ["run", program]
     raise FileError(f"badak launch: {program[:200]}: there is no such file", "badak launch -n 2 SCRIPT [ARGS]")
 
 

@@ -17,7 +17,7 @@ from types import FrameType
 
 from badak.core.i18n import say
 
-_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # all but a line's end and a tab; order of letters
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # all but a line's end and a tab; order of letters
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the folder of badak
 _OWN_NAME = re.compile(r"\bbadak\.(?=[A-Za-z_])")
 
@@ -25,7 +25,8 @@ _OWN_NAME = re.compile(r"\bbadak\.(?=[A-Za-z_])")
 def visible(text: str) -> str:
     r"""The text with control characters as they are written in JSON, an escape as \u001b: what others wrote commands no terminal.
 
-    Lines and tabs stay. So do letters of all scripts, but not what turns the order of the letters around it (U+202A to U+2069).
+    Lines and tabs stay. So do letters of all scripts, but not what turns the order of the letters around it (U+202A to U+2069),
+    nor what some take for the end of a line (U+2028, U+2029): a message has two lines.
     """
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

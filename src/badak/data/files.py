@@ -12,7 +12,7 @@ from typing import Any
 from badak.core.errors import FileError
 from badak.core.public_api import guard_names as _guard_names
 from badak.data import validation
-from badak.io.atomic import as_path, unreadable
+from badak.io.atomic import as_path, open_file, unreadable
 
 ENDINGS = (".txt", ".text", ".md")  # of the files that are taken from a folder, each also with .gz
 BLOCK = 1 << 20  # bytes that are read at a time
@@ -82,7 +82,7 @@ def read_pieces(path: str | os.PathLike) -> Iterator[str]:
 def _blocks(path: str | os.PathLike) -> Iterator[bytes]:
     """The bytes of a file, unpacked where it is gzip; an empty block at its end."""
     try:
-        with open(as_path(path), "rb") as file:
+        with open_file(path) as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             source: Any = gzip.GzipFile(fileobj=file) if packed else file

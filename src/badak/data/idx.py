@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 
 from badak.core.errors import FileError
-from badak.io.atomic import as_path, unreadable
+from badak.io.atomic import as_path, open_file, unreadable
 from badak.io.errors import reason, shown
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -36,7 +36,7 @@ def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
     """
     path = as_path(path)
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             start = file.read(2)
             size = file.seek(0, os.SEEK_END)
             file.seek(0)

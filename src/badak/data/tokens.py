@@ -26,7 +26,16 @@ from badak.data import validation
 from badak.data.dataset import Dataset
 from badak.data.files import read_pieces
 from badak.data.tokenizer import FILE, Tokenizer
-from badak.io.atomic import as_path, make_folder, new_file, read_small, remove_leftovers, unreadable, write_file
+from badak.io.atomic import (
+    as_path,
+    make_folder,
+    new_file,
+    open_file,
+    read_small,
+    remove_leftovers,
+    unreadable,
+    write_file,
+)
 from badak.io.config import parse_json
 from badak.io.errors import shown
 from badak.io.sealed import seal, unseal
@@ -154,11 +163,13 @@ def _tell_about(place: Path, said: dict[str, Any]) -> None:
     write_file(place / ABOUT, lambda file: file.write(text))
 
 
-def _measured(path: Path) -> dict[str, Any]:
-    """Size and SHA-256 of a file."""
+def _measured(path: Path, expected: int | None = None) -> dict[str, Any]:
+    """Size and SHA-256 of a file; its SHA-256 is "" where it has another size than is expected, however large it says to be."""
     try:
-        with open(path, "rb") as file:
-            return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": file.tell()}
+        with open_file(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            digest = hashlib.file_digest(file, "sha256").hexdigest() if expected in (None, size) else ""
+            return {"sha256": digest, "bytes": size}
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -245,8 +256,8 @@ class TokenFile:
     def _array(self, name: str, kind: np.dtype, count: int) -> np.ndarray:
         """The numbers in a .npy file of ours, where they lie."""
         path, kind = self.folder / name, kind.newbyteorder("<")
-        self._expect_same(name, _measured(path))
-        with open(path, "rb") as file:
+        self._expect_same(name, _measured(path, self.about["files"][name]["bytes"]))
+        with open_file(path) as file:
             begin = file.read(HEADER)
         if begin != _header(kind, count) or self.about["files"][name]["bytes"] != HEADER + count * kind.itemsize:
             raise self._broken(f"{name} does not begin as {count:,} numbers of {kind.name} do")

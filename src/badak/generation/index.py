@@ -18,7 +18,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, FileError
 from badak.generation.embed import nearest
 from badak.io import safetensors
-from badak.io.atomic import as_path, make_folder, unreadable, write_file
+from badak.io.atomic import as_path, make_folder, open_file, unreadable, write_file
 from badak.io.errors import shown
 from badak.io.sealed import seal, unseal
 from badak.tensor import from_numpy
@@ -112,7 +112,7 @@ def _vectors(place: Path, about: dict[str, Any]) -> np.ndarray:
     try:
         same = path.stat().st_size == about["bytes"]
         if same:
-            with path.open("rb") as file:
+            with open_file(path) as file:
                 same = hashlib.file_digest(file, "sha256").hexdigest() == about["sha256"]
     except OSError as error:
         raise unreadable(path, error) from error

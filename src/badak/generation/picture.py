@@ -15,7 +15,7 @@ from PIL import Image, ImageFilter, UnidentifiedImageError
 from badak.core.errors import ArgumentError, FileError
 from badak.core.public_api import guard_names as _guard_names
 from badak.generation.sampling import answering
-from badak.io.atomic import as_path
+from badak.io.atomic import as_path, open_file
 from badak.io.errors import reason
 from badak.nn import Module
 from badak.tensor import from_numpy
@@ -75,9 +75,11 @@ def read_grey(path: Path) -> np.ndarray:
 
 def _bytes(path: Path) -> io.BytesIO:
     """The file in memory: its end is known there, whatever lengths stand in it."""
-    if path.stat().st_size > MOST_BYTES:
+    with open_file(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
         raise FileError(f"{path}: the picture has more than {MOST_BYTES:,} bytes", fix="make it smaller")
-    return io.BytesIO(path.read_bytes())
+    return io.BytesIO(data)
 
 
 def _check_size(file: Image.Image, path: Path) -> None:

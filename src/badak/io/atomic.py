@@ -142,15 +142,28 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def read_small(path: str | os.PathLike) -> bytes:
+def open_file(path: str | os.PathLike) -> BinaryIO:
+    """Open a file to read it; every reader does it here. FileError for what is no plain file, be it behind a link.
+
+    A pipe would be waited for until somebody writes into it, and a device may have no end.
+    """
+    file = open(as_path(path), "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise FileError(f"{path}: cannot be read (it is no plain file)", "copy what comes out of it into a file, and name that")
+    return file
+
+
+def read_small(path: str | os.PathLike, at_most: int | None = None) -> bytes:
     """The bytes of a file of settings or tokens. FileError where it cannot be read, and for one larger than any of these is."""
+    at_most = SMALL if at_most is None else at_most
     try:
-        with open(as_path(path), "rb") as file:
-            data = file.read(SMALL + 1)
+        with open_file(path) as file:
+            data = file.read(at_most + 1)
     except OSError as error:
         raise unreadable(path, error) from error
-    if len(data) > SMALL:
-        raise FileError(f"{path}: more than {SMALL >> 20} MiB, no file of settings or tokens is so large", "restore it from a copy")
+    if len(data) > at_most:
+        raise FileError(f"{path}: more than {at_most >> 20} MiB, and no such file is so large", "restore it from a copy")
     return data
 
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from badak.core.errors import FileError
 from badak.io import safetensors, values
-from badak.io.atomic import as_path, make_folder, sync_folder, unreadable, unwritable, write_file
+from badak.io.atomic import as_path, make_folder, open_file, sync_folder, unreadable, unwritable, write_file
 from badak.io.sealed import seal, unseal
 from badak.tensor import Tensor
 
@@ -219,7 +219,7 @@ def _mismatch(path: Path, said: dict[str, Any]) -> str | None:
         size = path.stat().st_size
         if size != said["bytes"]:
             return f"it has {size} bytes instead of {said['bytes']}"
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             same = hashlib.file_digest(file, "sha256").hexdigest() == said["sha256"]
     except OSError as error:
         raise unreadable(path, error) from error

@@ -49,7 +49,7 @@ def _take(handle: int, path: str | os.PathLike, where: str, fix: str) -> bool:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _HELD:
-            raise StateError(f"{where}: another training is at work there{_owner(path)}", fix) from None
+            raise StateError(f"{where}: another training is at work there{_owner(handle)}", fix) from None
         warn_once(
             ("no locks", str(path)),
             f"{where}: this file system has no locks ({error.strerror}), so a second training there would not be noticed",
@@ -70,9 +70,9 @@ def _sign(handle: int) -> None:
         os.write(handle, f"{os.getpid():<{_DIGITS}}\n".encode())
 
 
-def _owner(path: str | os.PathLike) -> str:
+def _owner(handle: int) -> str:
     with suppress(OSError):
-        number = Path(path).read_text(encoding="ascii", errors="replace").strip()
+        number = os.read(handle, _DIGITS).strip()
         if number.isdigit():
-            return f" (process {number[:20]})"
+            return f" (process {number.decode()})"
     return ""

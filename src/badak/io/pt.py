@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError
 from badak.io import allowed, program
 from badak.io.archive import Archive, write_archive
-from badak.io.atomic import unreadable, write_file
+from badak.io.atomic import open_file, unreadable, write_file
 from badak.io.errors import UnsafeFileError, damaged, line, shown
 from badak.io.legacy import is_legacy, legacy_parts, load_legacy, swap
 from badak.io.pickler import Pickler
@@ -97,7 +97,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     restore = _restore(map_location)
     if isinstance(f, str | os.PathLike):
         try:
-            with open(f, "rb") as file:
+            with open_file(f) as file:
                 return _load(file, str(f), restore, weights_only is not False, f if mmap else None)
         except OSError as error:
             if isinstance(error, FileError):

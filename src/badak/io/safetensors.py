@@ -24,7 +24,7 @@ import numpy as np
 import safetensors as library
 
 from badak.core.errors import ArgumentError, DTypeError, FileError, NotSupportedError
-from badak.io.atomic import as_path, unreadable, write_file
+from badak.io.atomic import open_file, unreadable, write_file
 from badak.io.errors import line, reason, shown
 from badak.tensor import Tensor
 from badak.tensor.dtypes import ALL, check_device, of_numpy
@@ -100,7 +100,7 @@ def load_file(filename: str | os.PathLike, device: Any = "cpu") -> dict[str, Ten
     """
     check_device(device)
     try:
-        with open(as_path(filename), "rb") as file:
+        with open_file(filename) as file:
             entries, metadata, base = _read_header(file, os.fstat(file.fileno()).st_size, filename)
             _second_opinion(lambda: library.safe_open(filename, framework="np"), filename)
             found = {name: _read_tensor(file, entry, base, name, filename) for name, entry in entries.items()}
@@ -121,7 +121,7 @@ def load(data: bytes, where: str = "safetensors data") -> dict[str, Tensor]:
 def read_metadata(filename: str | os.PathLike) -> dict[str, str]:
     """The texts that a file carries beside its tensors; nothing else is read. Raises FileError as `load_file` does."""
     try:
-        with open(as_path(filename), "rb") as file:
+        with open_file(filename) as file:
             return _read_header(file, os.fstat(file.fileno()).st_size, filename)[1]
     except OSError as error:
         raise unreadable(filename, error) from error

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from badak.core.errors import visible
+
 TASKS = {  # what the Hub calls the task of an architecture
     "GPT2LMHeadModel": "text-generation",
     "LlamaForCausalLM": "text-generation",
@@ -23,4 +25,4 @@ def card_of(architecture: str, title: str = "A model of badak", sections: Mappin
     text = [*head, "", f"# {title}", "", f"{architecture}, written by badak."]
     for name, lines in (sections or {}).items():
         text += ["", f"## {name}", "", *lines]
-    return "\n".join([*text, "", "## Licence", "", LICENCE]) + "\n"
+    return visible("\n".join([*text, "", "## Licence", "", LICENCE]) + "\n")  # a name in it may be anybody's

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import FileError
-from badak.io.atomic import unreadable
+from badak.io.atomic import read_small
 from badak.io.config import read_json
 
 GENERATION, TEMPLATE = "generation_config.json", "chat_template.jinja"
@@ -81,7 +81,7 @@ def read_hints(place: Path, settings: Mapping[str, Any]) -> Hints:
     """What the folder `place` with this config.json says."""
     kind = str(settings.get("model_type"))
     table = read_table(place / GENERATION) if (place / GENERATION).is_file() else None
-    files = {name: _bytes_of(place / name) for name in FILES if (place / name).is_file()}
+    files = {name: read_small(place / name, LARGEST) for name in FILES if (place / name).is_file()}
     return Hints(dict(settings), table, files, kind=kind)
 
 
@@ -91,13 +91,3 @@ def read_table(path: Path) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise FileError(f"{path}: expected a table; got {type(said).__name__}", "restore the file from a copy")
     return said
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise FileError(f"{path}: {size:,} bytes are no file of a tokenizer", f"a file of {LARGEST:,} bytes or less")
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error

@@ -254,8 +254,8 @@ def _classes(cls: type[Pretrained]) -> Iterator[type[Pretrained]]:
 # The folder
 
 
-def found(folder: str | os.PathLike) -> Path:
-    """The folder itself, or where the Hub's files of that name lie once they are fetched."""
+def found(folder: str | os.PathLike, fetch: bool = True) -> Path:
+    """The folder itself, or where the Hub's files of that name lie once fetched; without `fetch`, where they lie already."""
     place = as_path(folder)
     if place.is_dir():
         return place
@@ -263,7 +263,7 @@ def found(folder: str | os.PathLike) -> Path:
         raise FileError(f"{place}: is a file", "the folder that holds config.json and model.safetensors")
     if not is_hub_name(folder):
         raise FileError(f"{place}: there is no such folder", "the folder that holds config.json and model.safetensors")
-    return _fetched(str(folder))
+    return _fetched(str(folder), fetch)
 
 
 def is_hub_name(name: str | os.PathLike) -> bool:
@@ -273,7 +273,7 @@ def is_hub_name(name: str | os.PathLike) -> bool:
     return "/" not in name or not as_path(name.partition("/")[0]).exists()
 
 
-def _fetched(name: str) -> Path:
+def _fetched(name: str, fetch: bool) -> Path:
     try:
         import huggingface_hub  # an extra: only whoever fetches needs it
     except ImportError:
@@ -283,10 +283,16 @@ def _fetched(name: str) -> Path:
         ) from None
     try:
         for weights in ("*.safetensors", "*.bin"):  # the older form only where the newer one is not there
-            place = Path(huggingface_hub.snapshot_download(name, allow_patterns=[*BESIDE, weights]))
+            wanted = [*BESIDE, weights]
+            place = Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted, local_files_only=not fetch))
             if any(place.glob(weights)):
                 break
     except Exception as error:  # of the network, of the Hub, of its cache: all end here
+        if not fetch:
+            raise FileError(
+                f"{name}: the run began with these weights of the Hub; they are not on this machine, and a run fetches nothing",
+                f"badak generate {name} fetches them",
+            ) from error
         raise FileError(
             f"{name}: there is no such folder, and the Hub does not give it ({line(str(error).splitlines()[0])})",
             f"look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {name}",

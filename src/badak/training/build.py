@@ -26,7 +26,7 @@ from badak.training.memory import expect_memory, saved_of
 from badak.training.presets import GPTSetup, Setup, TextSetup, change
 from badak.training.ranks import Ranks
 from badak.training.run import CHANGING, CONFIG, Follower, Run
-from badak.training.start import first_model, make_writer
+from badak.training.start import expect_here, first_model, make_writer
 from badak.training.text_classification import read_text_task
 from badak.training.translation import Translating
 from badak.training.vocabulary import RESTORE
@@ -92,6 +92,7 @@ def _resume(
     if step == 0:
         log(f"{folder}: nothing was saved yet, it starts from the beginning")
     run.expect_weights(saved_of(setup))
+    expect_here(setup)
     vocabulary = run.vocabulary()
     experiment = build(setup, log, vocabulary if isinstance(vocabulary, Tokenizer) else None)
     if experiment.setup != setup:
@@ -144,6 +145,7 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32") 
             f"{folder} is a run of {run.made_by()}; this needs one of badak train {experiment}",
             f"badak train {experiment}",
         )
+    expect_here(run.setup)
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)
     run.expect_weights(saved_of(run.setup))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import ArgumentError, FileError
-from badak.io.atomic import append_to, unreadable, write_file
+from badak.io.atomic import append_to, read_small, write_file
 from badak.io.errors import reason, shown
 
 
@@ -99,11 +99,9 @@ def _known(path: Path, measured: dict[str, Any]) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_small(path)
     except FileNotFoundError:
         return b""
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def read_rows(path: Path, measured: dict[str, Any] | None = None) -> list[Row]:

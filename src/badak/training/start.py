@@ -8,11 +8,11 @@ from badak.generation.folder import read_labels
 from badak.models.bert import BERTClassifier, BERTConfig, BERTEncoder, SentenceEncoder, TextConfig
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
-from badak.models.pretrained import config_of, found, from_pretrained, read_tensors
+from badak.models.pretrained import config_of, found, from_pretrained, is_hub_name, read_tensors
 from badak.nn.lora import add_lora
 from badak.nn.weight_hash import hash_of
 from badak.tensor import Tensor
-from badak.training.presets import GPTSetup, TextSetup
+from badak.training.presets import GPTSetup, Setup, TextSetup
 
 WRITERS = "a folder of GPT-2, Llama, Qwen or Mistral"
 READERS = "a folder of BERT, of a text classifier on it, or of sentence-transformers, such as MiniLM"
@@ -21,6 +21,13 @@ READERS = "a folder of BERT, of a text classifier on it, or of sentence-transfor
 def make_writer(config: GPTConfig | LlamaConfig) -> GPT | Llama:
     """The model of this shape, with first weights."""
     return Llama(config) if isinstance(config, LlamaConfig) else GPT(config)
+
+
+def expect_here(setup: Setup) -> None:
+    """Refuse a run whose first weights would be fetched: its folder may be somebody else's, and could ask for any download."""
+    start = getattr(setup, "start", None)
+    if start is not None and (not start.sha256 or getattr(start, "lora", 0)) and is_hub_name(start.folder):
+        found(start.folder, fetch=False)
 
 
 def sized(setup: GPTSetup) -> GPTSetup:

@@ -88,7 +88,7 @@ def changed(data: bytes, chance: Random) -> bytes:
             continue
         try:
             said = json.loads(files[name])
-        except ValueError:  # it was damaged before
+        except (ValueError, RecursionError):  # it was damaged before, or is nested too deeply now
             continue
         files[name] = as_json(_pointed(name, said, chance) if chance.random() < 0.5 else edited(said, chance), chance)
     return packed(files)

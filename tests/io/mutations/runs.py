@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from huggingface_hub import snapshot_download  # noqa: F401  (a run may name the Hub's weights; it reads files of the system first)
 
 from badak import kernels
 from badak.generation.filters import GenerationConfig

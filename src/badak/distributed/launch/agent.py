@@ -6,20 +6,23 @@ The launcher and a guard send each other lines of JSON.
 """
 
 import ctypes
+import errno
 import json
 import mmap
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 BEAT = 0.25  # seconds between two looks at the rank
 SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 400  # as in distributed/heartbeat.py
@@ -66,7 +69,7 @@ def start(command: list[str], env: dict[str, str], cores: list[int], log: str) -
             os.sched_setaffinity(0, cores)
 
     shown = log and env["RANK"] == "0"
-    out: Any = subprocess.PIPE if shown else open(log, "ab", buffering=0) if log else None
+    out: Any = subprocess.PIPE if shown else log_file(log) if log else None
     err: Any = subprocess.STDOUT if out else None
     if shown and "BADAK_LAUNCH_WIDTH" not in env:  # no terminal, on which both streams keep their order
         err = subprocess.PIPE
@@ -75,10 +78,34 @@ def start(command: list[str], env: dict[str, str], cores: list[int], log: str) -
     )
 
 
+def log_file(path: str) -> BinaryIO:
+    """A log to add to, in a folder that may be somebody else's: a file of that folder alone, and no link to another one.
+
+    A file that has another name too (a copy made by hard links) is copied first. Ends this process where there is anything else.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe is refused, not waited for
+    try:
+        if stat.S_ISLNK(os.lstat(os.path.dirname(path)).st_mode):
+            raise OSError(errno.ELOOP, "")
+        file = open(os.open(path, flags, 0o666), "rb+", buffering=0)
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
+        if about.st_nlink > 1:
+            with file, open(f"{path}.{os.getpid()}.partial", "xb") as own:
+                shutil.copyfileobj(file, own)
+            os.replace(own.name, path)
+            return log_file(path)
+    except OSError as error:
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        end(f"{path}: cannot be written ({why})", "remove it, or name another folder: badak launch --logs DIR")
+    return file
+
+
 def tees(process: subprocess.Popen, log: str) -> list[threading.Thread]:
     """Show what the first rank says, and keep it."""
     pipes = [(pipe, number) for number, pipe in ((1, process.stdout), (2, process.stderr)) if pipe]
-    kept = open(log, "ab", buffering=0) if pipes else None
+    kept = log_file(log) if pipes else None
     made = [threading.Thread(target=tee, args=(pipe, number, kept), daemon=True) for pipe, number in pipes]
     for thread in made:
         thread.start()
@@ -103,10 +130,15 @@ def connected(address: str, token: str) -> socket.socket:
         line.settimeout(None)
         line.sendall(token.encode())
     except OSError as error:
-        sys.stderr.write(f"badak launch: {socket.gethostname()} does not reach {address} ({error.strerror or error})\n")
-        sys.stderr.write("fix: each host must be able to open a connection to the one that launches\n")
-        sys.exit(1)
+        cause = f"{socket.gethostname()} does not reach {address} ({error.strerror or error})"
+        end(cause, "each host must be able to open a connection to the one that launches")
     return line
+
+
+def end(cause: str, fix: str) -> NoReturn:
+    """End this process: it cannot do its work."""
+    sys.stderr.write(f"badak launch: {cause}\nfix: {fix}\n")
+    sys.exit(1)
 
 
 class Guard:

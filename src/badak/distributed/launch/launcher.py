@@ -21,6 +21,7 @@ from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
 from badak.distributed.launch.listener import Listener
 from badak.distributed.launch.local import Local
 from badak.distributed.launch.starter import address, read_hosts, starter
+from badak.io.atomic import expect_own, make_folder
 
 AGENT = str(Path(__file__).with_name("agent.py"))
 GRACE = 30.0  # seconds that ranks have to end after Ctrl-C
@@ -69,6 +70,15 @@ def launch(order: Order, say: Callable[[str], None] = print) -> int:
     return 1
 
 
+def _logs(folder: Path, ranks: int) -> Path:
+    """The folder of the logs, made if absent, which may lie in somebody else's: FileError where it is a link, or a log is one."""
+    place = make_folder(folder.parent, folder.name).absolute()
+    for path in (place / f"rank-{number}.log" for number in range(ranks)):
+        if os.path.lexists(path):
+            expect_own(path)
+    return place
+
+
 class Attempt:
     """One life of all ranks."""
 
@@ -112,8 +122,7 @@ class Attempt:
         env.setdefault("UCX_LOG_LEVEL", "error")  # it warns of the last words of ranks that have ended
         env |= {"MASTER_ADDR": host, "MASTER_PORT": str(port), "TORCHELASTIC_MAX_RESTARTS": str(order.restarts)}
         if order.logs:
-            Path(order.logs).mkdir(parents=True, exist_ok=True)
-            env["BADAK_LAUNCH_LOGS"] = os.path.abspath(order.logs)
+            env["BADAK_LAUNCH_LOGS"] = str(_logs(Path(order.logs), order.ranks))
             if sys.stdout.isatty() and sys.stderr.isatty():  # the guard of the first rank hands a progress bar on
                 env["BADAK_LAUNCH_WIDTH"] = str(os.get_terminal_size(sys.stdout.fileno()).columns)
         command, line = [sys.executable, "-P", AGENT, *order.command], starter(order.ranks, self.hosts, folder)

@@ -1,4 +1,4 @@
-"""Keeping gradients small: three short kernels, so that a replay can play them. What they mean stands in `reference/clipping.py`."""
+"""Clipping of gradients: three short kernels, so that a replay can play them; `reference/clipping.py` says what they mean."""
 
 import math
 
