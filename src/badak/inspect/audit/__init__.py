@@ -5,6 +5,7 @@ report.ok, report.findings, print(report), report.to_html()
 
 questions.py  the order of the questions; `probes/` has one file for each; audit.py is the door
 batch.py      what the model is called with: texts, masks, pictures, which axis is what
+axes.py       (B, T) or (T, B)
 kind.py       whether the model is causal, bidirectional, an encoder and decoder, or reads pictures
 watch.py      every submodule's inputs and outputs during one forward, and who sees whom in its attentions
 compare.py    what is equal in two forwards: before a position, of a row, apart from padding, to rounding

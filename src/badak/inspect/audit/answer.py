@@ -1,6 +1,6 @@
 """What a model answers, found in what it gives, however that is wrapped; and where positions stand in it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from badak.inspect.audit.compare import Places, same
 from badak.inspect.audit.graph import Graph, Ran
 from badak.inspect.audit.localize import Clean, match
 from badak.inspect.audit.padding import triangular
-from badak.inspect.audit.watch import Watch, tensors_in
+from badak.inspect.audit.watch import Call, Watch, tensors_in
 from badak.ops.arithmetic import Add, Mul, Sub
 from badak.ops.attention import Attention
 from badak.ops.loss import MSE, NLL, CrossEntropy
@@ -19,10 +19,13 @@ from badak.ops.select import MaskedFill, Where
 MOST_MORE = 8  # positions that a model puts before a text, or cuts off it
 
 
-def main_answer(watch: Watch, words: int) -> int | None:
-    """Which of the tensors that a model gave is its answer: the logits of `words` tokens, else the first of several numbers."""
-    floats = [i for i, y in enumerate(watch.outputs) if y.dtype.kind in "fc" and y.ndim and y.size > 1]
-    return next((i for i in floats if words and watch.outputs[i].shape[-1] == words), floats[0] if floats else None)
+def main_answer(graph: Graph, words: int, text: str) -> int | None:
+    """Which of the tensors that a model gave is its answer: the logits of `words` tokens, else the first of several numbers that
+    come from the text."""
+    floats = [i for i, y in enumerate(graph.outputs) if y.dtype.kind in "fc" and y.ndim and y.size > 1]
+    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    floats = [i for i in floats if (run := made[i]) is None or text in run.reads] or floats
+    return next((i for i in floats if words and graph.outputs[i].shape[-1] == words), floats[0] if floats else None)
 
 
 def labels_in(graph: Graph) -> list[np.ndarray]:
@@ -110,14 +113,35 @@ def verdict(reference: Watch, other: Watch, clean: Clean, moves: Callable[[Any, 
     if any(word and (moves is None or moves(a, b)) for word, (a, b) in zip(words, pairs)):
         return True
     twins = match(reference.calls, other.calls)
+    if any(word is False for word in judged_outside(reference.calls, twins, clean)):
+        return False
     for call in sorted(reference.calls, key=lambda each: -each.ended):
         twin = twins.get(call.index)
-        if twin is None or call.parent is None or len(call.outputs) != len(twin.outputs):
+        if twin is None or call.parent is None:
             continue
-        for a, b in zip(call.outputs, twin.outputs):
-            if a.ndim > 1 and a.dtype.kind in "fc" and (moves is None or moves(a, b)) and (word := clean(a, b)) is not None:
+        for a, b in numbers_of(call, twin):
+            if (moves is None or moves(a, b)) and (word := clean(a, b)) is not None:
                 return word
     return True if words and True in words and moves is None else None
+
+
+def numbers_of(call: Call, twin: Call) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What a call gave in both forwards, where that is more than a row."""
+    if len(call.outputs) != len(twin.outputs):
+        return []
+    return [(a, b) for a, b in zip(call.outputs, twin.outputs) if a.ndim > 1 and a.dtype.kind in "fc"]
+
+
+def judged_outside(calls: list[Call], twins: dict[int, Call], clean: Clean) -> Iterator[bool | None]:
+    """The word about each of the outermost modules that give something else now: of several, one may end in the loss unseen."""
+    pending = [call for call in calls if call.parent is None]
+    while pending:
+        call = pending.pop()
+        twin = twins.get(call.index)
+        pairs = numbers_of(call, twin) if twin is not None and call.parent is not None else []
+        yield from (clean(a, b) for a, b in pairs if moved(a, b))
+        if not pairs:
+            pending += call.children
 
 
 def moved(a: np.ndarray, b: np.ndarray) -> bool:

@@ -72,6 +72,8 @@ def along(shape: tuple, places: Places, rows: int) -> Iterator[tuple[tuple, int,
         for axis, n in enumerate(shape):
             if n == length:
                 yield shape, axis, first
+            elif axis < len(shape) - 1 and n in (2 * length, 3 * length) and n != rows * length:  # several of each position in turn
+                yield (*shape[:axis], length, n // length, *shape[axis + 1 :]), axis, first
             elif rows > 1 and n == rows * length:
                 yield (*shape[:axis], rows, length, *shape[axis + 1 :]), axis + 1, first
                 yield (*shape[:axis], length, rows, *shape[axis + 1 :]), axis, first
@@ -94,17 +96,20 @@ def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int) -> b
     return False if looked else None
 
 
-def kept(a: np.ndarray, b: np.ndarray, row: int, rows: int) -> bool | None:
+def kept(a: np.ndarray, b: np.ndarray, row: int, rows: int, tolerance: float = 0.0) -> bool | None:
     """Whether one row of the batch does not differ."""
+    alike = (lambda x, y: near(x, y, tolerance)) if tolerance else same
     if same(a, b):
         return True
     if a.shape != b.shape:
         return None
+    if a.shape == (rows, rows):  # each row beside each, as in a contrastive loss
+        return alike(a[row, row], b[row, row])
     looked = False
     for shape, axis in batches(a.shape, rows):
         looked = True
         one = (slice(None),) * axis + (row,)
-        if same(a.reshape(shape)[one], b.reshape(shape)[one]):
+        if alike(a.reshape(shape)[one], b.reshape(shape)[one]):
             return True
     return False if looked else None
 

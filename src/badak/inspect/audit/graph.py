@@ -184,6 +184,7 @@ class Mixer(NamedTuple):
     queries: np.ndarray  # as the product of the scores has them, (..., T, D)
     keys: np.ndarray | None  # (..., S, D); None where that cannot be told
     values: np.ndarray | None
+    mixed: np.ndarray  # what the core gave, (..., T, D)
 
     @property
     def path(self) -> str:
@@ -198,7 +199,7 @@ def mixers(graph: Graph) -> list[Mixer]:
             q, k, v = run.sources[:3]
             queries, keys, values = run.inputs[:3]
             if q is not None and k is not None and v is not None and queries is not None:
-                found.append(Mixer(run, q, k, v, queries, keys, values))
+                found.append(Mixer(run, q, k, v, queries, keys, values, run.output))
         elif run.op is Softmax and run.attributes.get("dim", -1) in (-1, run.output.ndim - 1) and run.output.ndim > 2:
             core, below = product_after(run, consumers), scores_of(run)
             if core is not None and below is not None:
@@ -212,11 +213,43 @@ def by_hand(softmax: Ran, core: Ran, below: Ran) -> Mixer:
     side = 1
     if core.op is Contract and core.sources[1] is not None and core.sources[1].number in inside:
         side = 0
-    plain, v = below.op is MatMul, core.sources[side]
-    keys = below.inputs[1].swapaxes(-1, -2) if plain and below.inputs[1] is not None else None
     q, k = below.sources[:2]
     assert q is not None and k is not None
-    return Mixer(core, q, k, v or softmax, below.inputs[0], keys, core.inputs[1] if core.op is MatMul else None)  # type: ignore[arg-type]
+    queries, keys = below.inputs[:2]
+    if below.op is MatMul:
+        keys = None if keys is None else keys.swapaxes(-1, -2)
+    else:
+        if below.attributes["ty"][-1] not in below.attributes["tb"]:  # the keys stand first
+            q, k = k, q
+        queries, keys = scored(below)
+    values, mixed = (core.inputs[1], core.output) if core.op is MatMul else summed(core, side)
+    return Mixer(core, q, k, core.sources[side] or softmax, queries, keys, values, mixed)  # type: ignore[arg-type]
+
+
+def scored(below: Ran) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Queries (..., T, D) and keys (..., S, D) of scores by einsum, (..., T, S)."""
+    (a, b), (ta, tb, ty) = below.inputs[:2], (below.attributes[each] for each in ("ta", "tb", "ty"))
+    if ty[-1] not in tb:
+        a, b, ta, tb = b, a, tb, ta
+    over = "".join(c for c in ta if c not in ty)
+    queries = laid(a, ta, ty[:-1] + over)
+    return a if queries is None else queries, laid(b, tb, ty[:-2] + ty[-1] + over)
+
+
+def summed(core: Ran, side: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """Values (..., S, D), the input `side`, and what an einsum with weights (..., T, S) makes of them, (..., T, D)."""
+    t = [core.attributes[each] for each in ("ta", "tb")]
+    weights, values, ty = t[1 - side], t[side], core.attributes["ty"]
+    width = "".join(c for c in ty if c not in weights)
+    mixed = laid(core.output, ty, weights[:-1] + width)
+    return laid(core.inputs[side], values, weights[:-2] + weights[-1] + width), core.output if mixed is None else mixed
+
+
+def laid(x: np.ndarray | None, letters: str, wanted: str) -> np.ndarray | None:
+    """An array whose axes are `letters`, with them as `wanted`; None where those are others."""
+    if x is None or sorted(letters) != sorted(wanted) or x.ndim != len(letters):
+        return None
+    return x.transpose([letters.index(c) for c in wanted])
 
 
 def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> Ran | None:

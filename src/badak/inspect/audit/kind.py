@@ -117,14 +117,15 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
     name = next((n for n, leaf in batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim > 1), None)
     name = name or next(iter(batch.leaves))
     x = batch.leaves[name].array
-    own = [seen for seen in shown.attentions if x.ndim == 3 and seen.keep.shape[-2:] == (x.shape[1], x.shape[1])]
+    length = x.shape[1 - batch.batch_axis] if x.ndim == 3 else 0
+    own = [seen for seen in shown.attentions if length and seen.keep.shape[-2:] == (length, length)]
     hides = [seen for seen in own if _hides(seen.keep)]
     if said or hides:
         return Kind(said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name)
-    if x.ndim == 3 and x.shape[1] > 2:
+    if length > 2:
         beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
         for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
-            if y.dtype.kind == "f" and one_further(y, x, 0):
+            if y.dtype.kind == "f" and one_further(y, x, batch.batch_axis):
                 return Kind("causal", f"{other} is {name}, one further", name)
         if own and any(y.shape == x.shape and y is not x for y in shown.answers):
             return Kind(UNKNOWN, _NOTHING, name)
@@ -171,6 +172,8 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
     if length < 2:
         return ""
     own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] and seen.keep.shape[-1] in lengths]
+    if not own:  # several of each position in turn: states and actions
+        own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] in (2 * length, 3 * length)]
     hides = [seen for seen in own if seen.keep.shape[-1] > 1 and _hides(seen.keep)]
     if hides:
         return f"{len(hides)} of {len(own)} self-attentions hide what follows"

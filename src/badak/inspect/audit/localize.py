@@ -28,7 +28,7 @@ def begins(reference: list[Call], other: list[Call], clean: Clean) -> Begin:
             twin = matched.get(call.index)
             if twin is None:
                 continue
-            given, made = judged(call.inputs, twin.inputs, clean), judged(call.outputs, twin.outputs, clean)
+            given, made = judged(*shared(call, twin), clean), judged(call.outputs, twin.outputs, clean)
             whole = call.parent is None and made is not True  # of a loss alone nothing can be told
             if (made is False or whole) and given is not False:
                 path, last, calls = call.path, before, call.children
@@ -50,6 +50,12 @@ def anywhere(reference: list[Call], other: list[Call], clean: Clean) -> tuple[Ca
         if judged(call.outputs, twin.outputs, clean) is False:
             return call, twin
     return None
+
+
+def shared(call: Call, twin: Call) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """What both calls were given, in order: one that remembers is given more."""
+    least = min(len(call.inputs), len(twin.inputs))
+    return call.inputs[:least], twin.inputs[:least]
 
 
 def judged(these: list[np.ndarray], those: list[np.ndarray], clean: Clean) -> bool | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.inspect.audit.batch import TARGET_NAMES, Batch, Leaf
+from badak.inspect.audit.watch import HIDDEN
 from badak.nn import Module
 from badak.nn.embedding import Embedding
 
@@ -61,7 +62,7 @@ def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
     m: Any = mask.array
     if m.shape[-1] != ids.shape[1] or m.shape[0] != ids.shape[0] or triangular(m) and m.ndim == 2:
         return None
-    m = m > -1e4 if m.dtype.kind == "f" and m.min() < -1e3 else m != 0
+    m = m > HIDDEN if m.dtype.kind == "f" and m.min() <= HIDDEN else m != 0
     for hidden in (m, np.logical_not(m)):
         flat = hidden.reshape(hidden.shape[0], -1, hidden.shape[-1]).all(axis=1)
         tail = (np.diff(flat.astype(int), axis=1) >= 0).all() and not flat[:, 0].any()

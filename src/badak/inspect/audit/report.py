@@ -55,13 +55,14 @@ TITLES = {
     "residual": "no way around",
     "rotary": "rotary positions",
     "heads": "grouped heads",
+    "axis": "softmax over the wrong axis",
 }
 
 
 CODES = {  # given once and for ever
     "future": 301, "padding": 302, "batch": 303, "modes": 304, "compiled": 305, "cache": 306, "blind": 307,
     "gradients": 308, "positions": 309, "tokens": 310, "order": 311, "optimizers": 312, "ties": 313, "copies": 314,
-    "numbers": 315, "shared": 316, "residual": 317, "rotary": 318, "heads": 319,
+    "numbers": 315, "shared": 316, "residual": 317, "rotary": 318, "heads": 319, "axis": 320,
 }  # fmt: skip
 MEANINGS = {
     "future": "In a causal model, and in a decoder, another token at position t must change nothing before t, not by a bit. "
@@ -101,6 +102,8 @@ MEANINGS = {
     "for the same pairs that are turned: halves (i, i + D/2) or neighbours (2i, 2i + 1).",
     "heads": "With fewer heads of keys than of queries, query head h reads key head h // (H / G): repeat_interleave, not repeat. "
     "Keys and values must be laid out alike.",
+    "axis": "The weights of an attention must sum to 1 over the keys, along the axis that the product with the values sums over. A "
+    "softmax over queries, heads or rows compares what belongs to different answers.",
 }
 
 

@@ -10,6 +10,7 @@ from badak.autograd import enable_grad, no_grad
 from badak.compiler import Compiled
 from badak.core.errors import ArgumentError, BadakError
 from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
+from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import Places, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
@@ -59,6 +60,7 @@ class Subject:
         self.neighbours: Neighbours | None = None  # the forward in which other rows changed
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []  # what the backward brought to the tables
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
+        self.leaks_future = False  # set by the probe of what follows: a part of the text gives other outputs than the whole then
         self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
         self.compiled = Compiled(model, told=False)
         self.compiled_calls = 0
@@ -71,7 +73,7 @@ class Subject:
             )
         self.invented = self._fill_up(pad)
         self.reference = self._first()
-        self.batch.batch_axis = self._batch_axis()
+        self.batch.batch_axis = self._batch_axis(labels or [])
         self._find(said, pad, labels or [])
         if self.rows == 1 and self._more_rows():
             self._find(said, pad, labels or [])
@@ -129,7 +131,8 @@ class Subject:
     @property
     def answer(self) -> int | None:
         """Which of the outputs is the answer."""
-        return main_answer(self.reference, self.vocabulary(self.kind.text) if self.kind.text in self.texts else 0)
+        text = self.kind.text
+        return main_answer(self.reference, self.vocabulary(text) if text in self.texts else 0, text)
 
     def without_padding(self, y: np.ndarray) -> np.ndarray:
         """What an output has at places that are no padding."""
@@ -231,7 +234,8 @@ class Subject:
     def _widened(self) -> Batch:
         axis, changed = self.batch.batch_axis, {}
         for name, leaf in self.batch.leaves.items():
-            x, where = leaf.array, axis if leaf.integer and leaf.array.ndim == 2 else 0
+            x = leaf.array
+            where = axis if leaf.integer and x.ndim == 2 else self.axis_of_rows(x)
             if x.ndim < 2 or x.shape[where] != 1:
                 continue
             rows = np.concatenate([x] * 4, axis=where)
@@ -340,20 +344,24 @@ class Subject:
         new[where] = like(leaf, self.rng.standard_normal)[where]
         return new
 
-    def _batch_axis(self) -> int:
-        """1 where layers with batch_first=False, and none with True, are given what has the axes of the text.
-
-        Where both are, the text is (B, T), and the others count along the wrong axis: the probes find what comes of it.
-        """
-        texts = texts_of(self.batch)
-        if not texts:
+    def _batch_axis(self, labels: list[np.ndarray]) -> int:
+        series = [n for n, leaf in self.batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3]
+        names = texts_of(self.batch) or series
+        if not names:
             return 0
-        shape = self.batch.leaves[texts[0]].array.shape
-        said = set()
-        for call in self.reference.calls:
-            if call.inputs and call.inputs[0].ndim == 3 and call.inputs[0].shape[:2] == shape and shape[0] != shape[1]:
-                said.add(getattr(call.module, "batch_first", None))
-        return int(False in said and True not in said)
+
+        def again(text: np.ndarray) -> Watch | None:
+            try:
+                return self.forward(self.batch.with_({names[0]: text}))
+            except NotApplicable:
+                return None
+
+        return batch_axis(self.batch, names[0], self.reference, [*labels_in(self.reference), *labels], again)
+
+    def axis_of_rows(self, x: np.ndarray) -> int:
+        """Along which axis rows of numbers stand: that of the text, or of the series, where there are as many."""
+        axis, wide = self.batch.batch_axis, x.dtype.kind == "f" and x.ndim > 2
+        return axis if wide and x.shape[axis] == self.rows else 0
 
     def _fill_up(self, pad: int | None) -> bool:
         """Make padding where the model knows what that is and the batch has none; whether it was made."""

@@ -18,7 +18,7 @@ from badak.ops.embedding import Embedding
 from badak.ops.softmax import Softmax
 from badak.tensor import Tensor
 
-HIDDEN = -1e4  # a score that is at most this is hidden
+HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
 
 
 @dataclass

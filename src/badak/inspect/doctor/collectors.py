@@ -22,7 +22,7 @@ CALM = frozenset(  # finite numbers stay finite in them, forward and backward, s
 FIRST = 3  # steps in which attentions are looked at
 ROWS = 256  # of logits, scores and units that are looked at
 THROUGH = "reshape clone cast index index_select masked_select cat stack".split()  # rows stay rows
-HIDDEN = -1e4  # a score that is at most this is hidden
+HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
 
 
 def square(x: np.ndarray) -> float:
@@ -112,6 +112,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     )  # fmt: skip
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
+        seen.axes = watch.flat.get(id(inputs[0]._node), ())
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
     if op.name in ("nll", "kl_div") and x.ndim == 2 and x.size and made_by in ("log_softmax", "log"):

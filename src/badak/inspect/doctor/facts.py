@@ -31,6 +31,7 @@ class Loss:
     scale: float | None = None  # the gradient that came back to it
     below_by: str = ""  # the operation that made what log_softmax was given
     below_at: str = ""
+    axes: tuple[int, ...] = ()  # what its rows were before they were laid flat: (B, T), or (T, B)
 
 
 @dataclass

@@ -31,8 +31,11 @@ def _note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
 
 def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """A view that gives the size of one axis to another: rows of different things are mixed."""
-    if watch.looks_closely and outputs[0]._node is not None and _mixes(arrays[0].shape, outputs[0]._array.shape):
-        _note(watch, "view", arrays[0].shape, outputs[0]._array.shape)
+    a, b = arrays[0].shape, outputs[0]._array.shape
+    if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
+        watch.flat[id(outputs[0]._node)] = a[:2]
+    if watch.looks_closely and outputs[0]._node is not None and _mixes(a, b):
+        _note(watch, "view", a, b)
 
 
 def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -40,6 +43,10 @@ def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return a[0] == b[0] and a[1] == b[2] != b[1] and b[1] * b[3] == a[2] and min(*b[1:], a[1]) > 1
     if len(a) == 4 and len(b) == 3:  # (B, H, T, d) as (B, T, H d)
         return a[0] == b[0] and a[2] == b[1] != a[1] and a[1] * a[3] == b[2] and min(a[1:]) > 1
+    if len(a) == len(b) == 3 and a[1] == b[1] > 1 and a[2] > b[2] > 1:  # (B, T, H d) as (B H, T, d)
+        return a[0] < b[0] and b[0] % a[0] == 0
+    if len(a) == len(b) == 3 and a[1] == b[1] > 1 and b[2] > a[2] > 1:  # (B H, T, d) as (B, T, H d)
+        return a[0] > b[0] and a[0] % b[0] == 0
     if len(a) == len(b) == 3:  # (B, T, C) as (B, C, T)
         return a[0] == b[0] and a[1:] == b[:0:-1] and a[1] != a[2] and min(a[1:]) > 1
     if len(a) == 3 and len(b) == 2:  # (L, B, H) as (B, L H)
@@ -142,6 +149,8 @@ def _weighed(watch: "Watch", x: Any, array: np.ndarray, summed: list[int]) -> No
         array = made
     elif array.size != made.size or sorted(set(shape) - {1}) != sorted(set(array.shape) - {1}) or _dropped(x):
         return
+    if shape == array.shape and summed[0] != dim % len(shape):  # a mask may hide all that the wrong axis holds: NaN comes of it
+        array = np.nan_to_num(array, nan=0.0)
     sums = array.sum(axis=tuple(summed))
     low, high = float(sums.min()), float(sums.max())
     if max(abs(low - 1), abs(high - 1)) > 0.02 and len(watch.open.turned) < MOST:

@@ -56,6 +56,7 @@ class Watch(Observer):
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
         self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
+        self.flat: dict[int, tuple[int, ...]] = {}  # (X, Y, V) laid flat: the node -> (X, Y)
         self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
         self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
         self._caller: Module | None = None
@@ -301,6 +302,7 @@ class Watch(Observer):
         self._losses.clear()
         self._number = None, None
         self.across.clear()
+        self.flat.clear()
         self.rows.asked = None
         self.column = None
         self._first = now()

@@ -1,5 +1,6 @@
 """The probes, one in each file, in the order in which they are asked."""
 
+from badak.inspect.audit.probes.axis import Axis
 from badak.inspect.audit.probes.batch import BatchLeak
 from badak.inspect.audit.probes.blind import BlindRows
 from badak.inspect.audit.probes.cache import Cache
@@ -22,5 +23,5 @@ from badak.inspect.audit.probes.tokens import Tokens
 
 PROBES = (
     Numbers, BatchLeak, FutureLeak, PaddingLeak, Modes, BlindRows, NoGradient, Positions, Tokens, Cache, Order, Rotary, Heads,
-    Residual, CompiledAlike, Optimizers, Ties, Copies, Shared,
+    Axis, Residual, CompiledAlike, Optimizers, Ties, Copies, Shared,
 )  # fmt: skip

@@ -14,7 +14,8 @@ LEAST = 16  # numbers that a matrix has to have
 
 
 class Copies:
-    """Matrices of one shape are compared; those that say nothing (zeros, ones) are left out."""
+    """Matrices of one shape are compared. Those that say nothing are left out: zeros, ones, rows that are all alike, as of a state
+    space; so are those that are frozen, as of a target network, which is a copy."""
 
     name = "copies"
 
@@ -22,7 +23,7 @@ class Copies:
         shapes = defaultdict(list)
         tables = {id(m.weight) for m in subject.model.modules() if isinstance(m, Embedding)}
         for name, p in subject.model.named_parameters():
-            if p.dim() >= 2 and p._array.size >= LEAST and p._array.std() > 0 and id(p) not in tables:
+            if p.requires_grad and p.dim() >= 2 and p._array.size >= LEAST and drawn(p._array) and id(p) not in tables:
                 shapes[tuple(p.shape)].append((name, p._array))
         pairs = defaultdict(list)  # (module, module): [(parameter, correlation)]
         for group in shapes.values():
@@ -32,6 +33,11 @@ class Copies:
         whole = {two for _, two in pairs}
         outer = [pair for pair in pairs if not any(pair[1].startswith(two + ".") for two in whole)]
         return [finding(one, two, pairs[one, two]) for one, two in outer]
+
+
+def drawn(array: np.ndarray) -> bool:
+    """Whether neither all rows nor all columns of a matrix are alike: what is written down is the same in each layer by design."""
+    return not any((array == np.take(array, [0], axis)).all() for axis in range(array.ndim))
 
 
 def twins(group: list) -> list[tuple[str, str, float]]:

@@ -30,12 +30,14 @@ class FutureLeak:
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
         clean = partial(before, t=middle, places=places, rows=subject.rows)
         if not subject.clean(watch, clean):
+            subject.leaks_future = True
             return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
         last = length - 1
         batch = subject.batch.with_({name: changed(subject, name, last)})
         outputs = subject.plain(batch)
         clean = partial(before, t=last, places=places, rows=subject.rows)
         if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
+            subject.leaks_future = True
             begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
             return [finding(subject, last, outputs, begin)]
         return []
@@ -48,7 +50,7 @@ def changed(subject: Subject, name: str, t: int) -> np.ndarray:
         where = np.zeros(subject.ids(name).shape, bool)
         where[:, t] = True
         return subject.other_tokens(name, where)
-    return subject.other_values(name, (slice(None), t))
+    return subject.other_values(name, (slice(None), t) if subject.batch.batch_axis == 0 else (t,))
 
 
 def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -> Finding:

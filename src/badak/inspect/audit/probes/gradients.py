@@ -5,6 +5,7 @@ import numpy as np
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
+from badak.nn.containers import ModuleList, Sequential
 from badak.tensor import Tensor
 
 
@@ -33,7 +34,7 @@ class NoGradient:
             stop = max(map(_owner, reached), key=called.__getitem__)
             why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
-        return found or tied_but_cut(subject, trainable)
+        return found + frozen_between(subject) or tied_but_cut(subject, trainable)
 
 
 def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
@@ -49,6 +50,22 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
     return found
 
 
+def frozen_between(subject: Subject) -> list[Finding]:
+    """Layers of a list that are frozen whole, while some like them learn, both before and behind."""
+    found = []
+    for path, stack in subject.model.named_modules():
+        layers = [(n, m) for n, m in stack._modules.items() if m is not None and any(True for _ in m.parameters())]
+        if not isinstance(stack, (ModuleList, Sequential)) or len({type(m) for _, m in layers}) != 1:
+            continue
+        learns = [any(p.requires_grad for p in m.parameters()) for _, m in layers]
+        for i, (name, _) in enumerate(layers):
+            if not learns[i] and any(learns[:i]) and any(learns[i + 1 :]):
+                cause = f"layer {name} is frozen, and {sum(learns)} of its {len(layers)} like it learn, before it and behind it"
+                found.append(Finding("gradients", f"{path}.{name}".lstrip("."), cause, FROZEN))
+    return found
+
+
+FROZEN = "p.requires_grad_(True) for its parameters, or freeze all before it, too"
 CUT = "use its output as it is, without .detach(), .data, item() or no_grad()"
 UNUSED = "call it in forward, or delete it; what only the loss uses: audit(..., loss=lambda out: ...)"
 

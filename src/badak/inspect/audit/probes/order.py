@@ -57,7 +57,7 @@ class Order:
         else:
             batch, move = halves(subject, name)
         if subject.answer is None:
-            pair = within(subject.reference, subject.forward(batch))
+            pair = within(subject.reference, subject.forward(batch), name)
         else:
             pair = subject.reference.outputs[subject.answer], subject.plain(batch)[subject.answer]
         if pair is None or not self.alike(subject, name, *pair, move):
@@ -105,12 +105,15 @@ def ordered(x: np.ndarray) -> np.ndarray:
     return np.take_along_axis(x, by.reshape(*by.shape, *[1] * (x.ndim - 2)), axis=1)
 
 
-def within(reference: Watch, other: Watch) -> tuple[np.ndarray, np.ndarray] | None:
-    """What the last module gives, before and now."""
+def within(reference: Graph, other: Watch, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """What the last module that reads the text gives, before and now."""
     twins = match(reference.calls, other.calls)
+    reading = {index for run in reference.runs if name in run.reads for index in run.calls}
     for call in sorted(reference.calls, key=lambda each: -each.ended):
         twin = twins.get(call.index)
-        if twin is not None and call.parent is not None and call.outputs and call.outputs[0].ndim > 1:
+        if twin is None or call.parent is None or call.index not in reading:
+            continue
+        if call.outputs and call.outputs[0].ndim > 1:
             return call.outputs[0], twin.outputs[0]
     return None
 
@@ -153,9 +156,9 @@ def blind_to_order(subject: Subject) -> str:
 def blind(subject: Subject, watch: Graph, name: str, move: np.ndarray, row: int | None) -> bool:
     """Whether the first self-attention of a text gives the same behind the tokens that were moved."""
     first, other = (next((m for m in mixers(each) if own(m, name)), None) for each in (subject.reference, watch))
-    if first is None or other is None or first.core.output.shape != other.core.output.shape:
+    if first is None or other is None or first.mixed.shape != other.mixed.shape:
         return False
-    a, b = first.core.output, other.core.output
+    a, b = first.mixed, other.mixed
     rows = subject.rows
     if a.ndim < 3 or a.shape[0] % rows or a.shape[-2] not in subject.places[name].all:
         return False
@@ -170,11 +173,11 @@ def own(mixer: Mixer, name: str) -> bool:
 
 def series(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     """Rows of numbers with those of the first half moved on by one."""
-    x = subject.batch.leaves[name].array
-    move = circle(x.shape[1], None)
+    x, axis = subject.batch.leaves[name].array, 1 - subject.batch.batch_axis
+    move = circle(x.shape[axis], None)
     if move is None:
         raise NotApplicable("the series has fewer than four steps", moot=True)
-    return subject.batch.with_({name: np.take(x, move, 1)}), move
+    return subject.batch.with_({name: np.take(x, move, axis)}), move
 
 
 def movable(subject: Subject, name: str) -> np.ndarray:
@@ -217,7 +220,7 @@ def patch_of(model: Any) -> int:
 def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     """Pictures with their lower half above the upper one: the rows, and the patches, that are tokens stay whole."""
     x = subject.batch.leaves[name].array
-    axis = 1 if x.ndim == 3 else 2 if x.ndim == 4 else None
+    axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2 if x.ndim == 4 else None
     high = patch_of(subject.model) if axis == 2 else 1
     if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
         raise NotApplicable("the picture has no two halves", moot=True)

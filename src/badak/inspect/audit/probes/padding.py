@@ -5,9 +5,10 @@ from functools import partial
 import numpy as np
 
 from badak.inspect.audit.batch import Batch
-from badak.inspect.audit.compare import change, real, shortened
+from badak.inspect.audit.compare import change, pairs, real, shortened
 from badak.inspect.audit.localize import begins
 from badak.inspect.audit.padding import mask_left_out
+from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.nn.embedding import Embedding
@@ -30,18 +31,19 @@ class PaddingLeak:
         found = self.other_values(subject, masks)
         if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
             raise NotApplicable(f"the model is told of padding by {name}, which the batch does not give", moot=True)
-        if found or subject.leaks_rows:
+        if found or subject.leaks_rows or rows_apart(subject):
             return found
         return self.other_amount(subject, masks)
 
     def other_values(self, subject: Subject, masks: dict) -> list[Finding]:
-        edit = edits(subject, masks)
+        edit = edits(subject, one_row(masks) if subject.leaks_rows else masks)
         if not edit:
             raise NotApplicable("no nn.Embedding reads the text")
         watch = subject.forward(subject.batch, edit=edit)
-        clean = partial(real, paddings=all_masks(subject, masks))
+        judge = apart if subject.leaks_rows else real
+        clean = partial(judge, paddings=all_masks(subject, masks))
         own = {n: masks[n] for n in (subject.kind.text,) if n in masks} or masks
-        if subject.clean(watch, partial(real, paddings=all_masks(subject, own)), moves=False):
+        if subject.clean(watch, partial(judge, paddings=all_masks(subject, own)), moves=False):
             return []
         begin = begins(subject.reference.calls, watch.calls, clean)
         both = subject.reference.outputs, watch.outputs
@@ -72,6 +74,22 @@ class PaddingLeak:
                 new.append(b)
         less = max(before - now for before, now in lengths.items())
         return [finding(subject, begin, f"with {less} places of padding less", old, new, dict(zip(masks, left)))]
+
+
+def row_of(padding: np.ndarray) -> int:
+    """The row that has most padding, and something else."""
+    return int(np.where(padding.all(axis=1), 0, padding.sum(axis=1)).argmax())
+
+
+def one_row(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The padding of one row alone."""
+    return {name: mask & (np.arange(len(mask)) == row_of(mask))[:, None] for name, mask in masks.items()}
+
+
+def apart(a: np.ndarray, b: np.ndarray, paddings: list[np.ndarray]) -> bool | None:
+    """The same of one row of a model whose rows see each other: what other rows give shows nothing of padding."""
+    others = [padding | (np.arange(len(padding)) != row_of(padding))[:, None] for padding in paddings]
+    return real(a, b, others) or (False if any(True for _ in pairs(a.shape, *others[0].shape)) else None)
 
 
 def all_masks(subject: Subject, masks: dict[str, np.ndarray]) -> list[np.ndarray]:
@@ -143,10 +161,15 @@ def finding(subject: Subject, begin, what: str, old: list, new: list, masks: dic
                 a, b = a[~padding], b[~padding]
             largest = max(largest, change(a, b))
     places = sum(int(mask.sum()) for mask in masks.values())
+    how = (
+        f"the output at real places changes by up to {largest:.2g} of its size"
+        if largest
+        else "real places change within the model"
+    )
     return Finding(
         "padding",
         begin.path,
-        f"{what}, the output at real places changes by up to {largest:.2g} of its size",
+        f"{what}, {how}",
         FIX,
         {"places of padding": places, "largest change": largest, "padding": subject.padding_how},
         begin.between,

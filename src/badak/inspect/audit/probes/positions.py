@@ -23,25 +23,23 @@ class Positions:
             backward(subject)
         if not subject.tables:
             raise NotApplicable("no gradient reaches a table of tokens")
-        found = []
+        dead: dict[tuple[str, int], np.ndarray] = {}  # of each text, and of its length there; read twice, once is enough
         for indices, gradient in subject.tables:
             name = subject.text_of(indices)
             if name is None:
                 continue
-            shape = subject.ids(name).shape
-            rows_first = indices.ndim != 2 or indices.shape[0] == shape[0]
-            grad = gradient.reshape(*(indices.shape if indices.ndim == 2 else subject.batch.leaves[name].array.shape), -1)
-            if indices.ndim != 2:
-                rows_first = subject.batch.batch_axis == 0
-            dead = ~np.any(grad if rows_first else grad.swapaxes(0, 1), axis=-1)  # (B, T)
-            places = subject.places[name]
-            if dead.shape[1] not in places.all or len(dead) != shape[0]:
+            now = without_gradient(subject, name, indices, gradient)
+            key = name, now.shape[1]
+            dead[key] = dead[key] & now if key in dead else now
+        found = []
+        for (name, length), places_dead in dead.items():
+            shape, places = subject.ids(name).shape, subject.places[name]
+            if length not in places.all or len(places_dead) != shape[0]:
                 continue
-            first = places.all[dead.shape[1]]
             real = ~subject.padding[name] if name in subject.padding else np.ones(shape, bool)
-            real = places.moved(real & answered(subject, name), dead.shape[1])
-            lost = np.flatnonzero((dead | ~real).all(axis=0) & real.any(axis=0)) + first
-            if len(lost) and not (dead | ~real).all():
+            real = places.moved(real & answered(subject, name), length)
+            lost = np.flatnonzero((places_dead | ~real).all(axis=0) & real.any(axis=0)) + places.all[length]
+            if len(lost) and not (places_dead | ~real).all():
                 found.append(self.finding(subject, name, lost))
         return found
 
@@ -61,6 +59,16 @@ class Positions:
             "look for a slice, a mask or a product that takes these places out",
             {"positions": len(lost), "of": subject.length(name)},
         )
+
+
+def without_gradient(subject: Subject, name: str, indices: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """(B, T), True where the gradient of what a table gave is zero."""
+    rows_first = indices.ndim != 2 or indices.shape[0] == subject.ids(name).shape[0]
+    shape = indices.shape if indices.ndim == 2 else subject.batch.leaves[name].array.shape
+    if indices.ndim != 2:
+        rows_first = subject.batch.batch_axis == 0
+    by_place = np.any(gradient.reshape(*shape, -1), axis=-1)
+    return ~(by_place if rows_first else by_place.T)
 
 
 def answered(subject: Subject, name: str) -> np.ndarray:

@@ -1,12 +1,17 @@
 """No way around: in a stack with residual sums, one attention or map that everything has to pass through."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
+
+import numpy as np
 
 from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, mixers, readers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.activation import GELU, ReLU, SiLU
+from badak.ops.arithmetic import Add, Mul
+from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
 from badak.ops.softmax import Softmax
@@ -42,8 +47,9 @@ class Residual:
             raise NotApplicable("the operations between the tokens and the output are not all known", moot=True)
         maps = feed_forwards(graph, parts)
         cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots)}
+        cut |= {part.path: part for part in abreast(parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
-        if not around and len(parts) < 2:
+        if not around and len(parts) < 2 and not residual_sum(graph):
             raise NotApplicable("one attention and no residual sum make no stack", moot=True)
         rest = f"the other {len(around)} attentions and maps have a way around them" if around else "as everything in this model"
         return [
@@ -65,10 +71,11 @@ def numbers(runs: list[Ran]) -> set[int]:
 def roots_of(subject: Subject, graph: Graph) -> set[int]:
     """The operations that bring in tokens, or what stands for them."""
     names = {subject.kind.text, subject.kind.source}
-    if not subject.texts:
-        return {run.number for run in graph.runs if run.reads & names and not any(s is not None and s.reads for s in run.sources)}
+    floats = {n for n, leaf in subject.batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim > 2}
+    first = [run for run in graph.runs if not any(source is not None and source.reads for source in run.sources)]
+    found = {run.number for run in first if run.reads & (floats if subject.texts else names)}
     sizes = {subject.vocabulary(name) for name in subject.texts}
-    return {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}
+    return found | {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}
 
 
 def table(run: Ran) -> int:
@@ -80,20 +87,52 @@ def passes(part: Part, sink: Ran, roots: set[int]) -> bool:
     """Whether some token reaches the output through this part alone."""
     inside = {n for run in part.stream for n in numbers(run.inside())} & roots
     reached, pending = set(), [sink]
-    out = numbers(part.cores)
+    out = weighted(part, sink)
     while pending:
         run = pending.pop()
         if run.number in reached or run.number in out:
             continue
         reached.add(run.number)
-        pending += [source for source in run.sources if source is not None]
+        pending += [source for source, x in zip(run.sources, run.inputs) if source is not None and carries(x)]
     return bool(inside - reached)
+
+
+def carries(x: np.ndarray | None) -> bool:
+    """Whether an input carries more of a token than where it is."""
+    return x is not None and x.dtype.kind in "fc"
+
+
+def weighted(part: Part, sink: Ran) -> set[int]:
+    """The part, and it times one number for each token, such as an expert's share: that number is no way around it."""
+    out = numbers(part.cores)
+    for run in sink.inside():
+        made = [source is not None and source.number in out for source in run.sources]
+        if run.op is Mul and any(made):
+            x = run.inputs[1 - made.index(True)]
+            narrow = x is not None and x.ndim == run.output.ndim and x.shape[-1] == 1 < run.output.shape[-1]
+            out |= {run.number} if narrow or all(made) else set()
+        elif any(made) and (run.moves or run.op is Dropout):
+            out.add(run.number)
+    return out
+
+
+def residual_sum(graph: Graph) -> bool:
+    """Whether a stream is added to what maps made of it, anywhere."""
+    for run in graph.runs:
+        made = sorted((source for source in run.sources if source is not None), key=lambda each: each.number)
+        if run.op is not Add or len(made) != 2 or any(source.output.shape != run.output.shape for source in made):
+            continue
+        behind = [each for each in made[1].inside() if made[0].number in numbers(each.inside())]
+        if any(each.op in MAPS and each is not made[0] for each in behind):
+            return True
+    return False
 
 
 def attentions(subject: Subject, graph: Graph) -> list[Part]:
     """The attentions whose queries are a whole text; heads that are modules of their own are one."""
     found: list[Part] = []
-    places = subject.places_of_all()
+    squares = {seen.keep.shape[-1] for seen in graph.attentions if seen.keep.shape[-1] == seen.keep.shape[-2]}
+    places = subject.places_of_all() | squares
     for each in mixers(graph):
         if each.queries.ndim < 2 or each.queries.shape[-2] not in places or not each.q.reads:
             continue
@@ -125,11 +164,43 @@ def feed_forwards(graph: Graph, parts: list[Part]) -> list[Part]:
         if run.op not in (GELU, ReLU, SiLU):
             continue
         core = map_after(run, consumers)
-        if core is None or core.number in found or not attended & numbers(run.inside()):
+        if core is None or core.number in found:
+            continue
+        if not attended & numbers(run.inside()) and block(core.path) not in blocks:
             continue
         if core.number < last or block(core.path) in blocks:
             found[core.number] = Part("map", [core], [run])
-    return list(found.values())
+    return together(list(found.values()))
+
+
+def abreast(parts: list[Part], maps: list[Part]) -> Iterator[Part]:
+    """An attention and the maps of its own block that stand beside it, as one: neither is a way around the other."""
+    for part in parts:
+        beside = [
+            each for each in maps
+            if block(each.path) == block(part.path) != "" and not numbers(part.cores) & numbers(each.stream[0].inside())
+        ]  # fmt: skip
+        if beside:
+            both = [core for each in beside for core in each.cores], [run for each in beside for run in each.stream]
+            yield Part("attention and the map beside it", part.cores + both[0], part.stream + both[1])
+
+
+def together(maps: list[Part]) -> list[Part]:
+    """Maps of experts, which stand beside each other in a list and are summed up, as one."""
+    found: list[Part] = []
+    for part in maps:
+        last = found[-1] if found else None
+        if last and counted(last.path) == counted(part.path) and not numbers(last.cores) & numbers(part.stream[0].inside()):
+            last.cores.append(part.cores[0])
+            last.stream.append(part.stream[0])
+        else:
+            found.append(part)
+    return found
+
+
+def counted(path: str) -> str:
+    """The path without the last number in it, as of an expert."""
+    return re.sub(r"(^|\.)\d+(?!.*\.\d+(\.|$))(?=\.|$)", "", path)
 
 
 def block(path: str) -> str:

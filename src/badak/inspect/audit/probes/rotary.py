@@ -9,6 +9,7 @@ from badak.inspect.audit.graph import Mixer, Ran, mixers, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.linear import AddMM, Linear
+from badak.ops.rearrange import Repeat, RepeatInterleave
 
 CLOSE = 1e-3  # of what a number is made of its pair, against its size
 STILL = 2e-7  # a number that is not turned: float32's rounding
@@ -45,6 +46,18 @@ class Rotary:
             elif q is not None and k is not None and (what := wrong(subject, mixer.path, q, k)):
                 seen.add(mixer.path)
                 found.append(Finding("rotary", mixer.path, what[0], FIX, what[1]))
+            elif q is None and k is None and by_heads(mixer):
+                looked = True
+                seen.add(mixer.path)
+                cause = "queries are turned by the number of their head, alike at every position"
+                found.append(
+                    Finding(
+                        "rotary",
+                        mixer.path,
+                        cause,
+                        "turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H, T, D)",
+                    )
+                )
         if not looked:
             raise NotApplicable("queries and keys are not turned by their positions", moot=True)
         return found
@@ -53,7 +66,15 @@ class Rotary:
 def projected(made: Ran) -> bool:
     """Whether queries, or keys, are what a map gives, only laid out anew."""
     last = through(made)
+    while last is not None and last.op in (Repeat, RepeatInterleave):  # heads of keys, for several of queries
+        last = through(last.sources[0])
     return last is not None and last.op in (Linear, AddMM)
+
+
+def by_heads(mixer: Mixer) -> bool:
+    """Whether queries turn in pairs from head to head, where they should from position to position."""
+    both = turned(mixer, mixer.q, mixer.queries.swapaxes(1, 2))
+    return both is not None and all(rotation(turn, ~turn.still) and np.any(np.abs(turn.b) > 0.01) for turn in both)
 
 
 def one_side(path: str, which: str) -> Finding:
@@ -119,9 +140,9 @@ def turned(mixer: Mixer, made: Ran, now: np.ndarray) -> tuple[Turn, Turn] | None
         return None
     end = now.astype(np.float64)
     for y in (each for run in made.inside() for each in run.outputs):  # the first that is it at position 0: half of it is so, too
-        if y.ndim != 4 or y.dtype.kind != "f" or (len(y), y.shape[-1]) != (len(end), end.shape[-1]):
+        if y.ndim != 4 or y.dtype.kind != "f" or y.shape[-1] != end.shape[-1]:
             continue
-        for x in (y, y.swapaxes(1, 2)):
+        for x in (y, y.swapaxes(1, 2), y.transpose(1, 2, 0, 3)):
             if x.shape[0] != end.shape[0] or x.shape[2:] != end.shape[2:] or end.shape[1] % x.shape[1]:
                 continue
             old = x.astype(np.float64)

@@ -13,7 +13,7 @@ from badak.inspect.doctor.diagnoses.future import FutureSeen
 from badak.inspect.doctor.diagnoses.gradients import Exploding, NeverLearns, Vanishing
 from badak.inspect.doctor.diagnoses.growing import GraphGrows
 from badak.inspect.doctor.diagnoses.inside import DeadUnits, SaturatedAttention
-from badak.inspect.doctor.diagnoses.labels import LabelsNotShifted, LabelsShiftedTwice
+from badak.inspect.doctor.diagnoses.labels import LabelsNotShifted, LabelsShiftedTwice, LabelsTurned
 from badak.inspect.doctor.diagnoses.last_layer import BehindLogits
 from badak.inspect.doctor.diagnoses.log_probabilities import LogProbabilities
 from badak.inspect.doctor.diagnoses.masks import MaskAdded, MaskInverted
@@ -37,7 +37,7 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     NotRecorded, StepBeforeBackward, GraphGrows, MissingZeroGrad, AccumulationLost, AccumulationScaled,
     OneHotIntegers, NeverStepped, MadeAnew, ClippedEarly, ClippedAway, RateVanishes, ScheduleFirst, DecayTooHigh,
     ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
-    LabelsNotShifted, LabelsShiftedTwice, PaddingCounted,
+    LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
     TestedOnTrain, DropoutInTests,
     EvalForgotten, TrainForgotten, SameIds, SameBatch, NotNormalised,

@@ -13,7 +13,7 @@ class WrongAxis(Diagnosis):
 
     code = "BADAK-230"
     title = "softmax over the wrong axis"
-    explains = ("BADAK-203", "BADAK-210")
+    explains = ("BADAK-203", "BADAK-210", "BADAK-220", "BADAK-233")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         turned = [step.turned for step in visit.rounds[:3]]

@@ -89,7 +89,7 @@ class SameBatch(Diagnosis):
 
 def _had_more(visit: "Visit", same: "list[Call]") -> bool:
     """Whether there was other data to give: all rows at once, made anew in each step, are no fault."""
-    if any(thing for thing in visit.alive if isinstance(thing, DataLoader) and _batches(thing) <= 1):
+    if any(thing for thing in visit.alive if isinstance(thing, DataLoader) and batches(thing) <= 1):
         return False
     rows = max((x[1][0] for x in same[0].content if x[1]), default=0)
     return (
@@ -99,7 +99,7 @@ def _had_more(visit: "Visit", same: "list[Call]") -> bool:
     )
 
 
-def _batches(loader: DataLoader) -> float:
+def batches(loader: DataLoader) -> float:
     try:
         return len(loader)
     except TypeError:

@@ -66,6 +66,7 @@ class LabelsNotShifted(Diagnosis):
     title = "labels are not shifted"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.nothing_masked(visit)
         steps = [step for step in visit.steps if step.attended or not any(s.attended for s in visit.steps)][:6]
         losses = {loss.place for step in steps for loss in step.trained}
         for place in sorted(losses):
@@ -80,6 +81,66 @@ class LabelsNotShifted(Diagnosis):
                 "ids[:, :-1] goes into the model, ids[:, 1:] are the labels",
                 batches=len(every),
             )
+
+    def nothing_masked(self, visit: "Visit") -> Iterator[Finding]:
+        """Some places of a text have labels, and each is the token that stands there, where the model sees it."""
+        steps = [step for step in visit.steps if is_causal(step) is False][:6]
+        for place in sorted({loss.place for step in steps for loss in step.trained}):
+            counts = [unmasked(step, loss) for step in steps for loss in step.trained if loss.place == place]
+            if len(counts) < 3 or not all(counts):
+                continue
+            yield self.found(
+                place,
+                f"in {len(counts)} of {len(counts)} batches all labels that count ({sum(counts)}) are tokens that the model is "
+                "given at the same place, none of them masked: it need only copy",
+                "hide what is asked for: torch.where(picked, MASK, ids) goes into the model",
+                labels=sum(counts),
+            )
+
+
+def unmasked(step: Step, loss: Loss) -> int:
+    """How many labels there are, where most places have none and each is the token of its place; else 0."""
+    if loss.target is None or loss.ignored is None:
+        return 0
+    known = loss.target != loss.ignored
+    labels = loss.target[known]
+    if not 8 <= len(labels) <= 0.6 * known.size or len(np.unique(labels)) < KINDS:
+        return 0
+    fits = (ids for lookup in step.lookups for ids in (lookup.ids.ravel(), lookup.ids.T.ravel()) if ids.size == known.size)
+    return len(labels) if any((ids[known] == labels).all() for ids in fits) else 0
+
+
+class LabelsTurned(Diagnosis):
+    """Labels are laid flat along the other axis than the answers: each is compared with the answer of another place."""
+
+    code = "BADAK-253"
+    title = "labels lie in another order than the answers"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for place in sorted({loss.place for step in visit.steps for loss in step.trained}):
+            pairs = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
+            if len(pairs) >= 3 and all(turned(step, loss) for step, loss in pairs):
+                (a, b), *_ = (loss.axes for _, loss in pairs)
+                yield self.found(
+                    place,
+                    f"answers are laid flat from ({a}, {b}, classes), labels from ({b}, {a}): in {len(pairs)} of {len(pairs)} "
+                    "batches each is the token of its place only in the other order",
+                    "turn both alike: logits.reshape(-1, V) and labels.reshape(-1) of the same two axes",
+                    batches=len(pairs),
+                )
+
+
+def turned(step: Step, loss: Loss) -> bool:
+    """Whether labels are tokens of their places, or the next ones, in the other order of axes than the answers alone."""
+    if loss.target is None or len(loss.axes) != 2 or loss.axes[0] == loss.axes[1] or loss.target.size != np.prod(loss.axes):
+        return False
+    texts = [text for lookup in step.lookups if lookup.ids.ndim == 2 for text in (lookup.ids, lookup.ids.T)]
+
+    def known(labels: np.ndarray) -> bool:
+        fits = ((x, y) for x in texts for y in (labels, labels.T) if len(x) == len(y) and 0 <= x.shape[1] - y.shape[1] <= 2)
+        return any(_agree(x, y, k, loss.ignored) for x, y in fits for k in (0, 1))
+
+    return known(loss.target.reshape(loss.axes[::-1]).T) and not known(loss.target.reshape(loss.axes))
 
 
 class LabelsShiftedTwice(Diagnosis):

@@ -67,6 +67,8 @@ def _padding(step: Step, seen: Attended) -> bool:
         return False
     for lookup in step.lookups:
         ids = lookup.ids
+        if ids.ndim == 2 and ids.shape[1] != keep.shape[-1] == ids.shape[0]:  # (T, B)
+            ids = ids.T
         if ids.ndim != 2 or ids.shape[1] != keep.shape[-1] or keep.shape[0] % len(ids) or keep.shape[0] == 1:
             continue
         rows = keep.reshape(len(ids), -1, keep.shape[-1])

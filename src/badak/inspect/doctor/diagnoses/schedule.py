@@ -1,10 +1,14 @@
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.data import DataLoader
+from badak.inspect.doctor.diagnoses.data import batches
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
+    from badak.inspect.doctor.facts import Step
     from badak.inspect.doctor.session import Visit
 
 
@@ -22,11 +26,14 @@ class RateVanishes(Diagnosis):
             still = [step for step, rate in zip(steps, rates) if rate <= 1e-4 * peak and step.number > 1]
             low = [i for i, rate in enumerate(rates) if rate < 0.01 * peak and i > rates.index(peak)]
             turned, fallen = _beyond(visit), len(still) >= 3 or len(low) >= 5
-            if not (fallen or turned) or len(rates) < 5 or peak > rates[0] * 1e3 > 0:
+            factor = 1.0 if fallen or turned else _steady(visit, steps, rates)
+            if not (fallen or turned or factor < 1.0) or len(rates) < 5 or peak > rates[0] * 1e3 > 0:
                 continue
             at = (still or [steps[i] for i in low] or steps)[0]
             place = next((place for step in visit.steps for place, _ in step.scheduled), at.place)
             said = f"{rates[-1]:.3g} in step {len(rates)}" if fallen else f"and rises again: {turned}"
+            if factor < 1.0:
+                said = f"times {factor:.3g} in each step: to a thousandth in {math.log(1e-3) / math.log(factor):.0f} steps"
             yield self.found(
                 place,
                 f"the learning rate goes from {peak:.3g} to {min(rates):.1g} within {len(rates)} steps, {said}",
@@ -34,6 +41,19 @@ class RateVanishes(Diagnosis):
                 first=rates[0], highest=peak, least=min(rates),
             )  # fmt: skip
             return
+
+
+def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
+    """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
+    last, loaders = rates[-STEADY - 1 :], [thing for thing in visit.alive if isinstance(thing, DataLoader)]
+    given = {call.content and tuple(x[1:] for x in call.content) for step in steps for call in step.calls if call.grad}
+    if len(last) <= STEADY or min(last) <= 0.0 or len(given) < 3 or max(map(batches, loaders), default=0) < 3:
+        return 1.0
+    factors = [b / a for a, b in zip(last, last[1:])]
+    return factors[0] if max(factors) <= 0.9 + 1e-6 and max(factors) - min(factors) < 1e-3 else 1.0
+
+
+STEADY = 12  # steps
 
 
 def _beyond(visit: "Visit") -> str:

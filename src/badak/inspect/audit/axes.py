@@ -1,0 +1,57 @@
+"""Which axis of a text, or of a series of numbers, is the batch: (B, T), or (T, B)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from badak.inspect.audit.batch import Batch
+from badak.inspect.audit.compare import same
+from badak.inspect.audit.kind import one_further
+from badak.inspect.audit.watch import Call, Watch
+
+
+def batch_axis(batch: Batch, name: str, watch: Watch, labels: list[np.ndarray], again: Callable[[np.ndarray], Watch | None]) -> int:
+    """0 or 1 for the text or series `name`, by what shows it first: labels one further along the other axis, layers with
+    batch_first, the sizes of attentions, and last which axis keeps apart what stands along it.
+
+    again: a forward with another text; None where it fails.
+    """
+    x = batch.leaves[name].array
+    axes = x.shape[:2]
+    beside = [leaf.array for n, leaf in batch.leaves.items() if n != name and leaf.array.dtype.kind == x.dtype.kind] + labels
+    further = [any(one_further(y, x, axis) for y in beside) for axis in (0, 1)]
+    if further[0] != further[1]:
+        return further.index(True)
+    said = {
+        getattr(call.module, "batch_first", None)
+        for call in watch.calls
+        if call.inputs and call.inputs[0].ndim == 3 and call.inputs[0].shape[:2] == axes and axes[0] != axes[1]
+    }
+    if said & {True, False}:
+        return int(True not in said)  # where both are, the text is (B, T), and the others count along the wrong axis
+    sizes = {seen.keep.shape[-1] for seen in watch.attentions if seen.keep.shape[-1] == seen.keep.shape[-2]}
+    if axes[0] != axes[1] and sizes & set(axes):
+        return int(axes[1] not in sizes)
+    return int(min(axes) > 1 and _apart(x, 1, watch, again) and not _apart(x, 0, watch, again))
+
+
+def _apart(x: np.ndarray, axis: int, watch: Watch, again: Callable[[np.ndarray], Watch | None]) -> bool:
+    """Whether what stands at one place of an axis of the text gives the same beside others. Where nothing else changes, nothing is
+    shown."""
+    at = (slice(None),) * axis + (x.shape[axis] // 2,)
+    text = x.max() - x + x.min()
+    text[at] = x[at]
+    other = again(text)
+    if other is None:
+        return False
+    this, that = (_last(each, x.shape[:2]) for each in (watch, other))
+    if this is None or that is None or this.shape != that.shape:
+        return False
+    return same(this[at], that[at]) and not same(this, that)
+
+
+def _last(watch: Watch, shape: tuple) -> np.ndarray | None:
+    """The last numbers for every place of a text."""
+    calls: list[Call] = sorted(watch.calls, key=lambda call: -call.ended)
+    made = [*watch.outputs, *(y for call in calls for y in call.outputs)]
+    return next((y for y in made if y.ndim > 2 and y.dtype.kind == "f" and y.shape[:2] == shape), None)

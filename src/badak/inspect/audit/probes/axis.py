@@ -1,0 +1,70 @@
+"""Softmax over the wrong axis: the weights that values are summed with do not sum to 1."""
+
+import numpy as np
+
+from badak.inspect.audit.graph import Ran, product_after, scores_of
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.ops.matmul import MatMul
+from badak.ops.softmax import Softmax
+
+FIX = "softmax over the axis of the keys, the last of (..., T, S): scores.softmax(-1)"
+CLOSE = 1e-3
+
+
+class Axis:
+    """Add the weights of each attention up along the axis that the product with its values sums over, and along the others."""
+
+    name = "axis"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        consumers, found, looked = subject.reference.consumers(), {}, False
+        for run in subject.reference.runs:
+            if run.op is not Softmax or run.output.ndim < 2 or scores_of(run) is None:
+                continue
+            core = product_after(run, consumers)
+            weights = None if core is None else weights_of(core, run)
+            if core is None or weights is None:
+                continue
+            looked = True
+            if core.path not in found and (axes := wrong(*weights)):
+                found[core.path] = Finding(
+                    "axis",
+                    core.path,
+                    f"weights {weights[0].shape} sum to 1 along axis {axes[0]}, and their product with the values sums over axis "
+                    f"{axes[1]}",
+                    FIX,
+                    {"softmax over axis": axes[0], "summed over axis": axes[1]},
+                )
+        if not looked:
+            raise NotApplicable("no attention was seen whose weights are made by a softmax of its own", moot=True)
+        return list(found.values())
+
+
+def weights_of(core: Ran, softmax: Ran) -> tuple[np.ndarray, int] | None:
+    """The weights as the product has them, and the axis that it sums over; None where that cannot be told."""
+    for side, source in enumerate(core.sources[:2]):
+        x = core.inputs[side]
+        if x is None or source is None or x.size != softmax.output.size:
+            continue
+        if softmax.number not in {each.number for each in source.inside()}:
+            continue
+        if core.op is MatMul:
+            return (x, x.ndim - 1 - side) if x.ndim > 1 else None
+        own, other, made = (core.attributes[each] for each in (("ta", "tb", "ty") if side == 0 else ("tb", "ta", "ty")))
+        over = [i for i, letter in enumerate(own) if letter in other and letter not in made]
+        return (x, over[0]) if len(over) == 1 and x.ndim == len(own) else None
+    return None
+
+
+def wrong(weights: np.ndarray, over: int) -> tuple[int, int] | None:
+    """(axis along which weights sum to 1, axis that is summed over), where they are not one."""
+    if not np.isfinite(weights).all() or sums_to_one(weights, over):
+        return None
+    return next(((axis, over) for axis in range(weights.ndim) if axis != over and sums_to_one(weights, axis)), None)
+
+
+def sums_to_one(weights: np.ndarray, axis: int) -> bool:
+    """Whether all do; a row of zeros is one that sees nothing."""
+    total = weights.astype(np.float64).sum(axis=axis)
+    return bool((np.abs(total - 1) < CLOSE)[total != 0].all())
