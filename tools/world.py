@@ -30,9 +30,9 @@ Some libraries ask pip for PyTorch, which badak stands in for; pip leaves it out
     pip install --no-deps sentence-transformers timm torchvision accelerate peft
     pip install scikit-learn psutil
 
-Then `badak run script.py` runs a program that imports them. Outside of `badak run` and `import badak.as_torch` there is no torch,
-and they say so. [Another page](huggingface-tests.md) has the tests of einops, safetensors, x-transformers and others, and small models
-of timm.
+Then `badak run script.py` runs a program that imports them. Outside of `badak run` and `import badak.as_torch` there is no
+torch, and they say so. [Another page](huggingface-tests.md) has the tests of einops, safetensors, x-transformers and others,
+and small models of timm.
 """
 
 

@@ -1,4 +1,4 @@
-"""docs/huggingface-tests.md: other projects' tests on badak, as `tools/their_tests.py --record` counted them, and small models of timm.
+"""docs/huggingface-tests.md: other projects' tests on badak as `tools/their_tests.py --record` counted them; small models of timm.
 
 python tools/world_tests.py              write the page from what is recorded
 python tools/world_tests.py --models     run the models first, with PyTorch and with `badak run`: needs torch and timm

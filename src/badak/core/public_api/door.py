@@ -1,5 +1,6 @@
 """The `__getattr__` of badak's packages: what stands elsewhere is brought, what is missing is explained."""
 
+import importlib
 import sys
 from collections.abc import Callable
 
@@ -21,6 +22,8 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         if f"{module}.{name}" == "badak.__version__":
             return version()
         target = PLACES.get(f"{module}.{name}")
+        if target == f"{module}.{name}":
+            return importlib.import_module(target)
         there = reach(target) if target else getattr(sys.modules.get(like), name, None)
         for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items():
             vars(there).setdefault(inner, reach(elsewhere))

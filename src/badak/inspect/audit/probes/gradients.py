@@ -58,10 +58,10 @@ def frozen_between(subject: Subject) -> list[Finding]:
         if not isinstance(stack, (ModuleList, Sequential)) or len({type(m) for _, m in layers}) != 1:
             continue
         learns = [any(p.requires_grad for p in m.parameters()) for _, m in layers]
-        for i, (name, _) in enumerate(layers):
+        for i, (at, _) in enumerate(layers):
             if not learns[i] and any(learns[:i]) and any(learns[i + 1 :]):
-                cause = f"layer {name} is frozen, and {sum(learns)} of its {len(layers)} like it learn, before it and behind it"
-                found.append(Finding("gradients", f"{path}.{name}".lstrip("."), cause, FROZEN))
+                cause = f"layer {at} is frozen, and {sum(learns)} of its {len(layers)} like it learn, before it and behind it"
+                found.append(Finding("gradients", f"{path}.{at}".lstrip("."), cause, FROZEN))
     return found
 
 
