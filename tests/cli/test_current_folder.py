@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import badak
+from tests.io.mutations.folders import writers
+from tests.io.mutations.runs import unpacked
 
 SMALL = ["--steps", "1", "--d-model", "8", "--heads", "1", "--layers", "1"]
 COMMANDS = {
@@ -21,7 +23,17 @@ COMMANDS = {
     "summary": ["summary", "../run/r"],
     "look": ["look", "../run/r", "-o", "../look.html"],
     "about a run": ["info", "../run/r"],
-    "floor": ["floor", "softmax"],
+    "floor": ["floor", "softmax", "--show"],
+    "explain": ["explain", "shape"],
+    "eval": ["eval", "../run/r"],
+    "chat": ["chat", "../run/r", "--new-tokens", "3"],
+    "export": ["export", "../run/r", "../exported"],
+    "generate of a published folder": ["generate", "../published", "to", "--new-tokens", "3"],
+    "audit": ["audit", "../run/r"],
+    "profile": ["profile", "--steps", "2", "--skip", "0", "../run/r"],
+    **{name: [name, "../program.py"] for name in ("run", "doctor")},
+    "what a program lacks": ["run", "--check", "../program.py"],
+    "summary of a program": ["summary", "../program.py"],
 }
 
 
@@ -42,6 +54,13 @@ def beside(tmp_path_factory):
     (folder / ".numba_config.yaml").write_text("disable_jit: 1\nboundscheck: [\n")
     (folder / "matplotlibrc").write_bytes(b"text.usetex: True\nbackend: module://evil\n")
     (place / "text.txt").write_text("to be or not to be\n" * 50)
+    (place / "program.py").write_text(
+        "import torch\nx = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(x.parameters(), 0.1)\n"
+        "for _ in range(6):\n    optimizer.zero_grad()\n    x(torch.ones(3, 2)).sum().backward()\n    optimizer.step()\n"
+    )
+    for name, content in unpacked(writers()[0]).items():  # with a tokenizer and a chat template
+        (place / "published" / name).parent.mkdir(exist_ok=True)
+        (place / "published" / name).write_bytes(content)
     (place / "run").mkdir()
     done = run([*COMMANDS["train, with its curves"]], place / "run")
     assert done.returncode == 0, done.stderr
@@ -52,7 +71,9 @@ def run(words, folder, safe=True):
     line = [sys.executable, *(["-P"] if safe else []), "-m", "badak", *words]
     source = str(Path(badak.__file__).parent.parent)  # and no "." in it
     environment = {**os.environ, "PYTHONPATH": source}
-    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(
+        line, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300
+    )
 
 
 @pytest.mark.slow
@@ -60,7 +81,7 @@ def run(words, folder, safe=True):
     "name, safe", [*((name, True) for name in COMMANDS), *((name, False) for name in ("help", "tokenize"))]
 )  # the command, and `python -m badak`
 def test_no_module_beside_is_imported(name, safe, beside):
-    for path in (beside / "tokens", beside / "download" / "r"):
+    for path in (beside / "tokens", beside / "exported", beside / "download" / "r"):
         if path.exists():
             path.rename(beside / f"old-{len(os.listdir(beside))}")
     done = run(COMMANDS[name], beside / "download", safe)

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -142,7 +143,7 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def open_file(path: str | os.PathLike) -> BinaryIO:
+def open_file(path: str | os.PathLike) -> BufferedReader:
     """Open a file to read it; every reader does it here. FileError for what is no plain file, be it behind a link.
 
     A pipe would be waited for until somebody writes into it, and a device may have no end.

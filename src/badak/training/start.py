@@ -26,7 +26,7 @@ def make_writer(config: GPTConfig | LlamaConfig) -> GPT | Llama:
 def expect_here(setup: Setup) -> None:
     """Refuse a run whose first weights would be fetched: its folder may be somebody else's, and could ask for any download."""
     start = getattr(setup, "start", None)
-    if start is not None and (not start.sha256 or getattr(start, "lora", 0)) and is_hub_name(start.folder):
+    if start is not None and (not start.sha256 or getattr(start, "lora", False)) and is_hub_name(start.folder):
         found(start.folder, fetch=False)
 
 
