@@ -87,7 +87,7 @@ def test_what_stands_before_a_text_changes_nothing(pair):
         other[row, :start] = 1
         alone = ours(ids[row : row + 1, start:])[0]
         np.testing.assert_allclose(made[row, start:].numpy(), alone.numpy(), rtol=0, atol=1e-4 * alone.abs().max().item())
-        cache = nn.KeyValueCache(2, room=12)
+        cache = nn.KeyValueCache(2, max_length=12)
         parts = badak.cat([ours(part, cache, starts) for part in ids.split([4, 1, 7], dim=1)], dim=1)
         np.testing.assert_allclose(parts[row, start:].numpy(), alone.numpy(), rtol=0, atol=1e-4 * alone.abs().max().item())
     assert all(badak.equal(ours(other, starts=starts)[row, start:], made[row, start:]) for row, start in enumerate(starts.tolist()))

@@ -123,11 +123,13 @@ def test_with_a_cache_only_the_last_token_is_read_until_the_context_is_full():
 
 
 def test_the_cache_has_no_more_room_than_the_text_needs(monkeypatch):
-    rooms = []
-    monkeypatch.setattr(sampling, "KeyValueCache", lambda layers, room: rooms.append(room) or nn.KeyValueCache(layers, room))
+    lengths = []
+    monkeypatch.setattr(
+        sampling, "KeyValueCache", lambda layers, max_length: lengths.append(max_length) or nn.KeyValueCache(layers, max_length)
+    )
     for prompt, new_tokens in [(1, 1), (3, 4), (9, 7), (20, 2)]:
         generate(lively(), badak.randint(50, (1, prompt)), GenerationConfig(new_tokens=new_tokens))
-    assert rooms == [1, 6, 12, 12]
+    assert lengths == [1, 6, 12, 12]
 
 
 def test_the_mode_is_switched_once_for_a_text(monkeypatch):

@@ -90,7 +90,7 @@ def rounding(model: GPT, logits) -> float:
 )
 def test_gpt_gives_the_same_logits_in_chunks_with_a_cache(chunks, dtype, kernels_in_use):
     with kernels.use(kernels_in_use), badak.no_grad():
-        model, ids, cache = lively(dtype), badak.randint(11, (2, 12)), nn.KeyValueCache(2, room=12)
+        model, ids, cache = lively(dtype), badak.randint(11, (2, 12)), nn.KeyValueCache(2, max_length=12)
         whole = model(ids)
         parts = badak.cat([model(part, cache) for part in ids.split(chunks, dim=1)], dim=1)
         assert cache.length == 12 and parts.shape == whole.shape == (2, 12, 11)
@@ -99,7 +99,7 @@ def test_gpt_gives_the_same_logits_in_chunks_with_a_cache(chunks, dtype, kernels
 
 @badak.no_grad()
 def test_a_cache_rewound_reads_another_ending():
-    model, ids, cache = lively(), badak.randint(11, (1, 8)), nn.KeyValueCache(2, room=8)
+    model, ids, cache = lively(), badak.randint(11, (1, 8)), nn.KeyValueCache(2, max_length=8)
     model(ids, cache)
     cache.rewind(5)
     ending = badak.randint(11, (1, 3))
@@ -109,7 +109,7 @@ def test_a_cache_rewound_reads_another_ending():
 
 @badak.no_grad()
 def test_a_chunk_that_fails_midway_can_be_given_again():
-    model, ids, cache = lively(), badak.randint(11, (1, 8)), nn.KeyValueCache(2, room=8)
+    model, ids, cache = lively(), badak.randint(11, (1, 8)), nn.KeyValueCache(2, max_length=8)
     whole = model(ids)
     model(ids[:, :4], cache)
     broken = model.blocks[1].register_forward_pre_hook(lambda module, args: 1 / 0)
@@ -122,12 +122,12 @@ def test_a_chunk_that_fails_midway_can_be_given_again():
 
 @badak.no_grad()
 def test_gpt_refuses_a_cache_beyond_its_context_and_one_of_other_layers():
-    model, cache = gpt(), nn.KeyValueCache(2, room=20)
+    model, cache = gpt(), nn.KeyValueCache(2, max_length=20)
     model(badak.zeros(1, 12, dtype=badak.int64), cache)
     with pytest.raises(IndexOutOfRangeError, match=r"length 13 > context 12, 12 of them in the cache\nfix: .* and no cache"):
         model(badak.zeros(1, 1, dtype=badak.int64), cache)
-    with pytest.raises(ArgumentError, match=r"GPT: a cache of 3 layers for a model of 2\nfix: nn.KeyValueCache\(2, room=5"):
-        model(badak.zeros(1, 1, dtype=badak.int64), nn.KeyValueCache(3, room=5))
+    with pytest.raises(ArgumentError, match=r"GPT: a cache of 3 layers for a model of 2\nfix: nn.KeyValueCache\(2, max_length=5"):
+        model(badak.zeros(1, 1, dtype=badak.int64), nn.KeyValueCache(3, max_length=5))
 
 
 def test_a_gpt_with_parts_of_somebody_else_takes_no_cache():

@@ -174,7 +174,7 @@ def test_reading_a_model_draws_nothing(tmp_path):
 def test_a_cache_gives_the_logits_of_the_whole_text(name, tmp_path):
     theirs(name).save_pretrained(tmp_path)
     model, ids = models.from_pretrained(tmp_path), badak.from_numpy(ids_for(name).numpy())
-    cache = nn.KeyValueCache(2, room=17)
+    cache = nn.KeyValueCache(2, max_length=17)
     parts = badak.cat([model(part, cache) for part in ids.split([5, 1, 1, 10], dim=1)], dim=1)
     close(parts, model(ids))
 

@@ -55,7 +55,7 @@ def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformer
     close(ours.token.weight.grad, model.get_input_embeddings().weight.grad)
     with badak.no_grad():
         for parts in ([30], [1] * 30, [5, 1, 1, 10, 2, 11]):
-            cache = nn.KeyValueCache(3, room=30)
+            cache = nn.KeyValueCache(3, max_length=30)
             close(badak.cat([ours(part, cache) for part in ids.split(parts, dim=1)], dim=1), expected)
 
 

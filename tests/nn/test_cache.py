@@ -14,7 +14,7 @@ from badak.nn import functional as F
 @pytest.mark.parametrize("chunks", [[9], [1] * 9, [4, 1, 4], [2, 7]])
 def test_attention_in_chunks_is_causal_attention(chunks, groups, kernels_in_use):
     q, k, v = badak.randn(2, 4, 9, 8), badak.randn(2, groups, 9, 8), badak.randn(2, groups, 9, 6)
-    cache = nn.KeyValueCache(1, room=9)
+    cache = nn.KeyValueCache(1, max_length=9)
     with kernels.use(kernels_in_use):
         whole = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         parts = []
@@ -32,7 +32,7 @@ def test_one_token_goes_the_way_without_masks(monkeypatch):
     chosen = kernels.of(np.zeros(1, np.float32)).attention
     module = kernels.of(np.zeros(1, np.float32))
     monkeypatch.setattr(module, "attention", lambda *args: called.append(args[3:6]) or chosen(*args))
-    cache = nn.KeyValueCache(1, room=5)
+    cache = nn.KeyValueCache(1, max_length=5)
     for T in (3, 1, 1):
         cache.attend(0, *(badak.randn(1, 2, T, 4) for _ in range(3)))
         cache.advance(T)
@@ -40,7 +40,7 @@ def test_one_token_goes_the_way_without_masks(monkeypatch):
 
 
 def test_layers_are_kept_apart_and_written_in_place():
-    cache = nn.KeyValueCache(2, room=4)
+    cache = nn.KeyValueCache(2, max_length=4)
     x = badak.randn(1, 2, 3, 4)
     first, second = cache.attend(0, x, x, x), cache.attend(1, x, x, 2 * x)
     np.testing.assert_array_equal(second.numpy(), 2 * first.numpy())
@@ -51,11 +51,11 @@ def test_layers_are_kept_apart_and_written_in_place():
 
 
 def test_its_printed_form_says_what_is_in_it():
-    assert repr(filled()) == "KeyValueCache(layers=1, room=4, length=3)"
+    assert repr(filled()) == "KeyValueCache(layers=1, max_length=4, length=3)"
 
 
 def filled() -> nn.KeyValueCache:
-    cache = nn.KeyValueCache(1, room=4)
+    cache = nn.KeyValueCache(1, max_length=4)
     cache.attend(0, *[badak.randn(2, 3, 3, 4)] * 3)
     cache.advance(3)
     return cache
@@ -64,7 +64,12 @@ def filled() -> nn.KeyValueCache:
 @pytest.mark.parametrize(
     "shape, dtype, error, cause",
     [
-        ((2, 3, 2, 4), badak.float32, IndexOutOfRangeError, r"length 3 \+ 2 new tokens > room 4\nfix: a cache with room=5"),
+        (
+            (2, 3, 2, 4),
+            badak.float32,
+            IndexOutOfRangeError,
+            r"length 3 \+ 2 new tokens > max_length 4\nfix: a cache with max_length=5",
+        ),
         (
             (1, 3, 1, 4),
             badak.float32,
@@ -89,9 +94,9 @@ def test_keys_unlike_those_kept_are_refused_and_nothing_is_changed(shape, dtype,
 def test_a_wanted_gradient_is_refused(which):
     qkv = [badak.randn(1, 2, 1, 4, requires_grad=i == which) for i in range(3)]
     with pytest.raises(GraphError, match=r"a gradient is wanted.*\nfix: with badak.no_grad\(\)"):
-        nn.KeyValueCache(1, room=4).attend(0, *qkv)
+        nn.KeyValueCache(1, max_length=4).attend(0, *qkv)
     with badak.no_grad():
-        nn.KeyValueCache(1, room=4).attend(0, *qkv)
+        nn.KeyValueCache(1, max_length=4).attend(0, *qkv)
 
 
 @pytest.mark.parametrize("layer", [-1, 1])
@@ -106,14 +111,14 @@ def test_nothing_is_forgotten_that_was_not_read(length):
         filled().rewind(length)
 
 
-@pytest.mark.parametrize("layers, room", [(0, 4), (2, 0)])
-def test_a_cache_for_nothing_is_refused(layers, room):
-    with pytest.raises(ShapeError, match=r"expected layers and room of at least 1; got layers="):
-        nn.KeyValueCache(layers, room)
+@pytest.mark.parametrize("layers, max_length", [(0, 4), (2, 0)])
+def test_a_cache_for_nothing_is_refused(layers, max_length):
+    with pytest.raises(ShapeError, match=r"expected layers and max_length of at least 1; got layers="):
+        nn.KeyValueCache(layers, max_length)
 
 
 def test_tokens_count_as_read_only_once_every_layer_has_kept_them():
-    cache, (q, k, v) = nn.KeyValueCache(2, room=4), [badak.randn(1, 2, 3, 4)] * 3
+    cache, (q, k, v) = nn.KeyValueCache(2, max_length=4), [badak.randn(1, 2, 3, 4)] * 3
     cause = r"advance: 3 tokens after the first 0, but layer {} has kept 0 of them\nfix: attend\(layer, q, k, v\) in each of the 2"
     with pytest.raises(IndexOutOfRangeError, match=cause.format(0)):
         cache.advance(3)
@@ -136,7 +141,7 @@ def test_tokens_count_as_read_only_once_every_layer_has_kept_them():
 
 
 def test_a_shorter_chunk_given_again_leaves_nothing_of_the_longer_one():
-    cache = nn.KeyValueCache(1, room=4)
+    cache = nn.KeyValueCache(1, max_length=4)
     for T in (3, 2):
         cache.attend(0, *[badak.randn(1, 2, T, 4)] * 3)
     with pytest.raises(IndexOutOfRangeError, match="3 tokens after the first 0, but layer 0 has kept 2 of them"):
@@ -145,7 +150,7 @@ def test_a_shorter_chunk_given_again_leaves_nothing_of_the_longer_one():
 
 @pytest.mark.parametrize("rewinds", [True, False])
 def test_a_replay_counts_what_layers_have_kept(rewinds):
-    cache, advance = nn.KeyValueCache(1, room=4), badak.compile(lambda T: cache.advance(T))
+    cache, advance = nn.KeyValueCache(1, max_length=4), badak.compile(lambda T: cache.advance(T))
 
     @badak.compile
     def attend(x):

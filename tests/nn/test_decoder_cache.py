@@ -187,11 +187,11 @@ def test_a_memory_that_was_changed_in_place_is_refused():
 
 
 REFUSED = {
-    "layers": (ArgumentError, r"a cache of 3 layers for a decoder of 2\nfix: nn.KeyValueCache\(2, room=9\)",
+    "layers": (ArgumentError, r"a cache of 3 layers for a decoder of 2\nfix: nn.KeyValueCache\(2, max_length=9\)",
                lambda m, t, s: m(t, s, cache=nn.KeyValueCache(3, 9))),
     "a mask": (ArgumentError, "a tgt_mask that is not the causal one\nfix: leave tgt_mask out",
                lambda m, t, s: m(t, s, badak.zeros(T, T), cache=nn.KeyValueCache(2, 9))),
-    "room": (IndexOutOfRangeError, r"length 0 \+ 7 new tokens > room 4\nfix: a cache with room=7",
+    "max_length": (IndexOutOfRangeError, r"length 0 \+ 7 new tokens > max_length 4\nfix: a cache with max_length=7",
              lambda m, t, s: m(t, s, cache=nn.KeyValueCache(2, 4))),
     "padding": (ShapeError, r"key_padding_mask \(3, 6\): with a cache of 0 tokens expected \(3, 7\)\nfix: \(batch, tokens read",
                 lambda m, t, s: m(t, s, tgt_key_padding_mask=badak.zeros(B, 6, dtype=badak.bool), cache=nn.KeyValueCache(2, 9))),
@@ -202,7 +202,7 @@ REFUSED = {
     "causal across": (ArgumentError, "a cache, and is_causal=True in attention to another text\nfix: ",
                       lambda m, t, s: m(t, s, memory_is_causal=True, cache=nn.KeyValueCache(2, 9))),
     "no memory before": (ArgumentError, "layer 1 is given a memory, but had none with the first 2 tokens\nfix: cache.rewind()",
-                         lambda m, t, s: half_read().across(1, s, lambda: (s, s))),
+                         lambda m, t, s: half_read().cross_attention(1, s, lambda: (s, s))),
 }  # fmt: skip
 
 

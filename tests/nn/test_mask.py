@@ -171,7 +171,7 @@ def test_with_a_cache_each_part_is_as_in_the_whole(chunks):
         lambda S: Mask.causal() & Mask.padding(ids[:, :S]) | Mask.prefix(1),
         lambda S: Mask.causal() | Mask.prefix(2),
     ):
-        whole, cache, parts, read = F.scaled_dot_product_attention(q, k, v, make(9)), nn.KeyValueCache(1, room=9), [], 0
+        whole, cache, parts, read = F.scaled_dot_product_attention(q, k, v, make(9)), nn.KeyValueCache(1, max_length=9), [], 0
         for chunk in zip(*(x.split(chunks, dim=2) for x in (q, k, v))):
             read += chunk[0].shape[2]
             parts.append(cache.attend(0, *chunk, keep=make(read)))
@@ -196,7 +196,7 @@ def test_a_decoder_with_a_cache_takes_masks_in_both_places(chunks):
         for name, way in ways.items():
             mask, padding = way(7)
             whole = decoder(x, memory, Mask.causal() if mask is None else mask, None, padding, pads)
-            cache, read, parts = nn.KeyValueCache(2, room=7), 0, []
+            cache, read, parts = nn.KeyValueCache(2, max_length=7), 0, []
             for part in x.split(chunks, dim=1):
                 read += part.shape[1]
                 mask, padding = way(read)

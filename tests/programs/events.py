@@ -51,7 +51,7 @@ ANY = [
     "torch.set_default_dtype(torch.float64)",
 ]  # fmt: skip
 CACHE = [
-    "{c}.rewind()", "{c}.rewind()", "{c}.rewind(1)", "{c} = nn.KeyValueCache(len({c}), {c}.room)",
+    "{c}.rewind()", "{c}.rewind()", "{c}.rewind(1)", "{c} = nn.KeyValueCache(len({c}), {c}.max_length)",
     "{c}.rewind({c}.length // 2)",
 ]  # fmt: skip
 WRONG = {

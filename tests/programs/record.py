@@ -95,7 +95,7 @@ class Record(list):
         elif isinstance(value, io.StringIO):
             self.append((where, value.getvalue()))
         elif type(value).__name__ == "KeyValueCache":
-            self.append((where, (len(value), value.room, value.length)))
+            self.append((where, (len(value), value.max_length, value.length)))
         elif isinstance(value, str | numbers.Number | type(None)):
             self.append((where, value))
         else:

@@ -331,11 +331,11 @@ def function(g: Drawing, steps: Steps) -> None:
 def generation(g: Drawing, steps: Steps) -> None:
     """A decoder that reads a text in parts, with a cache of keys and values."""
     g.only_badak = True
-    C, heads, layers, room = 4, g.one(1, 2), g.number(1, 2), 12
+    C, heads, layers, max_length = 4, g.one(1, 2), g.number(1, 2), 12
     model, cache, name = g.name("model"), g.name("cache"), g.name("read")
     block = g.program.block("class Decoder(nn.Module):")
     init, forward = block.block("def __init__(self):"), block.block("def forward(self, ids, cache):")
-    init.add("super().__init__()", f"self.embed = nn.Embedding(9, {C})", f"self.place = nn.Embedding({room}, {C})")
+    init.add("super().__init__()", f"self.embed = nn.Embedding(9, {C})", f"self.place = nn.Embedding({max_length}, {C})")
     init.add(f"self.project = nn.ModuleList([nn.Linear({C}, {3 * C}) for _ in range({layers})])")
     where = g.one("cache.length", "cache.length", "0")
     forward.add(f"h = self.embed(ids) + self.place(torch.arange({where}, {where} + ids.size(1)))")
@@ -343,7 +343,7 @@ def generation(g: Drawing, steps: Steps) -> None:
     loop.add(f"q, k, v = [part.unflatten(-1, ({heads}, -1)).transpose(1, 2) for part in project(h).chunk(3, -1)]")
     loop.add("h = h + cache.attend(layer, q, k, v).transpose(1, 2).flatten(2)")
     forward.add("cache.advance(ids.size(1))", "return h @ self.embed.weight.T")
-    g.program.add(f"{model} = Decoder()", f"{cache} = nn.KeyValueCache({layers}, {room})")
+    g.program.add(f"{model} = Decoder()", f"{cache} = nn.KeyValueCache({layers}, {max_length})")
     body = g.program.block(f"def {name}(ids):")
     if g.chance(0.4):
         body.add(f"{cache}.rewind()")

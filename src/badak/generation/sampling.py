@@ -96,10 +96,10 @@ def stream(
     expect_prompt(ids)
     if starts is not None:
         expect_starts(starts, len(ids))
-    room = ids.shape[1] + config.new_tokens - 1
+    max_length = ids.shape[1] + config.new_tokens - 1
     if reader is None:
-        return _stream(closing(Reader(model, room, starts)), ids, config, ends_of(eos), never)
-    reader.go_on(ids, room)
+        return _stream(closing(Reader(model, max_length, starts)), ids, config, ends_of(eos), never)
+    reader.go_on(ids, max_length)
     return _stream(nullcontext(reader), ids, config, ends_of(eos), never)
 
 
@@ -145,23 +145,23 @@ def filter_rows(logits: Tensor, ids: Tensor, starts: Tensor | None, config: Gene
 class Reader:
     """Reads a text (B, T) that grows at its end, and gives the logits (B, V) of the token that comes next.
 
-    room    tokens that the text will have at most
+    max_length    tokens that the text will have at most
     starts  where the text of each row begins (B,), or None
 
     Positions count from the first token that the model sees. Once the text is longer than the context that token moves on,
     and with it every position: what is cached holds no more, and the window is read anew each time.
     """
 
-    def __init__(self, model: Module, room: int, starts: Tensor | None = None):
+    def __init__(self, model: Module, max_length: int, starts: Tensor | None = None):
         self.model, self.starts = model, starts
         self.weights: list = []  # what `go_on` found
         self.context: int | None = getattr(getattr(model, "config", None), "context", None)
-        self._begin(room)
+        self._begin(max_length)
 
-    def _begin(self, room: int) -> None:
-        room = room if self.context is None else min(room, self.context)
-        cached = getattr(self.model, "takes_cache", False) and room > 0
-        self.cache: KeyValueCache | None = cache_for(self.model, room, self.context) if cached else None
+    def _begin(self, max_length: int) -> None:
+        max_length = max_length if self.context is None else min(max_length, self.context)
+        cached = getattr(self.model, "takes_cache", False) and max_length > 0
+        self.cache: KeyValueCache | None = cache_for(self.model, max_length, self.context) if cached else None
         self.seen: Tensor | None = None  # the text that was read last
 
     def read(self, ids: Tensor) -> Tensor:
@@ -176,12 +176,12 @@ class Reader:
         self.seen = ids
         return logits
 
-    def go_on(self, ids: Tensor, room: int) -> None:
-        """Another text (1, T) is read next, of `room` tokens at last: keep what it begins with, if the weights are the same."""
+    def go_on(self, ids: Tensor, max_length: int) -> None:
+        """Another text (1, T) is read next, `max_length` tokens at last: keep what it begins with, if the weights are the same."""
         before, self.weights = self.weights, _weights_of(self.model)
-        room = room if self.context is None else min(room, self.context)
-        if self.cache is None or self.seen is None or self.cache.room < room or self.weights != before:
-            self._begin(max(2 * room, ROOM))
+        max_length = max_length if self.context is None else min(max_length, self.context)
+        if self.cache is None or self.seen is None or self.cache.max_length < max_length or self.weights != before:
+            self._begin(max(2 * max_length, ROOM))
             return
         both = min(ids.shape[1] - 1, self.seen.shape[1], self.cache.length)  # the last token is read in any case
         differ = (ids[0, :both] != self.seen[0, :both]).nonzero()
@@ -229,16 +229,16 @@ def is_compiled(model: Module) -> bool:
     return isinstance(model.__dict__.get("forward"), Compiled)
 
 
-def cache_for(model: Module, room: int, context: int | None) -> KeyValueCache:
-    """A cache for a text of `room` tokens: of a compiled model the one of its last text where that is large enough."""
+def cache_for(model: Module, max_length: int, context: int | None) -> KeyValueCache:
+    """A cache for a text of `max_length` tokens: of a compiled model the one of its last text where that is large enough."""
     if not is_compiled(model):
-        return KeyValueCache(model.config.layers, room)
+        return KeyValueCache(model.config.layers, max_length)
     spare = _spare.pop(model, None)
-    if spare is not None and spare.room >= room and len(spare) == model.config.layers:
+    if spare is not None and spare.max_length >= max_length and len(spare) == model.config.layers:
         spare.rewind()
         return spare
-    room = -(-room // ROOM) * ROOM
-    return KeyValueCache(model.config.layers, room if context is None else min(room, context))
+    max_length = -(-max_length // ROOM) * ROOM
+    return KeyValueCache(model.config.layers, max_length if context is None else min(max_length, context))
 
 
 Prompts = Tensor | Sequence[Sequence[int] | Tensor]

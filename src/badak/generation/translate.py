@@ -119,9 +119,9 @@ class SourceReader:
     """Reads translations (R, T) that grow at their ends, beside what they are translations of, and gives the logits (R, V) of the
     token that comes next."""
 
-    def __init__(self, model: Seq2Seq, source: Tensor, room: int):
+    def __init__(self, model: Seq2Seq, source: Tensor, max_length: int):
         self.model, self.source = model, source
-        self.cache = KeyValueCache(model.config.decoder_layers, room)
+        self.cache = KeyValueCache(model.config.decoder_layers, max_length)
 
     def read(self, texts: Tensor) -> Tensor:
         """The logits after the last token of texts, which begin with what was read before."""

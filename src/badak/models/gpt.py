@@ -102,7 +102,7 @@ class GPT(Pretrained):
     is seen by nobody, and positions are counted from there; below 0 it began before these tokens, and all are seen.
     mask: a badak.Mask; of what stands before, only what it shows is seen. It says so of all S keys, those of a cache included.
 
-    Raises IndexOutOfRangeError for a text longer than the context (or the cache's room), ArgumentError for a cache of another
+    Raises IndexOutOfRangeError for a text longer than the context (or the cache's max_length), ArgumentError for a cache of another
     number
     of layers, ShapeError for one of another batch.
     """
@@ -194,7 +194,7 @@ def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
     if len(cache) != layers:
         raise ArgumentError(
             f"{type(model).__name__}: a cache of {len(cache)} layers for a model of {layers}",
-            fix=f"nn.KeyValueCache({layers}, room={cache.room})",
+            fix=f"nn.KeyValueCache({layers}, max_length={cache.max_length})",
         )
     cache.expect_within(model.config.context, T, complaint)
 

@@ -155,7 +155,7 @@ class MultiheadAttention(Module):
             return cut_heads(k, self.num_heads, batch_first), cut_heads(v, self.num_heads, batch_first)
 
         q = cut_heads(self._project_some((query,), (0,))[0], self.num_heads, batch_first)
-        k, v = cache.across(layer, key, project, 0 if batch_first else 1)
+        k, v = cache.cross_attention(layer, key, project, 0 if batch_first else 1)
         return attend(q, k, v, visible(mask, padding, False, q, k), p, False)[0]
 
     def _project_some(self, inputs: tuple[Tensor, ...], which: tuple[int, ...]) -> list[Tensor]:

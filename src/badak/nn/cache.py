@@ -22,8 +22,8 @@ class KeyValueCache:
 
         y[i] = softmax(scale q[i] K[: length + i + 1]^T) V[: length + i + 1]        K, V: those kept, then the new ones
 
-    layers    attention layers L of the decoder
-    room      tokens S that there is room for
+    layers        attention layers L of the decoder
+    max_length    the most tokens S that it holds
 
     A chunk of T tokens goes through the layers in turn, each of which calls `attend(layer, q, k, v)`; `advance(T)` then
     counts the chunk as read. Until then nothing of it is: a chunk that failed midway can be given again. `length` is the
@@ -35,10 +35,10 @@ class KeyValueCache:
     The first chunk of a text decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
     2 L B H S D numbers. Nothing is recorded for a backward.
 
-    Where the layers also look at a text beside theirs, such as what an encoder has read, `across(layer, memory, project)` gives
-    its keys and values: computed with the first chunk, kept until `rewind()` goes back to the beginning.
+    Where the layers also look at a text beside theirs, such as what an encoder has read, `cross_attention(layer, memory,
+    project)` gives its keys and values: computed with the first chunk, kept until `rewind()` goes back to the beginning.
 
-    Raises IndexOutOfRangeError beyond the room and the layers, and for tokens counted as read that a layer has not kept;
+    Raises IndexOutOfRangeError beyond max_length and the layers, and for tokens counted as read that a layer has not kept;
     ShapeError and
     DTypeError for keys and values unlike those kept; GraphError where a gradient is wanted; ArgumentError for another memory in
     the middle of a text.
@@ -46,16 +46,16 @@ class KeyValueCache:
     PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", section 2.4.
     """
 
-    def __init__(self, layers: int, room: int):
+    def __init__(self, layers: int, max_length: int):
         expect(
-            layers > 0 and room > 0,
+            layers > 0 and max_length > 0,
             "KeyValueCache",
-            "layers and room of at least 1",
-            "as many layers as the model has blocks, and room for the longest text",
+            "layers and max_length of at least 1",
+            "as many layers as the model has blocks, and max_length for the longest text",
             layers=layers,
-            room=room,
+            max_length=max_length,
         )
-        self.room, self._length = room, 0
+        self.max_length, self._length = max_length, 0
         self._begun = False  # whether something was read
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
         self._ends = (0,) * layers  # up to which token each layer has kept them
@@ -88,7 +88,7 @@ class KeyValueCache:
             raise _no_history()
         watched = anywhere.curious and modes.observer is not None
         events.decides(self, "changes")
-        _expect_room(self, k)
+        _expect_space(self, k)
         for mine, new in zip(self._tensors(layer, k, v), (k, v)):
             (store if watched else _store)(mine, new, self)
         self._reach(layer, k.shape[2])
@@ -150,7 +150,7 @@ class KeyValueCache:
         if self._length + tokens > limit:
             raise complaint(self._length + tokens, limit, self)
 
-    def across(
+    def cross_attention(
         self, layer: int, memory: Tensor, project: Callable[[], tuple[Tensor, Tensor]], batch_axis: int = 0
     ) -> tuple[Tensor, Tensor]:
         """The keys and values (B, H, S, D) of `memory`: made by project() with the first tokens of a text, and kept.
@@ -267,7 +267,7 @@ class KeyValueCache:
     @events.state
     def _begin(self, layer: int, k: Tensor, v: Tensor) -> None:
         self.changes += 1
-        self._kept[layer] = _empty(k, self.room), _empty(v, self.room)
+        self._kept[layer] = _empty(k, self.max_length), _empty(v, self.max_length)
 
     @events.state
     def _keep_beside(self, layer: int, k: Tensor, v: Tensor, memory: Tensor, axis: int) -> None:
@@ -292,7 +292,7 @@ class KeyValueCache:
             raise IndexOutOfRangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
 
     def __repr__(self) -> str:
-        return f"KeyValueCache(layers={len(self)}, room={self.room}, length={self._length})"
+        return f"KeyValueCache(layers={len(self)}, max_length={self.max_length}, length={self._length})"
 
 
 def _no_history() -> GraphError:
@@ -316,18 +316,19 @@ def _nobody() -> None:
     """What a reference to nothing gives."""
 
 
-def _empty(x: Tensor, room: int) -> Tensor:
-    """Room for keys or values like x (B, H, T, D): (B, H, room, D)."""
+def _empty(x: Tensor, max_length: int) -> Tensor:
+    """Memory for keys or values like x (B, H, T, D): (B, H, max_length, D)."""
     batch, heads, _, size = x.shape
-    return x.new_empty(batch, heads, room, size)
+    return x.new_empty(batch, heads, max_length, size)
 
 
-def _expect_room(cache: KeyValueCache, new: Tensor) -> None:
-    """Refuse keys or values (B, H, T, D) that a cache has no room for."""
+def _expect_space(cache: KeyValueCache, new: Tensor) -> None:
+    """Refuse keys or values (B, H, T, D) that a cache has no space for."""
     start, T = cache._length, new._array.shape[2]
-    if start + T > cache.room:
+    if start + T > cache.max_length:
         raise IndexOutOfRangeError(
-            f"KeyValueCache: length {start} + {T} new tokens > room {cache.room}", f"a cache with room={start + T}"
+            f"KeyValueCache: length {start} + {T} new tokens > max_length {cache.max_length}",
+            f"a cache with max_length={start + T}",
         )
 
 
@@ -343,7 +344,7 @@ def _rows_of(cache: KeyValueCache, table: Tensor, tokens: int) -> Tensor:
 
 def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:
     """Put the new keys or values, (B, H, T, D), behind those of the tokens that were read."""
-    _expect_room(cache, new)
+    _expect_space(cache, new)
     start = cache._length
     kept._array[:, :, start : start + new._array.shape[2]] = new._array
 
@@ -352,7 +353,7 @@ store = events.writes(_store)
 
 
 def _is_like(kept, new: Tensor) -> bool:
-    """Whether keys or values (B, H, T, D) fit to those kept (B, H, room, D)."""
+    """Whether keys or values (B, H, T, D) fit to those kept (B, H, max_length, D)."""
     found = new._array
     return found.shape[:2] == kept.shape[:2] and found.shape[3] == kept.shape[3] and found.dtype == kept.dtype
 

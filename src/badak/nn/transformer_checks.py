@@ -37,7 +37,7 @@ def check_cache(cache: KeyValueCache, layers: int, mask: AnyMask | None, is_caus
     if len(cache) != layers:
         raise ArgumentError(
             f"TransformerDecoder: a cache of {len(cache)} layers for a decoder of {layers}",
-            f"nn.KeyValueCache({layers}, room={cache.room})",
+            f"nn.KeyValueCache({layers}, max_length={cache.max_length})",
         )
     if isinstance(mask, Tensor) and not is_causal:
         raise ArgumentError(
