@@ -175,8 +175,8 @@ ASKED = {
         "generate: eos=9 is outside of the model's 9 tokens\nfix: the tokenizer that the model was trained with",
     ),
     "a token that is never written": (
-        lambda gpt: generate(gpt, T([[1]]), TWO, never=3),
-        "generate: expected the tokens that are never written; got 3\nfix: never=[0]",
+        lambda gpt: generate(gpt, T([[1]]), TWO, suppress_tokens=3),
+        "generate: expected the tokens that are never written; got 3\nfix: suppress_tokens=[0]",
     ),
     "no prompt": (
         lambda gpt: generate(gpt, None, TWO),

@@ -69,14 +69,14 @@ def show_reasons(writer: TextGenerator, prompt: str, config: GenerationConfig) -
     if config.beams > 1:
         raise ArgumentError("--explain follows one text, --beams several", "one of the two")
     vocabulary, ids = writer.vocabulary, prompt_ids(writer.vocabulary, prompt).tolist()
-    never = [token for token in vocabulary.special if token not in writer.ends]
+    suppress_tokens = [token for token in vocabulary.special if token not in writer.ends]
 
     def shown(token: int) -> str:
         return repr(vocabulary.decode([token]))
 
     echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'likeliest':42}{'looked at':50}removed")
     before = len(ids)
-    for step in explain(writer.model, tensor([ids]), config, writer.ends, never):
+    for step in explain(writer.model, tensor([ids]), config, writer.ends, suppress_tokens):
         likeliest = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.likeliest)
         sources = "  ".join(f"{shown(ids[place])}@{place} {share:.0%}" for place, share in step.sources)
         removed = ", ".join(f"{name} {count:,}" for name, count in step.removed.items())

@@ -60,10 +60,13 @@ class Chat:
 
     def _answer(self, asked: list[Turn], ids: np.ndarray) -> Iterator[str]:
         writer, said = self.writer, []
-        never = [token for token in writer.vocabulary.special if token not in writer.ends]
+        suppress_tokens = [token for token in writer.vocabulary.special if token not in writer.ends]
         config = replace(self.config, seed=self.config.seed + self.answers)
         self.answers += 1
-        tokens = (int(one) for one in stream(writer.model, from_numpy(ids)[None], config, writer.ends, never, reader=self.reader))
+        tokens = (
+            int(one)
+            for one in stream(writer.model, from_numpy(ids)[None], config, writer.ends, suppress_tokens, reader=self.reader)
+        )
         pieces = pieces_of(writer.vocabulary, noted(tokens, writer.ends))
         if writer.template is None:
             pieces = until(_begun(pieces), ["\n"])

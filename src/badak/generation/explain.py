@@ -70,20 +70,20 @@ def explain(
     ids: Tensor,
     config: GenerationConfig,
     eos: Ends = None,
-    never: Sequence[int] = (),
+    suppress_tokens: Sequence[int] = (),
     top: int = 3,
 ) -> Iterator[Step]:
     """`stream` for one prompt ids (1, T), with the reasons: the same tokens for the same seed. `top`: how many to list."""
-    expect_settings(model, config, eos, never)
+    expect_settings(model, config, eos, suppress_tokens)
     expect_prompt(ids)
     whole("explain", "top", top, least=0)
     if ids.shape[0] != 1:
         raise ArgumentError(f"explain: expected one prompt ids (1, T); got {tuple(ids.shape)}", ONE_ROW)
-    return _explained(model, ids, config, ends_of(eos), never, top)
+    return _explained(model, ids, config, ends_of(eos), suppress_tokens, top)
 
 
 def _explained(
-    model: Module, ids: Tensor, config: GenerationConfig, ends: tuple[int, ...], never: Sequence[int], top: int
+    model: Module, ids: Tensor, config: GenerationConfig, ends: tuple[int, ...], suppress_tokens: Sequence[int], top: int
 ) -> Iterator[Step]:
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
     for _ in range(config.new_tokens):
@@ -91,7 +91,7 @@ def _explained(
         with answering(model):
             events.watch(watched)
             try:
-                logits = next_logits(reader, ids, ends, never)
+                logits = next_logits(reader, ids, ends, suppress_tokens)
             finally:
                 events.watch(watched, False)
             token, step = _chosen(logits, ids, config, generator, top)

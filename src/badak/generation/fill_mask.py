@@ -11,15 +11,20 @@ from badak.nn import Module
 from badak.tensor import Tensor
 
 
-def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Sequence[int] = ()) -> list[list[tuple[int, float]]]:
+def fill_mask(
+    model: Module, ids: Tensor, mask_id: int, top: int = 5, suppress_tokens: Sequence[int] = ()
+) -> list[list[tuple[int, float]]]:
     """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability).
 
-    The tokens `never` are not among them; the probabilities of all others add up to 1.
+    The `suppress_tokens` are not among them; the probabilities of all others add up to 1.
     """
     expect_model("fill_mask", model)
     whole("fill_mask", "top", top)
     whole("fill_mask", "mask_id", mask_id, least=0)
-    never = [whole("fill_mask", "a token of never", one, least=0) for one in several("fill_mask", never, "tokens", "never=[0]")]
+    suppress_tokens = [
+        whole("fill_mask", "a token of suppress_tokens", one, least=0)
+        for one in several("fill_mask", suppress_tokens, "tokens", "suppress_tokens=[0]")
+    ]
     if not isinstance(ids, Tensor) or ids.dim() != 1:
         got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
         raise ArgumentTypeError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")
@@ -29,9 +34,9 @@ def fill_mask(model: Module, ids: Tensor, mask_id: int, top: int = 5, never: Seq
             "fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".'
         )
     with answering(model):
-        chances = forbid(model(ids[None])[0], never).softmax(dim=-1)  # (T, V)
+        chances = forbid(model(ids[None])[0], suppress_tokens).softmax(dim=-1)  # (T, V)
     rankings = []
     for place in places:
-        values, indices = chances[place].topk(min(top, chances.shape[-1] - len(set(never))))
+        values, indices = chances[place].topk(min(top, chances.shape[-1] - len(set(suppress_tokens))))
         rankings.append(list(zip(indices.tolist(), values.tolist())))
     return rankings

@@ -32,13 +32,13 @@ class GenerationConfig:
         check(self)
 
 
-def forbid(logits: Tensor, never: Sequence[int]) -> Tensor:
+def forbid(logits: Tensor, suppress_tokens: Sequence[int]) -> Tensor:
     """Without these tokens: what stands for a padding or a mask is no text. ArgumentError where none would be left."""
-    if not never:
+    if not suppress_tokens:
         return logits
-    if len(set(never)) >= logits.shape[-1]:
+    if len(set(suppress_tokens)) >= logits.shape[-1]:
         raise ArgumentError(f"generate: each of the {logits.shape[-1]} tokens is forbidden", "a vocabulary with words")
-    return logits.index_fill(-1, tensor(list(never)), float("-inf"))
+    return logits.index_fill(-1, tensor(list(suppress_tokens)), float("-inf"))
 
 
 def scale_temperature(logits: Tensor, temperature: float) -> Tensor:

@@ -74,7 +74,7 @@ def stream(
     ids: Tensor,
     config: GenerationConfig,
     eos: Ends = None,
-    never: Sequence[int] = (),
+    suppress_tokens: Sequence[int] = (),
     starts: Tensor | None = None,
     reader: "Reader | None" = None,
 ) -> Iterator[Tensor]:
@@ -83,28 +83,32 @@ def stream(
     model: any module that gives logits (B, T, V) for ids (B, T). ids (B, T) is the prompt, T at least 1; starts (B,): where the
     text of each row begins, 0 unless told. The model sees the last `model.config.context` tokens, all of them where it has no
     such limit. A row ends with `eos`, or one of several, and is filled up with the first of them while others go on. The tokens
-    `never` are not written. The same seed gives the same text. reader: one that has read another text for this model,
+    `suppress_tokens` are not written. The same seed gives the same text. reader: one that has read another text for this model,
     such as the turns of a conversation so far: what both texts begin with is not read again.
 
     Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
     the same, to rounding. The model is in eval mode until the stream ends, fails or is closed, then in the mode it was in.
 
-    Raises ArgumentError for a prompt without a token, for a model that gives no logits, and where `never` leaves none to write.
+    Raises ArgumentError for a prompt without a token, a model that gives no logits, and where `suppress_tokens` leaves none to write.
     """
-    expect_settings(model, config, eos, never)
+    expect_settings(model, config, eos, suppress_tokens)
     expect_prompt(ids)
     if starts is not None:
         expect_starts(starts, len(ids))
     max_length = ids.shape[1] + config.new_tokens - 1
     if reader is None:
-        return _stream(closing(Reader(model, max_length, starts)), ids, config, ends_of(eos), never)
+        return _stream(closing(Reader(model, max_length, starts)), ids, config, ends_of(eos), suppress_tokens)
     reader.go_on(ids, max_length)
-    return _stream(nullcontext(reader), ids, config, ends_of(eos), never)
+    return _stream(nullcontext(reader), ids, config, ends_of(eos), suppress_tokens)
 
 
 def _stream(
-    opened: AbstractContextManager["Reader"], ids: Tensor, config: GenerationConfig, ends: tuple[int, ...], never: Sequence[int]
+    opened: AbstractContextManager["Reader"],
+    ids: Tensor,
+    config: GenerationConfig,
+    ends: tuple[int, ...],
+    suppress_tokens: Sequence[int],
 ) -> Iterator[Tensor]:
     generator = Generator().manual_seed(config.seed)
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
@@ -114,7 +118,7 @@ def _stream(
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
             with answering(model) if trained else no_grad():
-                logits = next_logits(reader, ids, ends, never)
+                logits = next_logits(reader, ids, ends, suppress_tokens)
                 token = drawn(filter_rows(logits, ids, starts, config), config, generator)
             if ends:
                 token = where(ended, full_like(token, ends[0]), token)
@@ -126,12 +130,12 @@ def _stream(
                 return
 
 
-def next_logits(reader: "Reader", ids: Tensor, ends: tuple[int, ...], never: Sequence[int]) -> Tensor:
-    """The logits (B, V) of what may come after ids: of 32 bits at least, without the tokens `never`."""
+def next_logits(reader: "Reader", ids: Tensor, ends: tuple[int, ...], suppress_tokens: Sequence[int]) -> Tensor:
+    """The logits (B, V) of what may come after ids: of 32 bits at least, without `suppress_tokens`."""
     logits = widened(reader.read(ids))
     expect_known(ends, logits.shape[-1])
     expect_answers(reader.model, logits)
-    return forbid(logits, never)
+    return forbid(logits, suppress_tokens)
 
 
 def filter_rows(logits: Tensor, ids: Tensor, starts: Tensor | None, config: GenerationConfig) -> Tensor:
@@ -244,7 +248,7 @@ def cache_for(model: Module, max_length: int, context: int | None) -> KeyValueCa
 Prompts = Tensor | Sequence[Sequence[int] | Tensor]
 
 
-def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = None, never: Sequence[int] = ()) -> Any:
+def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = None, suppress_tokens: Sequence[int] = ()) -> Any:
     """What the model writes after prompts, with them before it.
 
     ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
@@ -252,28 +256,30 @@ def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = 
     rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.beams` above 1 the
     likeliest of several texts, see `beam_search`.
     """
-    expect_settings(model, config, eos, never)
+    expect_settings(model, config, eos, suppress_tokens)
     if isinstance(ids, Tensor):
         if config.beams > 1:
-            return beam_search(model, ids, config, eos, never)
-        return cat([ids, *stream(model, ids, config, eos, never)], dim=1)
+            return beam_search(model, ids, config, eos, suppress_tokens)
+        return cat([ids, *stream(model, ids, config, eos, suppress_tokens)], dim=1)
     prompts = prompts_of(ids)
     if not prompts:
         return []
     alike = len({len(one) for one in prompts}) == 1
     if alike or (getattr(model, "takes_starts", False) and config.beams == 1):
-        return _together(model, prompts, config, eos, never, alike)
-    return [_ended(generate(model, one[None], config, eos, never)[0], len(one), eos) for one in prompts]
+        return _together(model, prompts, config, eos, suppress_tokens, alike)
+    return [_ended(generate(model, one[None], config, eos, suppress_tokens)[0], len(one), eos) for one in prompts]
 
 
-def _together(model: Module, prompts: list, config: GenerationConfig, eos: Ends, never: Sequence[int], alike: bool) -> list:
+def _together(
+    model: Module, prompts: list, config: GenerationConfig, eos: Ends, suppress_tokens: Sequence[int], alike: bool
+) -> list:
     """All prompts at once, ending at one place; before the shorter ones stands what nobody sees."""
     ids = pad(prompts, 0, left=True)
     gaps = [ids.shape[1] - len(one) for one in prompts]
     if alike:
-        made = generate(model, ids, config, eos, never)
+        made = generate(model, ids, config, eos, suppress_tokens)
     else:
-        made = cat([ids, *stream(model, ids, config, eos, never, tensor(gaps))], dim=1)
+        made = cat([ids, *stream(model, ids, config, eos, suppress_tokens, tensor(gaps))], dim=1)
     return [_ended(row[gap:], len(one), eos) for row, gap, one in zip(made, gaps, prompts)]
 
 
@@ -284,7 +290,9 @@ def _ended(text: Tensor, prompt: int, eos: Ends) -> Tensor:
     return text if place is None else text[: prompt + place + 1]
 
 
-def beam_search(model: Module, ids: Tensor, config: GenerationConfig, eos: Ends = None, never: Sequence[int] = ()) -> Tensor:
+def beam_search(
+    model: Module, ids: Tensor, config: GenerationConfig, eos: Ends = None, suppress_tokens: Sequence[int] = ()
+) -> Tensor:
     """For each prompt of ids (B, T) the likeliest of the texts that `config.beams` beams find, (B, T + new), filled up with `eos`.
 
         score = sum of log p(token | what stands before) / (number of new tokens)^length_penalty
@@ -295,9 +303,9 @@ def beam_search(model: Module, ids: Tensor, config: GenerationConfig, eos: Ends 
 
     Source: Sutskever et al. 2014, "Sequence to Sequence Learning with Neural Networks"; the length: Wu et al. 2016, section 7.
     """
-    expect_settings(model, config, eos, never)
+    expect_settings(model, config, eos, suppress_tokens)
     expect_prompt(ids)
-    made = search(Reader(model, ids.shape[1] + config.new_tokens - 1), ids, config, eos, never)
+    made = search(Reader(model, ids.shape[1] + config.new_tokens - 1), ids, config, eos, suppress_tokens)
     longest = max(map(len, made))
     filled = [cat([one, one.new_full((longest - len(one),), (*ends_of(eos), 0)[0])]) for one in made]
     return stack(filled)
@@ -333,7 +341,7 @@ class _Search:
         return max(self.ended, key=lambda one: one[0])[1] if self.ended else nothing
 
 
-def search(reader: Any, ids: Tensor, config: GenerationConfig, eos: Ends, never: Sequence[int] = ()) -> list[Tensor]:
+def search(reader: Any, ids: Tensor, config: GenerationConfig, eos: Ends, suppress_tokens: Sequence[int] = ()) -> list[Tensor]:
     """The best text (T + new,) of each prompt of ids (B, T), see `beam_search`; all beams of all prompts are read at once.
 
     reader: `read(texts)` gives the logits (R, V) after R texts of one length, `take(rows)` lets it go on with these of them, and
@@ -346,7 +354,9 @@ def search(reader: Any, ids: Tensor, config: GenerationConfig, eos: Ends, never:
     with answering(reader.model):
         for step in range(1, config.new_tokens + 1):
             scores = tensor([score for one in running for score in one.scores])
-            chances = forbid(next_logits(reader, texts, ends, ()).log_softmax(dim=-1), never)  # what is left keeps its chance
+            chances = forbid(
+                next_logits(reader, texts, ends, ()).log_softmax(dim=-1), suppress_tokens
+            )  # what is left keeps its chance
             chances = filter_logits(chances, texts, config) + scores[:, None]  # (R, V)
             best, tokens = (x.tolist() for x in chances.topk(min(most, chances.shape[1]), dim=-1))  # each (R, 2 k)
             kept: list[tuple[float, int, int]] = []

@@ -26,14 +26,14 @@ def sample_config(said: Mapping[str, Any], where: Any) -> GenerationConfig:
         raise FileError(f"{where}: {error.cause}", "mend the file, or take it out") from None
 
 
-def generation_config(config: GenerationConfig, ids: Mapping[str, Any], never: Sequence[int] = ()) -> dict[str, Any]:
-    """generation_config.json for a model that writes so; ids: of its marks, by their names there; never: tokens not to write."""
+def generation_config(config: GenerationConfig, ids: Mapping[str, Any], suppress_tokens: Sequence[int] = ()) -> dict[str, Any]:
+    """generation_config.json for a model that writes so; ids: of its marks, by their names there."""
     made: dict[str, Any] = {**ids, **{theirs: getattr(config, ours) for ours, theirs in OTHER.items()}}
     made |= {name: getattr(config, name) for name in SAME}
     made["do_sample"] = config.temperature > 0 and config.beams == 1
     if made["do_sample"]:
         made |= {name: getattr(config, name) for name in DRAWING}
-    return made | ({"suppress_tokens": sorted(never)} if never else {})
+    return made | ({"suppress_tokens": sorted(suppress_tokens)} if suppress_tokens else {})
 
 
 def suppressed(said: Mapping[str, Any], size: int) -> tuple[int, ...]:

@@ -42,12 +42,12 @@ def generate_text(
     ids = prompt_ids(vocabulary, prompt)
     stop = stops(stop)
     ends = ends_of(eos)
-    never = [token for token in vocabulary.special if token not in ends]
+    suppress_tokens = [token for token in vocabulary.special if token not in ends]
     yield prompt
     if config.beams > 1:
-        tokens = iter(generate(model, from_numpy(ids)[None], config, ends, never)[0, len(ids) :].tolist())
+        tokens = iter(generate(model, from_numpy(ids)[None], config, ends, suppress_tokens)[0, len(ids) :].tolist())
     else:
-        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends, never))
+        tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends, suppress_tokens))
     yield from until(pieces_of(vocabulary, noted(tokens, ends, written), ids), stop)
 
 

@@ -110,8 +110,8 @@ def translate_ids(model: Seq2Seq, source: Tensor, config: TranslateConfig) -> li
     longest = min(LONGER * S + MORE, marks.context - 1)
     how = GenerationConfig(new_tokens=longest, beams=config.beams, length_penalty=config.length_penalty)
     start = full((len(source), 1), marks.sos_id, dtype=source.dtype)
-    never = sorted({marks.pad_id, marks.sos_id} - {marks.eos_id})
-    made = search(SourceReader(model, source, longest), start, how, marks.eos_id, never)
+    suppress_tokens = sorted({marks.pad_id, marks.sos_id} - {marks.eos_id})
+    made = search(SourceReader(model, source, longest), start, how, marks.eos_id, suppress_tokens)
     return [text[1:].numpy() for text in made]
 
 

@@ -15,7 +15,7 @@ Ends = int | Sequence[int] | None  # tokens that end a text
 ONE_ROW = "one text alone is ids[None]; an empty text can start with a newline or the start mark"
 
 
-def expect_settings(model: Any, config: Any, eos: Any, never: Any) -> None:
+def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> None:
     """Refuse what is no model, no GenerationConfig, and no number of a token."""
     expect_model("generate", model)
     if not isinstance(config, GenerationConfig):
@@ -24,8 +24,8 @@ def expect_settings(model: Any, config: Any, eos: Any, never: Any) -> None:
         )
     for one in ends_of(eos):
         whole("generate", "eos", one, least=0)
-    for token in several("generate", never, "the tokens that are never written", "never=[0]"):
-        whole("generate", "a token of never", token, least=0)
+    for token in several("generate", suppress_tokens, "the tokens that are never written", "suppress_tokens=[0]"):
+        whole("generate", "a token of suppress_tokens", token, least=0)
 
 
 def expect_model(where: str, model: Any) -> None:

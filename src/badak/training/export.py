@@ -64,9 +64,9 @@ def _writer(trained: Trained) -> Hints:
     """Of badak train gpt: it draws its tokens, and none that stands for no text; a line ends, a stream does not."""
     vocabulary, context = trained.vocabulary, trained.model.config.context
     ids: dict[str, Any] = dict(token_ids(vocabulary))
-    never = [token for token in vocabulary.special if token != trained.eos]
+    suppress_tokens = [token for token in vocabulary.special if token != trained.eos]
     usual = GenerationConfig()
-    writing = generation_config(usual, {name: ids.get(name) for name in MARKS} | {"eos_token_id": trained.eos}, never)
+    writing = generation_config(usual, {name: ids.get(name) for name in MARKS} | {"eos_token_id": trained.eos}, suppress_tokens)
     if context <= 2 * usual.new_tokens:  # transformers stops with an error at the end of the context
         del writing["max_new_tokens"]
         writing["max_length"] = context
