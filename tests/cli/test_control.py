@@ -126,7 +126,7 @@ def test_predict(folder, capfd):
 
 
 def test_labels_and_tokens_of_a_published_folder(folder, capfd):
-    config = models.TextConfig(vocab_size=40, d_model=8, heads=1, layers=1, context=16, segments=2)
+    config = models.TextConfig(vocab_size=40, d_model=8, heads=1, layers=1, context=16, type_vocab_size=2)
     models.BERTClassifier(config).save_pretrained(folder / "m")
     Tokenizer.train_wordpiece(["good bad words"], 40).save(folder / "m")
     said = json.loads((folder / "m" / "config.json").read_text())

@@ -102,10 +102,10 @@ def tokenizer(request):
     return Tokenizer.train_bpe(texts, 290, special=BERT_MARKS) if request.param == "bpe" else Tokenizer.train_wordpiece(texts, 90)
 
 
-def judge_of(tokenizer, context, segments=2):
+def judge_of(tokenizer, context, type_vocab_size=2):
     badak.manual_seed(0)
     config = TextConfig(vocab_size=len(tokenizer), context=context, d_model=16, heads=2, layers=1, pad_id=tokenizer.pad, classes=3,
-                        segments=segments)  # fmt: skip
+                        type_vocab_size=type_vocab_size)  # fmt: skip
     model = BERTClassifier(config)
     for p in model.parameters():
         p.data.mul_(4)

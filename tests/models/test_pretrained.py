@@ -284,7 +284,7 @@ SENTENCE_FAULTS = {
 
 @pytest.mark.parametrize("fault", SENTENCE_FAULTS)
 def test_a_sentence_encoder_that_reads_otherwise_is_refused(fault, tmp_path):
-    small = models.SentenceConfig(vocab_size=V, d_model=16, heads=2, layers=1, segments=2)
+    small = models.SentenceConfig(vocab_size=V, d_model=16, heads=2, layers=1, type_vocab_size=2)
     models.SentenceEncoder(small).save_pretrained(tmp_path)
     spoil, text = SENTENCE_FAULTS[fault]
     spoil(tmp_path)
@@ -306,7 +306,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
         (models.Llama, models.LlamaConfig()),
         (models.Llama, models.LlamaConfig(tied=False, qkv_bias=True)),
         (models.BERT, models.BERTConfig()),
-        (models.BERT, models.BERTConfig(segments=3)),
+        (models.BERT, models.BERTConfig(type_vocab_size=3)),
         (models.BERTClassifier, models.TextConfig(classes=4)),
     ],
 )

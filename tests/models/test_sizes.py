@@ -19,8 +19,8 @@ SIZES = {"vocab_size": 30, "d_model": 8, "heads": 2, "context": 8}
 MADE = {
     "llama": lambda: models.Llama(models.LlamaConfig(**SIZES, num_key_value_heads=1, layers=1, feedforward=12)),
     "gpt2": lambda: models.GPT(models.GPTConfig(**SIZES, layers=1)),
-    "bert": lambda: models.BERT(models.BERTConfig(**SIZES, layers=1, segments=2)),
-    "classifier": lambda: models.BERTClassifier(models.TextConfig(**SIZES, layers=1, segments=2)),
+    "bert": lambda: models.BERT(models.BERTConfig(**SIZES, layers=1, type_vocab_size=2)),
+    "classifier": lambda: models.BERTClassifier(models.TextConfig(**SIZES, layers=1, type_vocab_size=2)),
     "marian": lambda: models.Seq2Seq(
         models.Seq2SeqConfig(**SIZES, encoder_layers=1, decoder_layers=1, feedforward=12, norm_first=False, positions="halves",
                              output_bias=True)

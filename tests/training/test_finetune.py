@@ -43,11 +43,11 @@ def data(tmp_path):
     return path
 
 
-def folder_of(place, kind, segments=2):
+def folder_of(place, kind, type_vocab_size=2):
     """A random encoder with weights that matter, and its tokenizer, as Hugging Face keeps them."""
     badak.manual_seed(3)
     tokenizer = Tokenizer.train_wordpiece(TEXTS, 150)
-    sizes = {**SIZES, "vocab_size": len(tokenizer) + 2, "segments": segments, "pad_id": tokenizer.pad}
+    sizes = {**SIZES, "vocab_size": len(tokenizer) + 2, "type_vocab_size": type_vocab_size, "pad_id": tokenizer.pad}
     if kind == "sentences":
         model = SentenceEncoder(SentenceConfig(**sizes, readout="mean"))
     elif kind == "masked":
@@ -167,7 +167,7 @@ def test_less_of_a_text_can_be_read_and_not_more_than_the_model_reads(tmp_path, 
 
 
 def test_a_model_without_segments_reads_pairs_by_their_marks(tmp_path, data):
-    place, lines = folder_of(tmp_path / "base", "masked", segments=1), []
+    place, lines = folder_of(tmp_path / "base", "masked", type_vocab_size=1), []
     experiment = build(setup_from(place, data), lines.append)
     assert any("has no segments" in line for line in lines)
     inputs, _ = experiment.prepare(next(iter(experiment.loader)))
@@ -189,9 +189,9 @@ def test_numbers_of_pairs_are_learned_from_a_folder_too(tmp_path):
 def test_pairs_without_a_folder_have_segments_of_their_own(data):
     setup = change(PRESETS["text"]["reviews"], "data", {"path": str(data), "pair_column": "2", "text_column": "1", "pieces": 300})
     experiment = build(change(setup, "model", {"d_model": 16, "layers": 1}))
-    assert experiment.setup.model.segments == 2
-    (ids, segments), _ = experiment.prepare(next(iter(experiment.loader)))
-    for row, of in zip(ids.tolist(), segments.tolist()):
+    assert experiment.setup.model.type_vocab_size == 2
+    (ids, token_type_ids), _ = experiment.prepare(next(iter(experiment.loader)))
+    for row, of in zip(ids.tolist(), token_type_ids.tolist()):
         first = row.index(experiment.vocabulary.eos)
         assert of == [0] * (first + 1) + [1] * (len(row) - first - 1)
 

@@ -251,7 +251,7 @@ ASKED = {
     ),
     "segments that are not read": (
         lambda gpt: models.BERT(models.BERTConfig())(T([[1]]), T([[0]])),
-        "BERT: segments for a model that has no vectors for them\nfix: segments=None",
+        "BERT: token_type_ids for a model that has no vectors for them\nfix: token_type_ids=None",
     ),
     "an encoder of numbers": (
         lambda gpt: TextEncoder(3, 4),

@@ -140,7 +140,7 @@ def of_models(place: Place) -> dict[str, Call]:
     for name in ("GPT", "Llama", "BERT", "BERTEncoder", "BERTClassifier", "SentenceEncoder"):
         model = small(name).eval()
         found[name] = (type(model), [model.config], {})
-        more = {"cache": None, "starts": T([0, 1])} if name in ("GPT", "Llama") else {"segments": None}
+        more = {"cache": None, "starts": T([0, 1])} if name in ("GPT", "Llama") else {"token_type_ids": None}
         found[f"{name}()"] = (model, [T([[1, 2], [3, 4]])], more)
     translator = models.Seq2Seq(models.Seq2SeqConfig(vocab_size=9, context=8, d_model=8, heads=2, feedforward=8)).eval()
     found["Seq2Seq"] = (models.Seq2Seq, [translator.config], {})

@@ -114,8 +114,10 @@ class TextClassifier:
             for chosen in BucketBatchSampler([len(row) for row in found.rows], tokens=max(TOKENS, config.context),
                                              shuffle=False):  # fmt: skip
                 ids = pad([found.rows[i] for i in chosen], config.pad_id)
-                segments = from_numpy(segments_of(found.seconds[chosen], ids.shape[1])) if pairs and config.segments > 1 else None
-                outputs = self.model(ids, segments).to(float32)
+                token_type_ids = (
+                    from_numpy(segments_of(found.seconds[chosen], ids.shape[1])) if pairs and config.type_vocab_size > 1 else None
+                )
+                outputs = self.model(ids, token_type_ids).to(float32)
                 made[chosen] = (outputs.softmax(dim=-1) if self.labels else outputs).numpy()
         return (made if self.labels else self.mean + self.deviation * made), found
 

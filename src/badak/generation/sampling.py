@@ -90,7 +90,7 @@ def stream(
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
     the same, to rounding. The model is in eval mode until the stream ends, fails or is closed, then in the mode it was in.
 
-    Raises ArgumentError for a prompt without a token, a model that gives no logits, and where `suppress_tokens` leaves none to write.
+    Raises ArgumentError for a prompt without a token, a model without logits, and where `suppress_tokens` leaves none to write.
     """
     expect_settings(model, config, eos, suppress_tokens)
     expect_prompt(ids)

@@ -39,7 +39,7 @@ class BERTConfig:
     feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
     dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
     pad_id: int = option(0, "id of the token that fills short sentences up (taken from the data)", at_least=0)
-    segments: int = option(0, "kinds of sentences that have a vector each; 0: none", at_least=0)
+    type_vocab_size: int = option(0, "kinds of sentences that have a vector each; 0: none", at_least=0)
     norm_eps: float = option(1e-5, "what is added to the variance before its root", above=0)
 
     def __post_init__(self):
@@ -67,7 +67,7 @@ class SentenceConfig(BERTConfig):
 class BERTEncoder(Pretrained):
     """ids (B, T) with T at most `config.context` -> h (B, T, C); positions with `pad_id` are seen by nobody.
 
-    segments: of which sentence each token is, (B, T) or (T,), where the model has vectors for that; 0 unless given.
+    token_type_ids: of which sentence each token is, (B, T) or (T,), where the model has vectors for that; 0 unless given.
     mask: a badak.Mask of what else may be seen; padding never is.
     """
 
@@ -78,7 +78,7 @@ class BERTEncoder(Pretrained):
         self.config, C = config, config.d_model
         self.token = nn.Embedding(config.vocab_size, C)
         self.position = nn.Embedding(config.context, C)
-        self.segment = nn.Embedding(config.segments, C) if config.segments else None
+        self.segment = nn.Embedding(config.type_vocab_size, C) if config.type_vocab_size else None
         self.norm, self.drop = nn.LayerNorm(C, config.norm_eps), nn.Dropout(config.dropout)
         layer = nn.TransformerEncoderLayer(
             C, config.heads, config.feedforward_ratio * C, config.dropout, "gelu", config.norm_eps, batch_first=True
@@ -91,7 +91,7 @@ class BERTEncoder(Pretrained):
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.02)
 
-    def hidden(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+    def hidden(self, ids: Tensor, token_type_ids: Tensor | None = None, mask: Mask | None = None) -> Tensor:
         """What the encoder makes of each token, (B, T, C)."""
         T = ids.shape[1]
         expect_mask(mask)
@@ -101,11 +101,13 @@ class BERTEncoder(Pretrained):
                 fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
                 code=13,
             )
-        if segments is not None and self.segment is None:
-            raise ArgumentError(f"{type(self).__name__}: segments for a model that has no vectors for them", "segments=None")
+        if token_type_ids is not None and self.segment is None:
+            raise ArgumentError(
+                f"{type(self).__name__}: token_type_ids for a model that has no vectors for them", "token_type_ids=None"
+            )
         h = self.token(ids) + self.position.weight[:T]
         if self.segment is not None:
-            h = h + (self.segment.weight[0] if segments is None else self.segment(segments))
+            h = h + (self.segment.weight[0] if token_type_ids is None else self.segment(token_type_ids))
         return self.encoder(self.drop(self.norm(h)), mask, padding_mask(ids, self.config.pad_id))
 
     def whole(self, h: Tensor, ids: Tensor) -> Tensor:
@@ -115,8 +117,8 @@ class BERTEncoder(Pretrained):
         kept = (~padding_mask(ids, self.config.pad_id)).unsqueeze(-1).to(h.dtype)  # (B, T, 1)
         return (h * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
-        return self.hidden(ids, segments, mask)
+    def forward(self, ids: Tensor, token_type_ids: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        return self.hidden(ids, token_type_ids, mask)
 
 
 class MaskedHead(nn.Module):
@@ -140,8 +142,8 @@ class BERT(BERTEncoder):
         self.head = MaskedHead(config)
         self.start()
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
-        return self.head(self.hidden(ids, segments, mask), self.token.weight)  # (B, T, V)
+    def forward(self, ids: Tensor, token_type_ids: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        return self.head(self.hidden(ids, token_type_ids, mask), self.token.weight)  # (B, T, V)
 
 
 class BERTClassifier(BERTEncoder):
@@ -153,8 +155,8 @@ class BERTClassifier(BERTEncoder):
         self.head = nn.Linear(config.d_model, config.classes)
         self.start()
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
-        y = self.whole(self.hidden(ids, segments, mask), ids)
+    def forward(self, ids: Tensor, token_type_ids: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        y = self.whole(self.hidden(ids, token_type_ids, mask), ids)
         if self.pooler is not None:
             y = self.pooler(y).tanh()
         return self.head(self.drop(y))
@@ -167,6 +169,6 @@ class SentenceEncoder(BERTEncoder):
         super().__init__(config)
         self.start()
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Mask | None = None) -> Tensor:
-        y = self.whole(self.hidden(ids, segments, mask), ids)
+    def forward(self, ids: Tensor, token_type_ids: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        y = self.whole(self.hidden(ids, token_type_ids, mask), ids)
         return F.normalize(y, dim=-1) if self.config.normalize else y

@@ -191,7 +191,7 @@ def _read_bert(said: Settings) -> dict[str, Any]:
         "feedforward_ratio": _ratio(said, "intermediate_size", width, 4 * width),
         "dropout": said.number("hidden_dropout_prob", 0.1),
         "pad_id": said.whole("pad_token_id", 0),
-        "segments": said.whole("type_vocab_size", 2),
+        "type_vocab_size": said.whole("type_vocab_size", 2),
         "norm_eps": said.number("layer_norm_eps", 1e-12),
     }
 
@@ -206,7 +206,7 @@ def _write_bert(config: BERTConfig, kind: str) -> dict[str, Any]:
         "intermediate_size": config.feedforward_ratio * config.d_model,
         "hidden_act": "gelu",
         "pad_token_id": config.pad_id,
-        "type_vocab_size": config.segments or 1,  # transformers adds a vector in any case: zeros, where ours has none
+        "type_vocab_size": config.type_vocab_size or 1,  # transformers adds a vector in any case: zeros, where ours has none
         "layer_norm_eps": config.norm_eps,
         **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), config.dropout),
     }
@@ -233,14 +233,14 @@ _SEGMENTS = "bert.embeddings.token_type_embeddings.weight"
 
 
 def _bert_constants(config: BERTConfig) -> dict[str, Tensor]:
-    return {} if config.segments else {_SEGMENTS: zeros(1, config.d_model)}
+    return {} if config.type_vocab_size else {_SEGMENTS: zeros(1, config.d_model)}
 
 
 def _settle_bert(config: Any, tensors: Mapping[str, Tensor]) -> Any:
     """One kind of sentences whose vector is zero is none."""
     table = next((x for name, x in tensors.items() if _SEGMENTS.endswith(name)), None)
-    none = config.segments == 1 and table is not None and table.shape == (1, config.d_model) and not bool((table != 0).any())
-    return replace(config, segments=0) if none else config
+    none = config.type_vocab_size == 1 and table is not None and table.shape == (1, config.d_model) and not bool((table != 0).any())
+    return replace(config, type_vocab_size=0) if none else config
 
 
 _OURS: dict[str, Any] = {"settle": _settle_bert, "constants": _bert_constants}

@@ -119,15 +119,17 @@ class Reading(Experiment):
             model = replace(setup.model if began is None else began.config, dropout=setup.model.dropout, classes=classes)
             if began is not None and setup.model.context > model.context:
                 log(f"the model of {setup.start.folder} reads {model.context} tokens of a text at most")
-            if pairs and model.segments < 2:
+            if pairs and model.type_vocab_size < 2:
                 log(f"the model of {setup.start.folder} has no segments: what separates the texts of a pair is [SEP] alone")
             model = replace(model, context=min(model.context, setup.model.context))
             return replace(setup, model=model, data=replace(setup.data, tokens="tokenizer"))
         if setup.data.tokens == "tokenizer":
             raise ArgumentError("--tokens tokenizer is that of a folder: there is no --from", "--from FOLDER, or another --tokens")
-        segments = max(setup.model.segments, 2) if pairs else setup.model.segments
+        type_vocab_size = max(setup.model.type_vocab_size, 2) if pairs else setup.model.type_vocab_size
         pad_id, size = self.vocabulary.ids[BERT_MARKS[0]], len(self.vocabulary)
-        return replace(setup, model=replace(setup.model, vocab_size=size, pad_id=pad_id, classes=classes, segments=segments))
+        return replace(
+            setup, model=replace(setup.model, vocab_size=size, pad_id=pad_id, classes=classes, type_vocab_size=type_vocab_size)
+        )
 
     def with_labels(self, setup: TextSetup, learned: Part, tested: Part) -> TextSetup:
         """`setup` with the classes that the texts to learn from have."""
@@ -176,7 +178,7 @@ class Reading(Experiment):
         return Rows(rows, self.answers(part), seconds if self.setup.data.pair_column else None)
 
     def batches(self, rows: Rows, **order: Any) -> DataLoader:
-        """Batches (ids (B, T), answers (B,)) of texts of like length, of pairs (ids, answers, segments (B, T))."""
+        """Batches (ids (B, T), answers (B,)) of texts of like length, of pairs (ids, answers, token_type_ids (B, T))."""
         sampler = BucketBatchSampler(rows.lengths, multiple=MULTIPLE, **order)
         return DataLoader(rows, batch_sampler=sampler, collate_fn=self.collate)
 
@@ -184,13 +186,13 @@ class Reading(Experiment):
         """Texts as one tensor, filled up."""
         tokens, answers, *seconds = zip(*rows)
         ids = pad(tokens, self.setup.model.pad_id, MULTIPLE)
-        if not seconds or self.setup.model.segments < 2:
+        if not seconds or self.setup.model.type_vocab_size < 2:
             return ids, from_numpy(np.array(answers))
         return ids, from_numpy(np.array(answers)), from_numpy(segments_of(np.array(seconds[0]), ids.shape[1]))
 
     def prepare(self, batch: Batch) -> tuple[tuple[Tensor, ...], Tensor]:
-        ids, answers, *segments = batch
-        return (ids, *segments), answers
+        ids, answers, *token_type_ids = batch
+        return (ids, *token_type_ids), answers
 
     def seen(self, inputs: tuple[Tensor, ...]) -> int:
         return len(inputs[0])

@@ -46,7 +46,7 @@ def writers() -> list[bytes]:
 def readers() -> list[bytes]:
     """A text classifier and a sentence encoder on BERT's pieces."""
     made = Tokenizer.train_wordpiece(TEXTS, 60)
-    sizes: dict[str, Any] = {"vocab_size": 60, "d_model": 8, "heads": 1, "layers": 1, "context": 16, "segments": 2}
+    sizes: dict[str, Any] = {"vocab_size": 60, "d_model": 8, "heads": 1, "layers": 1, "context": 16, "type_vocab_size": 2}
     return [
         _folder(models.BERTClassifier(models.TextConfig(**sizes, classes=3)), made.to_dict()),
         _folder(models.SentenceEncoder(models.SentenceConfig(**sizes)), made.to_dict()),
