@@ -64,7 +64,7 @@ def held_out_loss(run: Run, experiment: Experiment) -> dict[str, Any]:
 
 def completions(run: Run, experiment: Experiment) -> dict[str, Any]:
     """How many of the ten sentences are completed exactly from their first two words, greedily."""
-    config = GenerationConfig(new_tokens=32, temperature=0.0, top_k=0)
+    config = GenerationConfig(max_new_tokens=32, temperature=0.0, top_k=0)
     found = {}
     for sentence in experiment.corpus.text.split("\n"):
         prompt = " ".join(sentence.split()[:2])

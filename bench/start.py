@@ -32,7 +32,7 @@ def import_seconds(package: str) -> float:
 
 def first_token_seconds(run: Path, kernels: str) -> float:
     """Seconds from the start of the process to the first character after the prompt."""
-    command = [sys.executable, "-m", "badak", "generate", str(run), "--prompt", PROMPT, "--new-tokens", "3"]
+    command = [sys.executable, "-m", "badak", "generate", str(run), "--prompt", PROMPT, "--max-new-tokens", "3"]
     start = perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "BADAK_KERNELS": kernels}) as process:
         assert process.stdout is not None

@@ -33,7 +33,7 @@ def asked(monkeypatch, capsys, lines, *arguments):
 def test_any_run_of_gpt_can_be_talked_with(place, monkeypatch, capsys, how):
     assert main(["train", "gpt", "--data", "text.txt", "--tokens", *how, "--run", "r", *SIZES]) == 0
     capsys.readouterr()
-    code, out, err = asked(monkeypatch, capsys, "to be\nthat is\n/reset\nto be\n/quit\nnot read\n", "r", "--new-tokens", "5")
+    code, out, err = asked(monkeypatch, capsys, "to be\nthat is\n/reset\nto be\n/quit\nnot read\n", "r", "--max-new-tokens", "5")
     assert code == 0 and len(out.splitlines()) == 3
     assert out.splitlines()[0] == out.splitlines()[2]  # what was said between was forgotten
     assert "error" not in err
@@ -42,7 +42,7 @@ def test_any_run_of_gpt_can_be_talked_with(place, monkeypatch, capsys, how):
 def test_what_the_model_has_never_seen_ends_nothing(place, monkeypatch, capsys):
     assert main(["train", "gpt", "--data", "text.txt", "--tokens", "characters", "--run", "r", *SIZES]) == 0
     capsys.readouterr()
-    code, out, err = asked(monkeypatch, capsys, "ZZZ\n/help\n\nto be\n", "r", "--new-tokens", "5", "--temperature", "3")
+    code, out, err = asked(monkeypatch, capsys, "ZZZ\n/help\n\nto be\n", "r", "--max-new-tokens", "5", "--temperature", "3")
     assert code == 0 and out.strip()
     assert "error: encode: 'Z' (at character 0) is not among the" in err and "\nfix: use the characters of the training" in err
     assert "(/help is no command: /reset forgets what was said" in err
@@ -51,7 +51,7 @@ def test_what_the_model_has_never_seen_ends_nothing(place, monkeypatch, capsys):
 def test_a_long_talk_says_once_that_it_is_cut(place, monkeypatch, capsys):
     assert main(["train", "gpt", "--data", "text.txt", "--tokens", "characters", "--run", "r", *SIZES]) == 0
     capsys.readouterr()
-    code, _, err = asked(monkeypatch, capsys, "to be\n" * 5, "r", "--new-tokens", "2")
+    code, _, err = asked(monkeypatch, capsys, "to be\n" * 5, "r", "--max-new-tokens", "2")
     assert code == 0 and err == "(the model sees 8 tokens: what was said first is left out from now on)\n"
 
 
@@ -67,11 +67,11 @@ def folder(place):
 
 @pytest.mark.parametrize("precision", ["float32", "bf16", "int8"])
 def test_folders_of_hugging_face_write_and_answer(folder, monkeypatch, capsys, precision):
-    assert main(["generate", folder, "to be", "--new-tokens", "5", "--precision", precision]) == 0
+    assert main(["generate", folder, "to be", "--max-new-tokens", "5", "--precision", precision]) == 0
     assert capsys.readouterr().out.startswith("to be")
-    assert main(["generate", folder, "to be", "--new-tokens", "3", "--explain"]) == 0
+    assert main(["generate", folder, "to be", "--max-new-tokens", "3", "--explain"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
-    code, out, err = asked(monkeypatch, capsys, "to be\n", folder, "--new-tokens", "5", "--precision", precision)
+    code, out, err = asked(monkeypatch, capsys, "to be\n", folder, "--max-new-tokens", "5", "--precision", precision)
     assert code == 0 and out and not err
 
 
@@ -88,7 +88,7 @@ def test_ctrl_c_ends_an_answer_and_not_the_program(folder, monkeypatch, capsys):
                     raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "Chat", Stopped)
-    options = ["--new-tokens", "9", "--temperature", "5", "--top-k", "0", "--seed", "3"]
+    options = ["--max-new-tokens", "9", "--temperature", "5", "--top-k", "0", "--seed", "3"]
     code, out, err = asked(monkeypatch, capsys, "to\nbe\n", folder, *options)
     assert code == 0 and not err and len(out.splitlines()) >= 2
     assert seen[0] == [] and seen[1][0] == "to" and len(seen[1]) == 2

@@ -162,7 +162,7 @@ def test_train_gpt_writes_a_run_folder_and_generate_reads_it(capsys, tmp_path):
     assert config["model"]["d_model"] == 16 and config["train"]["epochs"] == 4 and "fox" in config["vocabulary"]
     rows = list(csv.DictReader((run / "metrics.csv").read_text().split()))
     assert [row["step"] for row in rows] == ["2", "4"]
-    text = say(capsys, "generate", "runs/gpt", "--prompt", "The quick", "--new-tokens", "5", "--temperature", "0")
+    text = say(capsys, "generate", "runs/gpt", "--prompt", "The quick", "--max-new-tokens", "5", "--temperature", "0")
     assert text.startswith("The quick") and len(text.split()) <= 7
 
 
@@ -170,7 +170,7 @@ def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
     say(capsys, *GPT, "--precision", "bf16", "--run", "r")
     assert "precision bf16" in say(capsys, "info", "r")
     assert {x.dtype for x in load_file("r/model.safetensors").values()} == {badak.float32}  # the master weights
-    options = ["--prompt", "The quick", "--new-tokens", "5", "--temperature", "0"]
+    options = ["--prompt", "The quick", "--max-new-tokens", "5", "--temperature", "0"]
     assert say(capsys, "generate", "r", *options, "--precision", "bf16").startswith("The quick ")
     trained = open_model("r", "gpt", "bf16").model
     assert {p.dtype for p in trained.parameters()} == {badak.bfloat16}
@@ -207,7 +207,7 @@ def test_train_gpt_on_a_file_learns_characters(capsys, tmp_path):
     options = ["--data", "text.txt", "--steps", "3", "--context", "8", "--batch-size", "2", "--run", "r"]
     output = say(capsys, "train", "gpt", *options, *QUICK)
     assert "5 distinct characters" in output and "a sample:" in output  # a, b, c, space, new line
-    assert len(say(capsys, "generate", "r", "--prompt", "ab", "--new-tokens", "6").rstrip("\n")) <= 8
+    assert len(say(capsys, "generate", "r", "--prompt", "ab", "--max-new-tokens", "6").rstrip("\n")) <= 8
 
 
 def test_fill_mask_prints_the_sentence_and_five_words(capsys):

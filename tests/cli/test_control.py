@@ -95,8 +95,8 @@ def test_generate_chat_info_summary_and_samples(folder, capfd, monkeypatch):
     code, said = show(capfd, "train", "gpt", "--data", "text.txt", *SMALL, "--context", 8, "--run", RUN)
     assert code == 0 and "\\u001b" in said  # the sample
     for words in (
-        ["generate", RUN, "--new-tokens", 60],
-        ["generate", RUN, "good", "--explain", "--new-tokens", 3],
+        ["generate", RUN, "--max-new-tokens", 60],
+        ["generate", RUN, "good", "--explain", "--max-new-tokens", 3],
         ["info", RUN],
         ["eval", RUN],
         ["summary", RUN],
@@ -106,7 +106,7 @@ def test_generate_chat_info_summary_and_samples(folder, capfd, monkeypatch):
         code, said = show(capfd, *words)
         assert code in (0, 1, 2) and said
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"good {ESCAPE}\n/x{ESCAPE}\n"))
-    assert show(capfd, "chat", RUN, "--new-tokens", 20)[0] == 0
+    assert show(capfd, "chat", RUN, "--max-new-tokens", 20)[0] == 0
 
 
 def test_the_card_of_a_model_that_is_exported(folder, capfd):

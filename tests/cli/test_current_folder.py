@@ -17,7 +17,7 @@ COMMANDS = {
     "help": ["--help"],
     "info": ["info"],
     "train, with its curves": ["train", "gpt", "--preset", "sentences", *SMALL, "--run", "r"],
-    "generate": ["generate", "../run/r", "pulls", "--new-tokens", "3"],
+    "generate": ["generate", "../run/r", "pulls", "--max-new-tokens", "3"],
     "tokenize": ["tokenize", "../text.txt", "-o", "../tokens", "--train", "bpe", "--size", "300"],
     "a mistake": ["predict", "nothing"],
     "summary": ["summary", "../run/r"],

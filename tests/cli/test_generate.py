@@ -17,38 +17,38 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_prompt_may_stand_alone(run, capsys):
-    assert main(["generate", run, "to be", "--new-tokens", "4"]) == 0
+    assert main(["generate", run, "to be", "--max-new-tokens", "4"]) == 0
     alone = capsys.readouterr().out
-    assert main(["generate", run, "--prompt", "to be", "--new-tokens", "4"]) == 0
+    assert main(["generate", run, "--prompt", "to be", "--max-new-tokens", "4"]) == 0
     assert capsys.readouterr().out == alone and alone.startswith("to be") and len(alone) == 10
     assert main(["generate", run, "to", "--prompt", "be"]) == 2
     assert capsys.readouterr().err == "error: the prompt is given twice\nfix: badak generate RUN 'a text'\n"
 
 
 def test_reasons_name_each_token_and_where_the_model_looked(run, capsys):
-    assert main(["generate", run, "to", "--explain", "--new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
+    assert main(["generate", run, "to", "--explain", "--max-new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["token", "chance", "rank", "likeliest", "looked", "at", "removed"] and len(lines) == 3
     assert all(" top_k " in line and "%" in line for line in lines) and "'t'@0" in lines[0] + lines[1]
     tokens = "".join(line[1] for line in lines)
-    assert main(["generate", run, "to", "--new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
+    assert main(["generate", run, "to", "--max-new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
     assert capsys.readouterr().out.rstrip("\n") == "to" + tokens
-    assert main(["generate", run, "to", "--explain", "--beams", "2"]) == 2
-    assert capsys.readouterr().err == "error: --explain follows one text, --beams several\nfix: one of the two\n"
+    assert main(["generate", run, "to", "--explain", "--num-beams", "2"]) == 2
+    assert capsys.readouterr().err == "error: --explain follows one text, --num-beams several\nfix: one of the two\n"
 
 
 def test_a_text_ends_before_what_is_to_stop_it(run, capsys):
-    assert main(["generate", run, "to", "--new-tokens", "30", "--temperature", "3"]) == 0
+    assert main(["generate", run, "to", "--max-new-tokens", "30", "--temperature", "3"]) == 0
     whole = capsys.readouterr().out.rstrip("\n")
     letter = whole[6]
-    assert main(["generate", run, "to", "--new-tokens", "30", "--temperature", "3", "--stop", letter]) == 0
+    assert main(["generate", run, "to", "--max-new-tokens", "30", "--temperature", "3", "--stop", letter]) == 0
     assert capsys.readouterr().out.rstrip("\n") == "to" + whole[2:].split(letter)[0]
 
 
 @pytest.mark.filterwarnings("always")
 def test_a_loop_is_said(run, capsys):
-    assert main(["generate", run, "to", "--new-tokens", "60", "--temperature", "0"]) == 0
+    assert main(["generate", run, "to", "--max-new-tokens", "60", "--temperature", "0"]) == 0
     said = capsys.readouterr().err
-    assert "warning: the model repeats itself: " in said and "\nfix: --no-repeat 3 forbids it" in said
-    assert main(["generate", run, "to", "--new-tokens", "60", "--temperature", "0", "--no-repeat", "2"]) == 0
+    assert "warning: the model repeats itself: " in said and "\nfix: --no-repeat-ngram-size 3 forbids it" in said
+    assert main(["generate", run, "to", "--max-new-tokens", "60", "--temperature", "0", "--no-repeat-ngram-size", "2"]) == 0
     assert "repeats itself" not in capsys.readouterr().err

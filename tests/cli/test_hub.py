@@ -70,7 +70,7 @@ def cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name, shape", [("acme/tiny", "model.safetensors"), ("tiny", "pytorch_model.bin")])
 def test_generate_and_chat_take_a_name(name, shape, cache, capsys, monkeypatch):
     folder, model, tokenizer = publish(cache, name, "gpt2", shape)
-    asked = ["--new-tokens", "5", "--temperature", "0", "--top-k", "0"]
+    asked = ["--max-new-tokens", "5", "--temperature", "0", "--top-k", "0"]
     assert main(["generate", name, "the cat", *asked]) == 0
     of_name = capsys.readouterr().out
     shutil.copytree(folder, "copy")
@@ -211,7 +211,7 @@ def test_translate_takes_a_name_of_marians(cache, capsys):
     for one, ids in zip(sentences, tokens.encode_all(sentences)):
         assert [*ids.tolist(), 0] == theirs(one)["input_ids"]
         assert tokens.decode(ids, skip_special=True) == theirs.decode(ids.tolist(), skip_special_tokens=True)
-    assert main(["translate", "acme/opus-mt-de-en", *sentences[:2], "--beams", "1"]) == 0
+    assert main(["translate", "acme/opus-mt-de-en", *sentences[:2], "--num-beams", "1"]) == 0
     for line, one in zip(capsys.readouterr().out.splitlines(), sentences):
         ids = torch.tensor([theirs(one)["input_ids"]])
         made = model.generate(ids, num_beams=1, max_new_tokens=2 * ids.shape[1] + 10, bad_words_ids=[[tokens.ids["<pad>"]]])

@@ -67,7 +67,7 @@ def test_every_command_prints_in_every_encoding(stdout_in, encoding):
     written = stdout_in(encoding)
     assert main([*WORDS, "--run", "r"]) == 0
     assert main([*BERT, "--data", "text.txt", "--run", "b"]) == 0
-    assert main(["generate", "r", "--prompt", "바닥", "--new-tokens", "5"]) == 0
+    assert main(["generate", "r", "--prompt", "바닥", "--max-new-tokens", "5"]) == 0
     assert main(["fill-mask", "b", "바닥 위의 [MASK] 잔다 — naïve"]) == 0
     assert main(["fill-mask", "b", "없는 [MASK]"]) == 2
     assert main(["info"]) == 0 and main(["--help"]) == 0
@@ -98,7 +98,7 @@ def test_names_that_are_no_text(capfdbinary):
     out = capfdbinary.readouterr().out
     assert b"next: badak generate 'r\xff \xe4' --prompt" in out
     assert main(["train", "gpt", "--resume", folder, "--steps", "2"]) == 0
-    assert main(["generate", folder, "--new-tokens", "2"]) == 0
+    assert main(["generate", folder, "--max-new-tokens", "2"]) == 0
     assert main(["predict", folder, "x.png"]) == 2
     assert b"r\xff \xe4 is a run of badak train gpt" in capfdbinary.readouterr().err
 

@@ -54,7 +54,7 @@ def test_one_long_line_does_not_end_a_file(tmp_path, capsys):
     train(experiment, run.setup.train, run)
     (tmp_path / "in.txt").write_text("안녕\n" + "안녕 " * 80 + "\n\n고마워\n", encoding="utf-8")
     capsys.readouterr()
-    assert main(["translate", str(tmp_path / "r"), "--in", str(tmp_path / "in.txt"), "--beams", "1"]) == 0
+    assert main(["translate", str(tmp_path / "r"), "--in", str(tmp_path / "in.txt"), "--num-beams", "1"]) == 0
     out, err = capsys.readouterr()
     assert len(out.split("\n")) == 5 and out.split("\n")[2] == ""
     assert err.startswith("sentence 2 has ") and err.count("\n") == 1

@@ -36,7 +36,7 @@ WRONG = {
     "integer range": ["-1", "0", "nan", "1.5", "x", "", "9" * 5000],
     "float range": ["nan", "-1", "x", ""],
 }
-ENDLESS = {("--epochs", "9" * 20), ("--steps", "9" * 20), ("--new-tokens", "9" * 20)}  # what they ask for is possible
+ENDLESS = {("--epochs", "9" * 20), ("--steps", "9" * 20), ("--max-new-tokens", "9" * 20)}  # what they ask for is possible
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_wrong_runs(place, capsys, name):
 )  # fmt: skip
 def test_wrong_values_of_other_commands(place, capsys, start, monkeypatch):
     monkeypatch.setattr(bench, "compete", fake(1e-6))
-    quick = {"generate": {"--new-tokens": "3"}, "profile": {"--steps": "1", "--skip": "0"}}.get(start[0], {})
+    quick = {"generate": {"--max-new-tokens": "3"}, "profile": {"--steps": "1", "--skip": "0"}}.get(start[0], {})
     for name, type_ in options_of(start[0]):
         for value in WRONG.get(type_, []) if name != "--prompt" else ["", " ", "\0", "\udcff", "한", "é" * 500]:
             if (name, value) not in ENDLESS and not (start[0] == "bench" and type_ == "text" and value in FILES):

@@ -59,7 +59,7 @@ def test_several_ranks_find_the_same(ranks, run, alone):
 def test_several_ranks_write_what_one_writes_in_order(run, tmp_path):
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("1 times\n\nmore\n7 is\n", encoding="utf-8")
-    made = [launch(n, "generate", run, "--prompts", prompts, "--new-tokens", "12") for n in (1, 2)]
+    made = [launch(n, "generate", run, "--prompts", prompts, "--max-new-tokens", "12") for n in (1, 2)]
     assert [done.code for done in made] == [0, 0], made[1].err
     assert made[0].out == made[1].out
     assert [text for text in ("1 times", "more", "7 is") if text in made[0].out] == ["1 times", "more", "7 is"]

@@ -33,7 +33,7 @@ WAYS = {  # how a text is written: in badak's words, and in those of transformer
         {"temperature": 1.1, "top_k": 20, "top_p": 0.95, "repetition_penalty": 1.2, "seed": 5},
         {"do_sample": True, "temperature": 1.1, "top_k": 20, "top_p": 0.95, "repetition_penalty": 1.2},
     ),
-    "beams": ({**GREEDY, "beams": 4}, {"do_sample": False, "num_beams": 4}),
+    "beams": ({**GREEDY, "num_beams": 4}, {"do_sample": False, "num_beams": 4}),
 }
 
 
@@ -57,7 +57,7 @@ def written_by_theirs(model, tokenizer, prompt, tokens, **asked):
 
 def written_by_ours(writer, prompt, tokens, **asked):
     """What follows a prompt."""
-    config = GenerationConfig(new_tokens=tokens, **asked)
+    config = GenerationConfig(max_new_tokens=tokens, **asked)
     _, *rest = generate_text(writer.model, writer.vocabulary, prompt, config, writer.ends)
     return "".join(rest)
 

@@ -21,7 +21,7 @@ from badak.generation.text import generate_text
 from badak.io import limited
 
 LETTERS = CharVocabulary("\n abcdefgh")
-GREEDY = GenerationConfig(new_tokens=30, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(max_new_tokens=30, temperature=0.0, top_k=0)
 CHATML = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
@@ -109,7 +109,7 @@ def test_a_question_that_cannot_be_read_is_refused_and_forgotten():
 
 def test_the_oldest_turns_make_room_and_that_is_said_once():
     said = []
-    conversation, model = chat("abc\n", replace(GREEDY, new_tokens=6), context=20, tell=said.append)
+    conversation, model = chat("abc\n", replace(GREEDY, max_new_tokens=6), context=20, tell=said.append)
     for question in ("aa", "bb", "cc", "dd", "h" * 40):
         model.step, begun = 0, len(model.read)
         assert say(conversation, question) == "abc"
@@ -120,7 +120,7 @@ def test_the_oldest_turns_make_room_and_that_is_said_once():
 
 
 def test_each_answer_has_draws_of_its_own_and_the_same_after_a_reset():
-    config = GenerationConfig(new_tokens=12, temperature=1.0, top_k=0)
+    config = GenerationConfig(max_new_tokens=12, temperature=1.0, top_k=0)
     badak.manual_seed(0)
     model = models.GPT(models.GPTConfig(vocab_size=len(LETTERS), context=8, d_model=8, layers=1))
     conversation = Chat(TextGenerator(model, LETTERS), config, tell=lambda sentence: None)
@@ -130,8 +130,8 @@ def test_each_answer_has_draws_of_its_own_and_the_same_after_a_reset():
 
 
 def test_beams_are_no_stream():
-    with pytest.raises(ArgumentError, match="chat streams one text, beams are several\nfix: beams=1"):
-        chat("a", GenerationConfig(beams=2))
+    with pytest.raises(ArgumentError, match="chat streams one text, beams are several\nfix: num_beams=1"):
+        chat("a", GenerationConfig(num_beams=2))
 
 
 # Folders of Hugging Face
@@ -302,7 +302,7 @@ def counted(model):
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_what_was_said_is_not_read_again_and_answers_are_the_same(kind, compiled):
-    config = GenerationConfig(new_tokens=9, temperature=0.7, top_k=0, seed=5)
+    config = GenerationConfig(max_new_tokens=9, temperature=0.7, top_k=0, seed=5)
     model, twin = talker(kind), talker(kind)
     if compiled:
         model.compile()
@@ -328,7 +328,7 @@ def test_logits_after_a_kept_history_are_those_of_the_whole():
 
 
 def test_a_history_read_with_other_weights_is_read_again():
-    model, config = talker(), GenerationConfig(new_tokens=5, temperature=0.0, top_k=0)
+    model, config = talker(), GenerationConfig(max_new_tokens=5, temperature=0.0, top_k=0)
     conversation = Chat(TextGenerator(model, LETTERS), config)
     say(conversation, "abc")
     with badak.no_grad():
@@ -342,7 +342,7 @@ def test_a_history_read_with_other_weights_is_read_again():
 
 
 def test_an_answer_that_is_cut_short_leaves_the_cache_right():
-    model, config = talker(), GenerationConfig(new_tokens=30, temperature=0.8, top_k=0, seed=1)
+    model, config = talker(), GenerationConfig(max_new_tokens=30, temperature=0.8, top_k=0, seed=1)
     conversation, anew = Chat(TextGenerator(model, LETTERS), config), Chat(TextGenerator(model, LETTERS), config)
     for one in (conversation, anew):
         pieces = one.ask("abc")
@@ -353,7 +353,7 @@ def test_an_answer_that_is_cut_short_leaves_the_cache_right():
 
 
 def test_beyond_the_context_the_oldest_turns_go_with_their_cache():
-    config = GenerationConfig(new_tokens=6, temperature=0.7, top_k=0, seed=2)
+    config = GenerationConfig(max_new_tokens=6, temperature=0.7, top_k=0, seed=2)
     model = talker(context=24)
     conversation, anew = Chat(TextGenerator(model, LETTERS), config), Chat(TextGenerator(model, LETTERS), config)
     for question in ("abc", "defg", "h", "abcdefgh", "a"):

@@ -26,7 +26,7 @@ def bits(x):
 
 
 def config(tokens=12, **more):
-    return GenerationConfig(**{"new_tokens": tokens, "temperature": 0.0, "top_k": 0, **more})
+    return GenerationConfig(**{"max_new_tokens": tokens, "temperature": 0.0, "top_k": 0, **more})
 
 
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
@@ -130,7 +130,7 @@ def test_a_compiled_model_generates_what_it_generates_as_it_is(kind):
     assert model.takes_cache
     for number in range(4):  # other lengths, other batches, several at once, beams, beyond the context
         prompts = [[1 + number, 2, 3], [4, 5, 6]][: 1 + number % 2]
-        for asked in (config(), config(beams=2), config(CONTEXT + 3), config(temperature=0.8, seed=number)):
+        for asked in (config(), config(num_beams=2), config(CONTEXT + 3), config(temperature=0.8, seed=number)):
             made = [one.tolist() for one in generate(model, prompts, asked, eos=0)]
             assert made == [one.tolist() for one in generate(twin, prompts, asked, eos=0)]
         both = [[one.tolist() for one in generate(each, [[1, 2, 3, 4], [5]], config())] for each in (model, twin)]

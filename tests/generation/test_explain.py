@@ -14,8 +14,8 @@ from tests.generation.test_sampling import Counting, Uncached, lively
 
 
 @pytest.mark.parametrize("config", [
-    GenerationConfig(new_tokens=9, temperature=0.0, top_k=0), GenerationConfig(new_tokens=9, top_k=5, seed=3),
-    GenerationConfig(new_tokens=9, top_k=0, top_p=0.8, min_p=0.02, repetition_penalty=1.3, no_repeat=2, seed=1),
+    GenerationConfig(max_new_tokens=9, temperature=0.0, top_k=0), GenerationConfig(max_new_tokens=9, top_k=5, seed=3),
+    GenerationConfig(max_new_tokens=9, top_k=0, top_p=0.8, min_p=0.02, repetition_penalty=1.3, no_repeat_ngram_size=2, seed=1),
 ])  # fmt: skip
 def test_the_tokens_are_those_of_generate(config):
     model, ids = lively(context=32), badak.tensor([[3, 1, 4]])
@@ -28,7 +28,7 @@ def test_the_tokens_are_those_of_generate(config):
 
 
 def test_each_number_is_the_models():
-    model, ids, config = lively(context=32), badak.tensor([[3, 1, 4, 1]]), GenerationConfig(new_tokens=4, top_k=7, seed=2)
+    model, ids, config = lively(context=32), badak.tensor([[3, 1, 4, 1]]), GenerationConfig(max_new_tokens=4, top_k=7, seed=2)
     text = ids
     for step in explain(model, ids, config):
         with badak.no_grad():
@@ -42,7 +42,7 @@ def test_each_number_is_the_models():
 
 def test_where_the_model_looked_is_the_mean_of_its_weights():
     model, ids = lively(context=32, layers=1).eval(), badak.tensor([[3, 1, 4, 1, 5, 9]])
-    step = next(explain(model, ids, GenerationConfig(new_tokens=1), top=6))
+    step = next(explain(model, ids, GenerationConfig(max_new_tokens=1), top=6))
     with badak.no_grad():
         x = model.blocks[0].norm1(model.token(ids) + model.position.weight[:6])
         q, k, _ = model.blocks[0].attention.qkv(x).view(1, 6, 3, 4, 4).permute(2, 0, 3, 1, 4)
@@ -54,14 +54,14 @@ def test_where_the_model_looked_is_the_mean_of_its_weights():
 
 def test_a_window_counts_places_from_the_texts_beginning():
     steps = list(
-        explain(lively(context=4), badak.tensor([[1, 2, 3, 4, 5, 6]]), GenerationConfig(new_tokens=2, temperature=0.0), top=4)
+        explain(lively(context=4), badak.tensor([[1, 2, 3, 4, 5, 6]]), GenerationConfig(max_new_tokens=2, temperature=0.0), top=4)
     )
     assert sorted(place for place, _ in steps[0].sources) == [2, 3, 4, 5]
     assert sorted(place for place, _ in steps[1].sources) == [3, 4, 5, 6]
 
 
 def test_a_model_without_attention_has_no_sources_and_ends_with_eos():
-    steps = list(explain(Counting(), badak.tensor([[1]]), GenerationConfig(new_tokens=9, temperature=0.0), eos=4))
+    steps = list(explain(Counting(), badak.tensor([[1]]), GenerationConfig(max_new_tokens=9, temperature=0.0), eos=4))
     assert [(step.token, step.rank, step.sources) for step in steps] == [(2, 0, []), (3, 0, []), (4, 0, [])]
 
 
@@ -83,15 +83,15 @@ def test_a_text_that_loops_is_said_with_what_would_stop_it():
 
     words = WordVocabulary.from_texts(["over and out"])
     written: list[int] = []
-    text = "".join(generate_text(Over(V=8), words, "and", GenerationConfig(new_tokens=12, temperature=0.0), written=written))
+    text = "".join(generate_text(Over(V=8), words, "and", GenerationConfig(max_new_tokens=12, temperature=0.0), written=written))
     with pytest.warns(BadakWarning) as caught:
         warn_of_a_loop(words, written)
     assert text == "and" + 12 * " over"
     assert str(caught[0].message) == (
         "the model repeats itself: 12 times 'over' at the end\n"
-        "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most"
+        "fix: --no-repeat-ngram-size 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most"
     )
-    config = GenerationConfig(new_tokens=12, temperature=0.0, no_repeat=3)
+    config = GenerationConfig(max_new_tokens=12, temperature=0.0, no_repeat_ngram_size=3)
     assert 4 * " over" not in "".join(generate_text(Over(V=8), words, "and", config))
 
 
@@ -108,9 +108,9 @@ def test_a_text_ends_before_what_is_to_stop_it(pieces, stop, expected):
 
 def test_beams_and_stops_write_texts_too():
     vocabulary = CharVocabulary("\nabcd")
-    config = GenerationConfig(new_tokens=6, beams=2)
+    config = GenerationConfig(max_new_tokens=6, num_beams=2)
     assert "".join(generate_text(Counting(V=5), vocabulary, "a", config)) == "abcd\nab"
     assert (
-        "".join(generate_text(Counting(V=5), vocabulary, "a", GenerationConfig(new_tokens=6, temperature=0.0), stop=["\n"]))
+        "".join(generate_text(Counting(V=5), vocabulary, "a", GenerationConfig(max_new_tokens=6, temperature=0.0), stop=["\n"]))
         == "abcd"
     )

@@ -12,7 +12,7 @@ from badak.generation import GenerationConfig, beam_search, generate
 from badak.generation.filters import FILTERS, filter_logits, forbid_repeats, keep_min_p
 from tests.models.test_pretrained import ids_for, theirs
 
-GREEDY = GenerationConfig(new_tokens=7, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(max_new_tokens=7, temperature=0.0, top_k=0)
 V = 61
 
 
@@ -40,7 +40,7 @@ def prompts():
     return [[5, 9, 2], [7], [1, 2, 3, 4, 5, 6, 8, 9], [9, 9, 9, 9]]
 
 
-FILTERED = GenerationConfig(new_tokens=7, temperature=0.0, top_k=0, repetition_penalty=1.5, no_repeat=2)
+FILTERED = GenerationConfig(max_new_tokens=7, temperature=0.0, top_k=0, repetition_penalty=1.5, no_repeat_ngram_size=2)
 
 
 @pytest.mark.parametrize("config", [GREEDY, FILTERED])
@@ -59,7 +59,7 @@ def test_they_also_do_beyond_the_context():
     with badak.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.4)
-    config = GenerationConfig(new_tokens=20, temperature=0.0, top_k=0)
+    config = GenerationConfig(max_new_tokens=20, temperature=0.0, top_k=0)
     for text, prompt in zip(generate(model, prompts(), config), prompts()):
         assert text[:9].tolist() == generate(model, badak.tensor([prompt]), config)[0, :9].tolist()
 
@@ -102,7 +102,7 @@ def test_beams_find_the_texts_of_transformers(pair, beams, penalty, end):
     ends = {"eos_token_id": -1 if end is None else end, "pad_token_id": 0 if end is None else end}
     with torch.no_grad():
         expected = model.generate(ids, num_beams=beams, length_penalty=penalty, max_new_tokens=8, do_sample=False, **ends)
-    config = GenerationConfig(new_tokens=8, beams=beams, length_penalty=penalty)
+    config = GenerationConfig(max_new_tokens=8, num_beams=beams, length_penalty=penalty)
     assert beam_search(ours, badak.from_numpy(ids.numpy()), config, end).tolist() == expected.tolist()
     assert generate(Anything(ours), badak.from_numpy(ids.numpy()), config, end).tolist() == expected.tolist()
 
@@ -115,13 +115,13 @@ def test_beams_filter_as_transformers_does(pair):
             ids, num_beams=3, max_new_tokens=9, do_sample=False, no_repeat_ngram_size=2, repetition_penalty=1.3,
             eos_token_id=-1, pad_token_id=0,
         )  # fmt: skip
-    config = GenerationConfig(new_tokens=9, beams=3, no_repeat=2, repetition_penalty=1.3)
+    config = GenerationConfig(max_new_tokens=9, num_beams=3, no_repeat_ngram_size=2, repetition_penalty=1.3)
     assert generate(ours, badak.from_numpy(ids.numpy()), config).tolist() == expected.tolist()
 
 
 PROCESSORS = {
     "repetition_penalty": (1.7, lambda value: transformers.RepetitionPenaltyLogitsProcessor(value)),
-    "no_repeat": (2, lambda value: transformers.NoRepeatNGramLogitsProcessor(value)),
+    "no_repeat_ngram_size": (2, lambda value: transformers.NoRepeatNGramLogitsProcessor(value)),
     "temperature": (0.6, lambda value: transformers.TemperatureLogitsWarper(value)),
     "top_k": (5, lambda value: transformers.TopKLogitsWarper(value)),
     "top_p": (0.7, lambda value: transformers.TopPLogitsWarper(value)),

@@ -51,12 +51,12 @@ def drawn_model(draw):
     return model
 
 
-def drawn_config(draw, beams=1):
+def drawn_config(draw, num_beams=1):
     filters = {
-        "top_k": draw.choice([0, 5]), "repetition_penalty": draw.choice([1.0, 1.4]), "no_repeat": draw.choice([0, 2]),
+        "top_k": draw.choice([0, 5]), "repetition_penalty": draw.choice([1.0, 1.4]), "no_repeat_ngram_size": draw.choice([0, 2]),
         "temperature": draw.choice([0.0, 0.9]), "top_p": draw.choice([1.0, 0.8]), "min_p": draw.choice([0.0, 0.05]),
     }  # fmt: skip
-    return GenerationConfig(new_tokens=draw.randint(1, 12), beams=beams, seed=draw.randrange(99),
+    return GenerationConfig(max_new_tokens=draw.randint(1, 12), num_beams=num_beams, seed=draw.randrange(99),
                         length_penalty=draw.choice([0.0, 1.0, 2.0, -1.0]), **filters)  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def test_padding_changes_no_token_of_a_text_within_the_context(seed):
     model, eos = drawn_model(draw), draw.choice([None, 3])
     context = model.config.context
     prompts = [[draw.randrange(V) for _ in range(draw.randint(1, context))] for _ in range(draw.randint(2, 4))]
-    config = GenerationConfig(**{**vars(drawn_config(draw)), "temperature": 0.0, "new_tokens": draw.randint(1, 8)})
+    config = GenerationConfig(**{**vars(drawn_config(draw)), "temperature": 0.0, "max_new_tokens": draw.randint(1, 8)})
     for text, prompt in zip(written(model, prompts, config, eos), prompts):
         alone = written(Uncached(model), [prompt], config, eos)[0]
         assert text[:context] == alone[:context] and len(text) == len(alone)
@@ -98,12 +98,12 @@ def test_texts_are_those_of_transformers(seed, tmp_path):
     ids = np.array([[draw.randrange(4, V) for _ in range(draw.randint(1, room - 1))]])
     beams, end = draw.choice([1, 2, 4]), draw.choice([None, 3])
     config = GenerationConfig(**{**vars(drawn_config(draw, beams)), "temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
-                             "new_tokens": room - ids.shape[1]})  # fmt: skip
+                             "max_new_tokens": room - ids.shape[1]})  # fmt: skip
     options = {"eos_token_id": -1 if end is None else end, "pad_token_id": 0 if end is None else end}
     with torch.no_grad():
         expected = theirs.generate(
             torch.from_numpy(ids), attention_mask=torch.ones_like(torch.from_numpy(ids)), num_beams=beams, do_sample=False,
-            max_new_tokens=config.new_tokens, repetition_penalty=config.repetition_penalty,
-            no_repeat_ngram_size=config.no_repeat, length_penalty=config.length_penalty, **options,
+            max_new_tokens=config.max_new_tokens, repetition_penalty=config.repetition_penalty,
+            no_repeat_ngram_size=config.no_repeat_ngram_size, length_penalty=config.length_penalty, **options,
         )  # fmt: skip
     assert generate(model, badak.from_numpy(ids), config, end).tolist() == expected.tolist()

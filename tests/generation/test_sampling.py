@@ -8,7 +8,7 @@ from badak.core.errors import ArgumentError
 from badak.generation import GenerationConfig, fill_mask, generate, sampling, stream
 from badak.models import GPT, GPTConfig
 
-GREEDY = GenerationConfig(new_tokens=6, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(max_new_tokens=6, temperature=0.0, top_k=0)
 
 
 class Counting(nn.Module):
@@ -50,13 +50,13 @@ def test_a_row_ends_with_eos_and_is_filled_up_with_it():
 def test_the_same_seed_writes_the_same_and_another_one_not():
     badak.manual_seed(0)
     model, prompt = GPT(GPTConfig(vocab_size=50, d_model=16, layers=1)), badak.tensor([[1, 2]])
-    one, two, three = (generate(model, prompt, GenerationConfig(new_tokens=30, seed=seed)).tolist() for seed in (1, 1, 2))
+    one, two, three = (generate(model, prompt, GenerationConfig(max_new_tokens=30, seed=seed)).tolist() for seed in (1, 1, 2))
     assert one == two != three
 
 
 def test_drawing_leaves_the_default_generator_alone():
     model, state = Counting(), badak.get_rng_state()
-    generate(model, badak.tensor([[1]]), GenerationConfig(new_tokens=3))
+    generate(model, badak.tensor([[1]]), GenerationConfig(max_new_tokens=3))
     assert (badak.get_rng_state() == state).all()
 
 
@@ -70,7 +70,7 @@ def test_logits_of_sixteen_bits_are_drawn_from_as_those_of_float32(dtype):
         def forward(self, ids):
             return super().forward(ids).float()
 
-    config, prompt = GenerationConfig(new_tokens=40, top_p=0.9), badak.tensor([[1, 2]])
+    config, prompt = GenerationConfig(max_new_tokens=40, top_p=0.9), badak.tensor([[1, 2]])
     assert generate(Halved(), prompt, config).tolist() == generate(Widened(), prompt, config).tolist()
 
 
@@ -102,7 +102,7 @@ def lively(**changes) -> GPT:
 def test_a_cache_changes_no_token(prompt, new_tokens, greedy):
     model, ids = lively(), badak.randint(50, (2, prompt))
     choice = {"temperature": 0.0} if greedy else {"top_p": 0.9, "repetition_penalty": 1.2, "seed": 3}
-    config = GenerationConfig(new_tokens=new_tokens, **choice)
+    config = GenerationConfig(max_new_tokens=new_tokens, **choice)
     cached = generate(model, ids, config)
     assert cached.shape == (2, prompt + new_tokens)
     assert cached.tolist() == generate(Uncached(model), ids, config).tolist()
@@ -118,7 +118,7 @@ def lengths_read(model) -> list[int]:
 def test_with_a_cache_only_the_last_token_is_read_until_the_context_is_full():
     model = lively()
     lengths = lengths_read(model)
-    generate(model, badak.randint(50, (1, 9)), GenerationConfig(new_tokens=7))
+    generate(model, badak.randint(50, (1, 9)), GenerationConfig(max_new_tokens=7))
     assert lengths == [9, 1, 1, 1, 12, 12, 12]
 
 
@@ -128,18 +128,18 @@ def test_the_cache_has_no_more_room_than_the_text_needs(monkeypatch):
         sampling, "KeyValueCache", lambda layers, max_length: lengths.append(max_length) or nn.KeyValueCache(layers, max_length)
     )
     for prompt, new_tokens in [(1, 1), (3, 4), (9, 7), (20, 2)]:
-        generate(lively(), badak.randint(50, (1, prompt)), GenerationConfig(new_tokens=new_tokens))
+        generate(lively(), badak.randint(50, (1, prompt)), GenerationConfig(max_new_tokens=new_tokens))
     assert lengths == [1, 6, 12, 12]
 
 
 def test_the_mode_is_switched_once_for_a_text(monkeypatch):
     model, switched = lively(), []
     monkeypatch.setattr(GPT, "train", lambda self, mode=True: switched.append(mode) or nn.Module.train(self, mode))
-    generate(model, badak.tensor([[1]]), GenerationConfig(new_tokens=20))
+    generate(model, badak.tensor([[1]]), GenerationConfig(max_new_tokens=20))
     assert switched == [False, True] and model.training
     model.eval()
     switched.clear()
-    generate(model, badak.tensor([[1]]), GenerationConfig(new_tokens=20))
+    generate(model, badak.tensor([[1]]), GenerationConfig(max_new_tokens=20))
     assert switched == [] and not model.training
 
 
@@ -181,7 +181,7 @@ def test_stream_hands_out_each_token_at_once():
 
 
 def test_no_new_tokens_is_the_prompt():
-    assert generate(Counting(), badak.tensor([[3, 4]]), GenerationConfig(new_tokens=0)).tolist() == [[3, 4]]
+    assert generate(Counting(), badak.tensor([[3, 4]]), GenerationConfig(max_new_tokens=0)).tolist() == [[3, 4]]
 
 
 @pytest.mark.parametrize("shape", [(1, 0), (4,)])

@@ -29,7 +29,7 @@ def test_an_answer_ends_before_the_text_that_stops_transformers(seed, tmp_path):
     model.save_pretrained(tmp_path)
     theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.library)
-    config = GenerationConfig(new_tokens=40, temperature=0.0, top_k=0)
+    config = GenerationConfig(max_new_tokens=40, temperature=0.0, top_k=0)
     whole = "".join(generate_text(model, tokenizer, "ab", config))[2:]
     readable = [i for i in range(1, len(whole) - 3) if "\ufffd" not in whole[i : i + 3]]
     assert readable

@@ -11,7 +11,7 @@ from badak.generation.text import fill_sentence, generate_text, known
 from badak.models import GPTConfig
 from tests.generation.test_sampling import Counting
 
-GREEDY = GenerationConfig(new_tokens=3, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(max_new_tokens=3, temperature=0.0, top_k=0)
 WORDS = WordVocabulary.from_texts(["one two three Four"])  # 5, 6, 7, 8
 
 
@@ -43,9 +43,9 @@ class Fond(nn.Module):
 
 
 @pytest.mark.parametrize("config", [
-    GenerationConfig(new_tokens=200, temperature=0.0, top_k=0), GenerationConfig(new_tokens=200), GenerationConfig(new_tokens=200,
-    top_k=3),
-    GenerationConfig(new_tokens=200, temperature=3.0, top_k=0, top_p=0.99, repetition_penalty=1.5),
+    GenerationConfig(max_new_tokens=200, temperature=0.0, top_k=0), GenerationConfig(max_new_tokens=200),
+    GenerationConfig(max_new_tokens=200, top_k=3),
+    GenerationConfig(max_new_tokens=200, temperature=3.0, top_k=0, top_p=0.99, repetition_penalty=1.5),
 ])  # fmt: skip
 @pytest.mark.parametrize("eos", [None, WORDS.eos])
 def test_no_special_token_is_written_but_the_one_that_ends_a_line(config, eos):

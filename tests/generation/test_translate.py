@@ -55,7 +55,7 @@ def sources():
 @pytest.mark.parametrize("penalty", [1.0, 0.0, 2.0])
 def test_beams_of_many_sentences_find_the_texts_of_transformers(pair, beams, penalty):
     theirs, ours = pair
-    ids, config = sources(), TranslateConfig(beams=beams, length_penalty=penalty)
+    ids, config = sources(), TranslateConfig(num_beams=beams, length_penalty=penalty)
     expected = theirs.generate(
         ids,
         attention_mask=(ids != PAD).long(),
@@ -75,7 +75,7 @@ def test_beams_of_many_sentences_find_the_texts_of_transformers(pair, beams, pen
 
 def test_a_sentence_among_others_is_translated_as_alone(pair):
     _, ours = pair
-    ids, config = badak.from_numpy(sources().numpy()), TranslateConfig(beams=3)
+    ids, config = badak.from_numpy(sources().numpy()), TranslateConfig(num_beams=3)
     together = translate_ids(ours, ids, config)
     for row, text in zip(ids, together):
         alone = translate_ids(ours, row[None], config)[0]
@@ -109,10 +109,10 @@ def speaker():
 
 def test_texts_come_in_their_order_and_empty_ones_stay_empty(speaker):
     model, tokenizer = speaker
-    made = translate(model, tokenizer, ["Ein Hund rennt.", "", "ein Hund", "  "], TranslateConfig(beams=2, together=1))
+    made = translate(model, tokenizer, ["Ein Hund rennt.", "", "ein Hund", "  "], TranslateConfig(num_beams=2, batch_size=1))
     assert made[1] == made[3] == ""
     alone = ["Ein Hund rennt.", "", "ein hund", ""]
-    assert made == [translate(model, tokenizer, [one], TranslateConfig(beams=2))[0] for one in alone]
+    assert made == [translate(model, tokenizer, [one], TranslateConfig(num_beams=2))[0] for one in alone]
     assert translate(model, tokenizer, []) == []
 
 
@@ -144,8 +144,8 @@ def test_a_picture_is_drawn(speaker, tmp_path):
 
     model, tokenizer = speaker
     said = []
-    text = draw_translation(model, tokenizer, "ein hund rennt.", tmp_path / "a.png", TranslateConfig(beams=2), said.append)
-    assert text == translate(model, tokenizer, ["ein hund rennt."], TranslateConfig(beams=2))[0]
+    text = draw_translation(model, tokenizer, "ein hund rennt.", tmp_path / "a.png", TranslateConfig(num_beams=2), said.append)
+    assert text == translate(model, tokenizer, ["ein hund rennt."], TranslateConfig(num_beams=2))[0]
     with Image.open(tmp_path / "a.png") as picture:
         assert min(picture.size) > 200 and len(picture.convert("L").getcolors()) > 20
     with pytest.raises(ArgumentError, match=r"--show a b: expected a name that ends with .png, .svg, .pdf\nfix: --show="):

@@ -283,7 +283,7 @@ def test_a_text_beyond_the_context_is_refused_or_its_end_is_read(whole):
     model = models.from_pretrained(whole / "one")
     ids = badak.arange(20)[None]
     refused(lambda: model(ids), "Llama: length 20 > context 8\nfix: give the last 8 tokens")
-    config = GenerationConfig(new_tokens=3, temperature=0.0)
+    config = GenerationConfig(max_new_tokens=3, temperature=0.0)
     assert generate(model, ids, config)[:, 20:].tolist() == generate(model, ids[:, -8:], config)[:, 8:].tolist()
     refused(lambda: TokenWindows(ids[0].numpy(), 20), "TokenWindows: 20 tokens, a window needs 21")
     bert = models.BERT(models.BERTConfig(context=8))
@@ -292,6 +292,6 @@ def test_a_text_beyond_the_context_is_refused_or_its_end_is_read(whole):
 
 def test_words_of_another_vocabulary_are_unknown_or_refused(whole):
     model = models.from_pretrained(whole / "one")
-    refused(lambda: generate(model, badak.tensor([[300]]), GenerationConfig(new_tokens=1)), "300")
+    refused(lambda: generate(model, badak.tensor([[300]]), GenerationConfig(max_new_tokens=1)), "300")
     words = WordVocabulary.from_texts(["one"])
     assert words.encode("one two").tolist() == [5, words.unk]

@@ -64,9 +64,9 @@ def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformer
 def test_texts_past_the_window_are_those_of_transformers(name, tmp_path):
     model, ours = pair(name, tmp_path)
     ids = badak.from_numpy(IDS[:, :9].numpy())
-    greedy = GenerationConfig(new_tokens=20, temperature=0.0, top_k=0)
+    greedy = GenerationConfig(max_new_tokens=20, temperature=0.0, top_k=0)
     assert generate(ours, ids, greedy).tolist() == written(model, IDS[:, :9]).tolist()
-    beams = GenerationConfig(new_tokens=20, beams=3)
+    beams = GenerationConfig(max_new_tokens=20, num_beams=3)
     assert generate(ours, ids, beams).tolist() == written(model, IDS[:, :9], num_beams=3).tolist()
     prompts = [IDS[0, :9].tolist(), IDS[1, :4].tolist()]  # of different lengths: the window counts from each text's own places
     alone = [written(model, torch.tensor([one]))[0].tolist() for one in prompts]

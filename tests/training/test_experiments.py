@@ -10,7 +10,7 @@ from badak.training.presets import PRESETS, change
 from tests.real_data import real_data
 
 pytestmark = pytest.mark.slow
-GREEDY = GenerationConfig(new_tokens=32, temperature=0.0, top_k=0)
+GREEDY = GenerationConfig(max_new_tokens=32, temperature=0.0, top_k=0)
 
 
 def trained(tmp_path, setup):

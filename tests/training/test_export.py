@@ -57,7 +57,7 @@ def test_a_folder_that_was_read_and_written_has_lost_nothing(kind, tmp_path):
         assert (tmp_path / "ours" / name).read_bytes() == (folder / name).read_bytes()
     ours, again = open_folder(folder), open_folder(tmp_path / "ours")
     assert ours.ends == again.ends == (2, 17) and ours.config == again.config and again.vocabulary.prompt_marks
-    assert (ours.config.temperature, ours.config.top_k, ours.config.top_p, ours.config.new_tokens) == (0.7, 11, 0.9, 9)
+    assert (ours.config.temperature, ours.config.top_k, ours.config.top_p, ours.config.max_new_tokens) == (0.7, 11, 0.9, 9)
 
 
 def test_all_ids_are_said_so_that_transformers_takes_none_of_its_own(run, tmp_path):
@@ -272,9 +272,9 @@ def test_what_a_folder_says_of_writing_is_the_default_and_options_come_first(run
     capsys.readouterr()
     assert main(["generate", str(tmp_path / "out"), "The quick"]) == 0
     greedy = capsys.readouterr().out
-    assert main(["generate", str(run), "The quick", "--temperature", "0", "--new-tokens", "3"]) == 0
+    assert main(["generate", str(run), "The quick", "--temperature", "0", "--max-new-tokens", "3"]) == 0
     assert capsys.readouterr().out == greedy
-    assert main(["generate", str(tmp_path / "out"), "The quick", "--new-tokens", "1"]) == 0
+    assert main(["generate", str(tmp_path / "out"), "The quick", "--max-new-tokens", "1"]) == 0
     assert len(capsys.readouterr().out.split()) <= 3 < len(greedy.split()) + 2
     path.write_text('{"temperature": "hot", "do_sample": true}')
     assert main(["generate", str(tmp_path / "out"), "The quick"]) == 2

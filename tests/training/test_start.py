@@ -162,6 +162,6 @@ def test_the_commands_train_further_and_write(folder, tmp_path, capsys):
     assert "--from says how large the model is; got --d-model too" in capsys.readouterr().err
     assert main([*line, "--lora", "2"]) == 0
     capsys.readouterr()
-    assert main(["generate", run, "The floor", "--new-tokens", "4"]) == 0
+    assert main(["generate", run, "The floor", "--max-new-tokens", "4"]) == 0
     assert capsys.readouterr().out.startswith("The floor")
     assert main(["train", "gpt", "--resume", run, "--steps", "3"]) == 0

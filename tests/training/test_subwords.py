@@ -45,7 +45,7 @@ def test_a_tokenizer_is_trained_on_the_text_and_stays_with_the_run(tmp_path, tex
     found = open_model(tmp_path / "r", "gpt")
     assert found.vocabulary == Tokenizer.load(tmp_path / "r") == experiment.vocabulary
     assert found.setup.model.vocab_size == len(found.vocabulary) <= 300
-    written = "".join(generate_text(found.model, found.vocabulary, "The floor", GenerationConfig(new_tokens=5)))
+    written = "".join(generate_text(found.model, found.vocabulary, "The floor", GenerationConfig(max_new_tokens=5)))
     assert written.startswith("The floor") and len(written) > len("The floor")
 
 
@@ -145,8 +145,8 @@ def test_the_commands_train_and_write_with_pieces_of_words(tmp_path, text, capsy
     quick = ["--d-model", "16", "--layers", "1", "--context", "8", "--steps", "3", "--batch-size", "2"]
     assert main(["train", "gpt", "--data", str(text), "--tokens", "bpe", "--vocab-size", "300", "--run", folder, *quick]) == 0
     assert "a tokenizer of 300 tokens was made from" in capsys.readouterr().out
-    assert main(["generate", folder, "바닥", "--new-tokens", "4", "--stop", "zzz"]) == 0
+    assert main(["generate", folder, "바닥", "--max-new-tokens", "4", "--stop", "zzz"]) == 0
     assert capsys.readouterr().out.startswith("바닥")
-    assert main(["generate", folder, "The", "--new-tokens", "3", "--explain"]) == 0
+    assert main(["generate", folder, "The", "--max-new-tokens", "3", "--explain"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
     assert main(["info", folder]) == 0

@@ -19,7 +19,7 @@ from badak.io import config, safetensors
 from badak.training.run import Run
 
 T = badak.tensor
-TWO = GenerationConfig(new_tokens=2)
+TWO = GenerationConfig(max_new_tokens=2)
 NO_PATH = "expected a path; got {}\nfix: a text such as 'data/file.txt', or a pathlib.Path"
 
 
@@ -155,12 +155,12 @@ ASKED = {
         "generate: expected a model, an nn.Module; got function\nfix: a class of nn.Module with forward(ids)",
     ),
     "a table as settings": (
-        lambda gpt: generate(gpt, T([[1]]), {"new_tokens": 3}),
-        "generate: expected a GenerationConfig; got dict\nfix: GenerationConfig(new_tokens=100)",
+        lambda gpt: generate(gpt, T([[1]]), {"max_new_tokens": 3}),
+        "generate: expected a GenerationConfig; got dict\nfix: GenerationConfig(max_new_tokens=100)",
     ),
     "settings of a stream": (
         lambda gpt: stream(gpt, T([[1]]), None),
-        "generate: expected a GenerationConfig; got NoneType\nfix: GenerationConfig(new_tokens=100)",
+        "generate: expected a GenerationConfig; got NoneType\nfix: GenerationConfig(max_new_tokens=100)",
     ),
     "an end that is a word": (
         lambda gpt: generate(gpt, T([[1]]), TWO, eos="x"),
@@ -211,12 +211,12 @@ ASKED = {
         "generate: Wild gave logits whose largest is nan\nfix: weights of a training that has not diverged",
     ),
     "beams of such weights": (
-        lambda gpt: generate(Wild(), T([[1]]), GenerationConfig(beams=2)),
+        lambda gpt: generate(Wild(), T([[1]]), GenerationConfig(num_beams=2)),
         "generate: Wild gave logits whose largest is nan\nfix: weights of a training that has not diverged",
     ),
     "filters that leave nothing": (
-        lambda gpt: generate(gpt, T([[*range(9)]]), GenerationConfig(no_repeat=1, temperature=0.0)),
-        "generate: the filters leave none of the 9 tokens\nfix: a larger no_repeat, or fewer new_tokens",
+        lambda gpt: generate(gpt, T([[*range(9)]]), GenerationConfig(no_repeat_ngram_size=1, temperature=0.0)),
+        "generate: the filters leave none of the 9 tokens\nfix: a larger no_repeat_ngram_size, or fewer max_new_tokens",
     ),
     "explain a list": (
         lambda gpt: explain(gpt, [1], TWO),

@@ -86,7 +86,7 @@ def sampled(kind: Callable) -> Callable:
 
 
 def of_generation(place: Place) -> dict[str, Call]:
-    model, ids, config = small(), T([[1, 2]]), filters.GenerationConfig(new_tokens=3)
+    model, ids, config = small(), T([[1, 2]]), filters.GenerationConfig(max_new_tokens=3)
     ask = [model, ids, config, 3, (0,)]
     vectors = place.encoder.encode(["one", "two"])
     bert = small("BERT", vocab_size=len(place.words))
@@ -97,10 +97,10 @@ def of_generation(place: Place) -> dict[str, Call]:
         "generate of lists": (G.generate, [model, [[1], [2, 3]], config], {}),
         "stream": (gone_through(G.stream), [*ask, None], {}),
         "stream with starts": (gone_through(G.stream), [model, T([[1, 2], [1, 2]]), config, None, (), T([0, 1])], {}),
-        "beam_search": (G.beam_search, [model, ids, filters.GenerationConfig(new_tokens=3, beams=2), 3, (0,)], {}),
+        "beam_search": (G.beam_search, [model, ids, filters.GenerationConfig(max_new_tokens=3, num_beams=2), 3, (0,)], {}),
         "filter_logits": (
             G.filter_logits,
-            [logits, T([[1], [2]]), filters.GenerationConfig(no_repeat=1, top_p=0.5, min_p=0.1)],
+            [logits, T([[1], [2]]), filters.GenerationConfig(no_repeat_ngram_size=1, top_p=0.5, min_p=0.1)],
             {},
         ),
         "GenerationConfig": (filters.GenerationConfig, [3, 0.5, 2, 0.9, 0.1, 1.2, 2, 1, 1.0, 0], {}),

@@ -23,7 +23,7 @@ HELP = "/reset forgets what was said, /quit or Ctrl-D ends, Ctrl-C ends an answe
 def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answer: str, **values: Any) -> None:
     """Ask and answer in turns, until the input ends."""
     writer = load_generator(run, precision)
-    asked = {"beams": 1, **given(DEFAULTS, values)}  # a folder may say beams, and a talk has none
+    asked = {"num_beams": 1, **given(DEFAULTS, values)}  # a folder may say beams, and a talk has none
     config = replace(writer.config, **asked)
     if plain:
         writer = replace(writer, template=None)

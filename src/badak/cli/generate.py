@@ -66,8 +66,8 @@ def write_on_each(writer: TextGenerator, prompts: list[str], config: GenerationC
 
 def show_reasons(writer: TextGenerator, prompt: str, config: GenerationConfig) -> None:
     """A line for each token: its probability and rank, what was likelier, what it looked at, what the filters removed."""
-    if config.beams > 1:
-        raise ArgumentError("--explain follows one text, --beams several", "one of the two")
+    if config.num_beams > 1:
+        raise ArgumentError("--explain follows one text, --num-beams several", "one of the two")
     vocabulary, ids = writer.vocabulary, prompt_ids(writer.vocabulary, prompt).tolist()
     suppress_tokens = [token for token in vocabulary.special if token not in writer.ends]
 

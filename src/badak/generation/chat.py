@@ -1,6 +1,6 @@
 """A conversation: what was said before stays in the model's cache, and only what is new is read before an answer.
 
-    chat = Chat(writer, GenerationConfig(new_tokens=100))
+    chat = Chat(writer, GenerationConfig(max_new_tokens=100))
     for piece in chat.ask("Hello"):
         print(piece, end="", flush=True)
 
@@ -40,8 +40,8 @@ class Chat:
         answer: str = "",
         tell: Callable[[str], None] = lambda sentence: None,
     ):
-        if config.beams > 1:
-            raise ArgumentError("chat streams one text, beams are several", "beams=1")
+        if config.num_beams > 1:
+            raise ArgumentError("chat streams one text, beams are several", "num_beams=1")
         self.writer, self.config, self.tell, self.told = writer, config, tell, False
         self.before = {"system": "", "user": text("Chat", you), "assistant": text("Chat", answer)}
         self.system: list[Turn] = [{"role": "system", "content": text("Chat", system)}] if system else []
@@ -89,7 +89,7 @@ class Chat:
         ids = prompt_ids(vocabulary, self._text(turns[-1:] if self.writer.alone else turns), marks)
         if context is None:
             return ids
-        room = context - min(self.config.new_tokens, context // 2)
+        room = context - min(self.config.max_new_tokens, context // 2)
         while len(ids) > room and len(turns) > 1:
             del turns[:2]
             ids = prompt_ids(vocabulary, self._text(turns), marks)

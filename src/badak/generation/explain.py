@@ -85,8 +85,8 @@ def explain(
 def _explained(
     model: Module, ids: Tensor, config: GenerationConfig, ends: tuple[int, ...], suppress_tokens: Sequence[int], top: int
 ) -> Iterator[Step]:
-    generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.new_tokens - 1)
-    for _ in range(config.new_tokens):
+    generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.max_new_tokens - 1)
+    for _ in range(config.max_new_tokens):
         watched = _Attention()
         with answering(model):
             events.watch(watched)

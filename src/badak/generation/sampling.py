@@ -78,7 +78,7 @@ def stream(
     starts: Tensor | None = None,
     reader: "Reader | None" = None,
 ) -> Iterator[Tensor]:
-    """The new tokens (B, 1), one step at a time, until `config.new_tokens` are written or every row has ended.
+    """The new tokens (B, 1), one step at a time, until `config.max_new_tokens` are written or every row has ended.
 
     model: any module that gives logits (B, T, V) for ids (B, T). ids (B, T) is the prompt, T at least 1; starts (B,): where the
     text of each row begins, 0 unless told. The model sees the last `model.config.context` tokens, all of them where it has no
@@ -96,7 +96,7 @@ def stream(
     expect_prompt(ids)
     if starts is not None:
         expect_starts(starts, len(ids))
-    max_length = ids.shape[1] + config.new_tokens - 1
+    max_length = ids.shape[1] + config.max_new_tokens - 1
     if reader is None:
         return _stream(closing(Reader(model, max_length, starts)), ids, config, ends_of(eos), suppress_tokens)
     reader.go_on(ids, max_length)
@@ -114,7 +114,7 @@ def _stream(
     ended = full_like(ids[:, :1], 0) > 0  # (B, 1), nobody yet
     with opened as reader, evaluating(model := reader.model):
         starts = reader.starts
-        for _ in range(config.new_tokens):
+        for _ in range(config.max_new_tokens):
             if trained := model.training:  # who takes the tokens went on with training in between
                 reader.forget()
             with answering(model) if trained else no_grad():
@@ -253,19 +253,19 @@ def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = 
 
     ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
     a list of texts (T + new,), each with its own `eos` at the end if it ended: each is the one that its prompt gives alone, to
-    rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.beams` above 1 the
+    rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.num_beams` above 1 the
     likeliest of several texts, see `beam_search`.
     """
     expect_settings(model, config, eos, suppress_tokens)
     if isinstance(ids, Tensor):
-        if config.beams > 1:
+        if config.num_beams > 1:
             return beam_search(model, ids, config, eos, suppress_tokens)
         return cat([ids, *stream(model, ids, config, eos, suppress_tokens)], dim=1)
     prompts = prompts_of(ids)
     if not prompts:
         return []
     alike = len({len(one) for one in prompts}) == 1
-    if alike or (getattr(model, "takes_starts", False) and config.beams == 1):
+    if alike or (getattr(model, "takes_starts", False) and config.num_beams == 1):
         return _together(model, prompts, config, eos, suppress_tokens, alike)
     return [_ended(generate(model, one[None], config, eos, suppress_tokens)[0], len(one), eos) for one in prompts]
 
@@ -293,7 +293,7 @@ def _ended(text: Tensor, prompt: int, eos: Ends) -> Tensor:
 def beam_search(
     model: Module, ids: Tensor, config: GenerationConfig, eos: Ends = None, suppress_tokens: Sequence[int] = ()
 ) -> Tensor:
-    """For each prompt of ids (B, T) the likeliest of the texts that `config.beams` beams find, (B, T + new), filled up with `eos`.
+    """For each prompt of ids (B, T) the best of the texts that `config.num_beams` beams find, (B, T + new), filled up with `eos`.
 
         score = sum of log p(token | what stands before) / (number of new tokens)^length_penalty
 
@@ -305,7 +305,7 @@ def beam_search(
     """
     expect_settings(model, config, eos, suppress_tokens)
     expect_prompt(ids)
-    made = search(Reader(model, ids.shape[1] + config.new_tokens - 1), ids, config, eos, suppress_tokens)
+    made = search(Reader(model, ids.shape[1] + config.max_new_tokens - 1), ids, config, eos, suppress_tokens)
     longest = max(map(len, made))
     filled = [cat([one, one.new_full((longest - len(one),), (*ends_of(eos), 0)[0])]) for one in made]
     return stack(filled)
@@ -321,7 +321,7 @@ class _Search:
 
     def choose(self, best: list[list[float]], tokens: list[list[int]], texts: Tensor, step: int) -> list[tuple[float, int, int]]:
         """Which texts (score, row, token) go on, of the best tokens of each row; those that end here are set aside."""
-        k, length = self.config.beams, step**self.config.length_penalty
+        k, length = self.config.num_beams, step**self.config.length_penalty
         found = sorted(
             ((score, row, token) for row in self.rows for score, token in zip(best[row], tokens[row]) if score > -inf),
             key=lambda one: -one[0],
@@ -349,10 +349,10 @@ def search(reader: Any, ids: Tensor, config: GenerationConfig, eos: Ends, suppre
     """
     config = replace(config, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
     ends = ends_of(eos)
-    searches, most = [_Search(config, ends, row) for row in range(len(ids))], max(2, 1 + len(ends)) * config.beams
+    searches, most = [_Search(config, ends, row) for row in range(len(ids))], max(2, 1 + len(ends)) * config.num_beams
     texts, running = ids, searches  # (R, length), those whose texts they are
     with answering(reader.model):
-        for step in range(1, config.new_tokens + 1):
+        for step in range(1, config.max_new_tokens + 1):
             scores = tensor([score for one in running for score in one.scores])
             chances = forbid(
                 next_logits(reader, texts, ends, ()).log_softmax(dim=-1), suppress_tokens
@@ -370,7 +370,7 @@ def search(reader: Any, ids: Tensor, config: GenerationConfig, eos: Ends, suppre
             rows = tensor([row for _, row, _ in kept])
             texts = cat([texts[rows], tensor([[token] for _, _, token in kept])], dim=1)
             reader.take(rows)
-        length = max(config.new_tokens, 1) ** config.length_penalty
+        length = max(config.max_new_tokens, 1) ** config.length_penalty
         for one in running:
             one.ended += [(score / length, texts[row]) for row, score in zip(one.rows, one.scores)]
     return [one.best(prompt) for one, prompt in zip(searches, ids)]

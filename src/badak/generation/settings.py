@@ -6,16 +6,14 @@ from typing import Any
 from badak.core.errors import ArgumentError, FileError
 from badak.generation.filters import GenerationConfig
 
-SAME = ("repetition_penalty", "length_penalty")  # words that both have
-OTHER = {"no_repeat": "no_repeat_ngram_size", "beams": "num_beams", "new_tokens": "max_new_tokens"}  # ours: theirs
+ALWAYS = ("max_new_tokens", "no_repeat_ngram_size", "num_beams", "repetition_penalty", "length_penalty")
 DRAWING = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0}  # of transformers, where it draws
 GREEDY = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
 
 
 def sample_config(said: Mapping[str, Any], where: Any) -> GenerationConfig:
     """What generation_config.json says; where it does not say whether tokens are drawn, they are, as badak draws them."""
-    names = {**dict(zip(SAME, SAME)), **OTHER}
-    values = {ours: said[theirs] for ours, theirs in names.items() if said.get(theirs) is not None}
+    values = {name: said[name] for name in ALWAYS if said.get(name) is not None}
     if said.get("do_sample") is True:
         values |= {name: usual if said.get(name) is None else said[name] for name, usual in DRAWING.items()}
     elif said.get("do_sample") is False:
@@ -28,9 +26,8 @@ def sample_config(said: Mapping[str, Any], where: Any) -> GenerationConfig:
 
 def generation_config(config: GenerationConfig, ids: Mapping[str, Any], suppress_tokens: Sequence[int] = ()) -> dict[str, Any]:
     """generation_config.json for a model that writes so; ids: of its marks, by their names there."""
-    made: dict[str, Any] = {**ids, **{theirs: getattr(config, ours) for ours, theirs in OTHER.items()}}
-    made |= {name: getattr(config, name) for name in SAME}
-    made["do_sample"] = config.temperature > 0 and config.beams == 1
+    made: dict[str, Any] = {**ids, **{name: getattr(config, name) for name in ALWAYS}}
+    made["do_sample"] = config.temperature > 0 and config.num_beams == 1
     if made["do_sample"]:
         made |= {name: getattr(config, name) for name in DRAWING}
     return made | ({"suppress_tokens": sorted(suppress_tokens)} if suppress_tokens else {})

@@ -44,7 +44,7 @@ def generate_text(
     ends = ends_of(eos)
     suppress_tokens = [token for token in vocabulary.special if token not in ends]
     yield prompt
-    if config.beams > 1:
+    if config.num_beams > 1:
         tokens = iter(generate(model, from_numpy(ids)[None], config, ends, suppress_tokens)[0, len(ids) :].tolist())
     else:
         tokens = (int(token) for token in stream(model, from_numpy(ids)[None], config, ends, suppress_tokens))
@@ -113,7 +113,7 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
         run = "".join(pieces_of(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
         warnings.warn(
             f"the model repeats itself: {times} times {run!r} at the end\n"
-            "fix: --no-repeat 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
+            "fix: --no-repeat-ngram-size 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
             BadakWarning,
             stacklevel=2,
         )

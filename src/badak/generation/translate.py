@@ -24,16 +24,18 @@ from badak.tensor import Tensor, full, stack
 
 MARKS = ("<pad>", "<s>", "</s>")  # filling, start and end
 LONGER, MORE = 2, 10  # a translation has at most 2 S + 10 tokens
-MOST_BEAMS = 2_000  # texts that go through the decoder at once: fewer sentences where each has many beams
+MAX_BEAMS = 2_000  # texts that go through the decoder at once: fewer sentences where each has many beams
 
 
 @dataclass(frozen=True)
 class TranslateConfig:
     """How a translation is looked for."""
 
-    beams: int = option(5, "translations that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000)
+    num_beams: int = option(
+        5, "translations that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000
+    )
     length_penalty: float = option(1.0, "above 0 favours long translations, below 0 short ones", at_least=-10, at_most=10)
-    together: int = option(64, "sentences that go through the model at once", unit="sentences", at_least=1)
+    batch_size: int = option(64, "sentences that go through the model at once", unit="sentences", at_least=1)
 
     def __post_init__(self):
         check(self)
@@ -91,8 +93,8 @@ def translations(
             )
     order = sorted((i for i, row in enumerate(rows) if len(row) > 1), key=lambda i: (len(rows[i]), i))
     made: dict[int, np.ndarray] = {}
-    together = min(config.together, max(1, MOST_BEAMS // config.beams))
-    lots = [order[begin : begin + together] for begin in range(0, len(order), together)]
+    batch_size = min(config.batch_size, max(1, MAX_BEAMS // config.num_beams))
+    lots = [order[begin : begin + batch_size] for begin in range(0, len(order), batch_size)]
 
     def work(some: list[int]) -> list[np.ndarray]:
         return translate_ids(model, pad([rows[i] for i in some], model.config.pad_id), config)
@@ -108,7 +110,7 @@ def translate_ids(model: Seq2Seq, source: Tensor, config: TranslateConfig) -> li
     """The tokens of the best translation of each row of source (B, S), without the mark of the start."""
     marks, S = model.config, source.shape[1]
     longest = min(LONGER * S + MORE, marks.context - 1)
-    how = GenerationConfig(new_tokens=longest, beams=config.beams, length_penalty=config.length_penalty)
+    how = GenerationConfig(max_new_tokens=longest, num_beams=config.num_beams, length_penalty=config.length_penalty)
     start = full((len(source), 1), marks.sos_id, dtype=source.dtype)
     suppress_tokens = sorted({marks.pad_id, marks.sos_id} - {marks.eos_id})
     made = search(SourceReader(model, source, longest), start, how, marks.eos_id, suppress_tokens)

@@ -20,7 +20,7 @@ def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> 
     expect_model("generate", model)
     if not isinstance(config, GenerationConfig):
         raise ArgumentTypeError(
-            f"generate: expected a GenerationConfig; got {type(config).__name__}", "GenerationConfig(new_tokens=100)"
+            f"generate: expected a GenerationConfig; got {type(config).__name__}", "GenerationConfig(max_new_tokens=100)"
         )
     for one in ends_of(eos):
         whole("generate", "eos", one, least=0)
@@ -103,5 +103,6 @@ def expect_some_left(logits: Tensor) -> None:
     """Refuse filtered logits (B, V) that leave a row nothing."""
     if not np.isfinite(logits.numpy().max(axis=-1, initial=-np.inf)).all():
         raise ArgumentError(
-            f"generate: the filters leave none of the {logits.shape[-1]} tokens", "a larger no_repeat, or fewer new_tokens"
+            f"generate: the filters leave none of the {logits.shape[-1]} tokens",
+            "a larger no_repeat_ngram_size, or fewer max_new_tokens",
         )

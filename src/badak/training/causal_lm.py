@@ -126,7 +126,7 @@ class WritingLines(Writing):
 
     def closing_words(self) -> list[str]:
         """What the model makes of the first two words of ten lines, always taking the likeliest word."""
-        config, said = GenerationConfig(new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
+        config, said = GenerationConfig(max_new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
         for line in self.corpus.lines()[:10]:
             prompt, *rest = generate_text(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
             said.append(f"  {prompt} ...{''.join(rest)}")

@@ -67,7 +67,7 @@ def _writer(trained: Trained) -> Hints:
     suppress_tokens = [token for token in vocabulary.special if token != trained.eos]
     usual = GenerationConfig()
     writing = generation_config(usual, {name: ids.get(name) for name in MARKS} | {"eos_token_id": trained.eos}, suppress_tokens)
-    if context <= 2 * usual.new_tokens:  # transformers stops with an error at the end of the context
+    if context <= 2 * usual.max_new_tokens:  # transformers stops with an error at the end of the context
         del writing["max_new_tokens"]
         writing["max_length"] = context
     if trained.eos is not None:
@@ -100,7 +100,7 @@ def _translator(trained: Trained) -> Hints:
     sizes: Any = trained.model.config
     usual = TranslateConfig()
     ids = {"bos_token_id": sizes.sos_id, "eos_token_id": sizes.eos_id, "pad_token_id": sizes.pad_id}
-    how = GenerationConfig(beams=usual.beams, length_penalty=usual.length_penalty, temperature=0.0, top_k=0)
+    how = GenerationConfig(num_beams=usual.num_beams, length_penalty=usual.length_penalty, temperature=0.0, top_k=0)
     writing = generation_config(how, {**ids, "decoder_start_token_id": sizes.sos_id}, sorted({sizes.pad_id, sizes.sos_id}))
     del writing["max_new_tokens"]
     writing["max_length"] = sizes.context

@@ -88,8 +88,8 @@ def _search(model: Seq2Seq, place: Path) -> TranslateConfig:
     """How the folder of a model says that it searches."""
     said = model.hints.generation or {}
     usual = sample_config(said, place / GENERATION)
-    known = {"beams": "num_beams", "length_penalty": "length_penalty"}
-    return TranslateConfig(**{ours: getattr(usual, ours) for ours, theirs in known.items() if said.get(theirs) is not None})
+    known = [name for name in ("num_beams", "length_penalty") if said.get(name) is not None]
+    return TranslateConfig(**{name: getattr(usual, name) for name in known})
 
 
 def open_filler(folder: str | Path) -> Trained:

@@ -155,7 +155,7 @@ def _reader(use: Callable[[Path], Any]) -> Callable[[Path], Any]:
 
 
 def _write(folder: Path) -> Any:
-    writer, config = open_folder(folder), GenerationConfig(new_tokens=3)
+    writer, config = open_folder(folder), GenerationConfig(max_new_tokens=3)
     said = list(generate_text(writer.model, writer.vocabulary, "to be", config, writer.ends))
     return said, list(Chat(writer, config).ask("or not")), writer.model
 

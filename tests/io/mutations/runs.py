@@ -188,7 +188,9 @@ def _reader(use: Callable[[Path], Any]) -> Callable[[Path], Any]:
 
 def _generate(folder: Path) -> Any:
     trained = open_model(folder, "gpt")
-    return list(generate_text(trained.model, trained.vocabulary, "The", GenerationConfig(new_tokens=3), trained.eos)), trained.model
+    return list(
+        generate_text(trained.model, trained.vocabulary, "The", GenerationConfig(max_new_tokens=3), trained.eos)
+    ), trained.model
 
 
 def _predict(folder: Path) -> Any:
