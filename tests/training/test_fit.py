@@ -328,7 +328,7 @@ def test_early_end_counts_evaluations_without_a_better_one(figure, values, ends)
     from badak.training.score import Score
 
     progress = Progress(4, 10, Score(), 1.0, model(), None, [row(at, **{figure: float(v)}) for at, v in enumerate(values)])
-    EarlyStopping(patience=2, figure=figure).on_evaluation(progress)
+    EarlyStopping(figure, patience=2).on_evaluation(progress)
     assert bool(progress._ending.why) is ends
 
 
@@ -342,7 +342,7 @@ def test_the_best_weights_are_kept(tmp_path):
 
     given = iter([0.5, 0.9, 0.7])
     fit(fitted, loader(), F.cross_entropy, valid=batches(40), epochs=3, metrics={"mine": lambda *_: next(given)},
-        callbacks=[ModelCheckpoint(path, "mine", higher=True), Watch()], **QUIET)  # fmt: skip
+        callbacks=[ModelCheckpoint(path, "mine", mode="max"), Watch()], **QUIET)  # fmt: skip
     best = seen[1]
     kept = model()
     kept.load_state_dict(load_file(path))
@@ -353,7 +353,22 @@ def test_figures_that_are_not_there_are_named():
     with pytest.raises(ArgumentError, match=r"there is no figure 'auc'\nfix: one of loss, accuracy, perplexity"):
         fit(model(), loader(), F.cross_entropy, epochs=1, callbacks=[ModelCheckpoint("x", "auc")], **QUIET)
     with pytest.raises(ArgumentError, match=r"expected patience of 1 evaluation or more; got 0\nfix: "):
-        EarlyStopping(0)
+        EarlyStopping(patience=0)
+    with pytest.raises(ArgumentError, match=r"expected mode 'auto', 'min' or 'max'; got 'high'\nfix: mode='max' "):
+        EarlyStopping(mode="high")
+
+
+@pytest.mark.parametrize(
+    "mode, min_delta, ends", [("min", 0.0, False), ("min", 0.5, True), ("max", 0.0, True), ("auto", 0.0, False)]
+)
+def test_early_stopping_asks_for_an_improvement_of_min_delta_in_its_direction(mode, min_delta, ends):
+    from badak.training import Progress
+    from badak.training.score import Score
+
+    rows = [row(at, mine=value) for at, value in enumerate([1.0, 0.8, 0.6])]
+    progress = Progress(3, 10, Score(), 1.0, model(), None, rows)
+    EarlyStopping("mine", min_delta, 2, mode).on_evaluation(progress)
+    assert bool(progress._ending.why) is ends
 
 
 # ---------------------------------------------------------------------- what is refused

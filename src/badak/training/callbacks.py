@@ -69,52 +69,59 @@ class Callback:
 
 
 class EarlyStopping(Callback):
-    """End a training whose held-out `figure` has not become better for `patience` evaluations.
+    """End a training run whose held-out `monitor` has not improved for `patience` evaluations.
 
-    figure: "loss", "accuracy", "perplexity" or one of your metrics; higher: whether more is better, known for the first three;
-    least: by how much a better one is to be better.
+    monitor: "loss", "accuracy", "perplexity" or one of your metrics. min_delta: an improvement is larger than this.
+    mode: "min" or "max", whether less or more is better; "auto" knows it of the first three, and takes "min" for others.
     """
 
-    def __init__(self, patience: int = 3, figure: str = "loss", higher: bool | None = None, least: float = 0.0):
+    def __init__(self, monitor: str = "loss", min_delta: float = 0.0, patience: int = 3, mode: str = "auto"):
         if type(patience) is not int or patience < 1:
             raise ArgumentError(
                 f"EarlyStopping: expected patience of 1 evaluation or more; got {patience!r}", "EarlyStopping(patience=3)"
             )
-        self.patience, self.figure, self.least = patience, figure, least
-        self.higher = figure in HIGHER if higher is None else higher
+        self.monitor, self.min_delta, self.patience = monitor, min_delta, patience
+        self.higher = more_is_better("EarlyStopping", monitor, mode)
 
     def on_begin(self, progress: Progress) -> None:
         """A run that ended so and goes on has to ask again."""
         self.on_evaluation(progress)
 
     def on_evaluation(self, progress: Progress) -> None:
-        best = best_row(progress.rows, self.figure, self.higher, self.least)
+        best = best_row(progress.rows, self.monitor, self.higher, self.min_delta)
         if best is not None and len(progress.rows) - 1 - best >= self.patience:
-            value = progress.rows[best].valid(self.figure)
-            progress.end(f"{self.figure} has been no better than {value:.4g} for {self.patience} evaluations")
+            value = progress.rows[best].valid(self.monitor)
+            progress.end(f"{self.monitor} has been no better than {value:.4g} for {self.patience} evaluations")
 
 
 class ModelCheckpoint(Callback):
-    """Write the weights to a safetensors file whenever the held-out `figure` is better than ever before.
+    """Write the weights to a safetensors file whenever the held-out `monitor` is better than ever before.
 
-    badak.io.safetensors.load_file(path) reads them for model.load_state_dict.
+    monitor and mode: as in EarlyStopping. badak.io.safetensors.load_file(path) reads them for model.load_state_dict.
     """
 
-    def __init__(self, path: str | os.PathLike, figure: str = "loss", higher: bool | None = None):
-        self.path, self.figure = path, figure
-        self.higher = figure in HIGHER if higher is None else higher
+    def __init__(self, path: str | os.PathLike, monitor: str = "loss", mode: str = "auto"):
+        self.path, self.monitor = path, monitor
+        self.higher = more_is_better("ModelCheckpoint", monitor, mode)
 
     def on_evaluation(self, progress: Progress) -> None:
-        if best_row(progress.rows, self.figure, self.higher) == len(progress.rows) - 1:
+        if best_row(progress.rows, self.monitor, self.higher) == len(progress.rows) - 1:
             safetensors.save_file(progress.model.state_dict(), self.path, {"step": str(progress.step)})
 
 
-def best_row(rows: Sequence[Row], figure: str, higher: bool, least: float = 0.0) -> int | None:
+def more_is_better(where: str, monitor: str, mode: str) -> bool:
+    """What `mode` says of `monitor`. Raises ArgumentError for another mode."""
+    if mode not in ("auto", "min", "max"):
+        raise ArgumentError(f"{where}: expected mode 'auto', 'min' or 'max'; got {mode!r:.60}", "mode='max' where more is better")
+    return monitor in HIGHER if mode == "auto" else mode == "max"
+
+
+def best_row(rows: Sequence[Row], monitor: str, higher: bool, min_delta: float = 0.0) -> int | None:
     """The place of the best row, the first of equals; None where there is no row. Raises ArgumentError for an unknown figure."""
     best, place = math.nan, None
     for at, row in enumerate(rows):
-        value = row.valid(figure)
-        if place is None or is_better(value, best, higher, least):
+        value = row.valid(monitor)
+        if place is None or is_better(value, best, higher, min_delta):
             best, place = value, at
     return place
 

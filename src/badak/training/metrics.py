@@ -47,9 +47,9 @@ class Row:
 HIGHER = ("accuracy", "r2")  # figures of which more is better
 
 
-def is_better(value: float, best: float, higher: bool, least: float = 0.0) -> bool:
-    """Whether `value` is better than `best` by more than `least`; any number is better than NaN."""
-    return (value - best if higher else best - value) > least or (math.isnan(best) and not math.isnan(value))
+def is_better(value: float, best: float, higher: bool, min_delta: float = 0.0) -> bool:
+    """Whether `value` is better than `best` by more than `min_delta`; any number is better than NaN."""
+    return (value - best if higher else best - value) > min_delta or (math.isnan(best) and not math.isnan(value))
 
 
 COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
