@@ -48,7 +48,7 @@ def test_an_argument_that_the_step_changes_is_the_callers_own(name):
         assert x.requires_grad == twin.requires_grad
         assert (x.grad is None) == (twin.grad is None)
     redefines = name in ("history", "requires_grad_")
-    assert step.why == ("it changes more of its arguments than their values" if redefines else "")
+    assert step.fallback_reason == ("it changes more of its arguments than their values" if redefines else "")
     assert len(step.recordings) == 1 - redefines
 
 
@@ -68,7 +68,7 @@ def test_a_step_that_changes_its_arguments_is_replayed_under_fullgraph():
             assert found[0] is given[0]
             assert flat(found) == flat(expected) and flat(given) == flat(twin)
             assert [x._version for x in given] == [x._version for x in twin]
-    assert step.why == "" and len(step.recordings) == 1
+    assert step.fallback_reason == "" and len(step.recordings) == 1
 
 
 @pytest.mark.filterwarnings("ignore:compile")
@@ -128,7 +128,7 @@ def test_a_small_part_of_much_memory_is_not_copied_as_it_lies():
     for number in range(5):
         x = draw(number, 1000, 400)[:, 3]
         assert step(x).item() == x.sum().item()
-    assert step.why == "an argument is scattered over much memory"
+    assert step.fallback_reason == "an argument is scattered over much memory"
 
 
 def test_memory_that_cannot_be_written_stays_so():
@@ -216,7 +216,7 @@ def test_a_dict_that_keeps_its_entries_as_attributes_gets_the_new_values_in_both
     for n, one in enumerate(given):
         one["x"] = badak.full((3,), float(n))
     found = [step(one) for one in given]
-    assert not step.why and len({id(one) for one in found}) == 6
+    assert not step.fallback_reason and len({id(one) for one in found}) == 6
     for n, one in enumerate(found):
         assert type(one) is Fields and one["loss"] is one.loss and one["parts"] is one.parts
         assert one.loss.item() == 3 * n and [part.tolist() for part in one.parts] == [[2.0 * n] * 3, [n + 1.0] * 3]

@@ -53,7 +53,7 @@ def test_a_cache_that_is_rewound_gives_each_prompt_its_own_logits():
             assert bits(step(ids, cache)) == bits(model(ids, twin))
             assert cache.length == twin.length == 6
             cache.rewind(), twin.rewind()
-    assert step.why == "" and step.recordings
+    assert step.fallback_reason == "" and step.recordings
 
 
 def test_a_cache_that_goes_on_is_never_replayed_at_another_length():
@@ -82,7 +82,7 @@ def test_a_module_that_the_step_has_not_met_may_change():
         other.weight.data = badak.zeros(2, 2)
         other.register_buffer(f"buffer_{number}", badak.zeros(1))
         nn.Linear(2, 2)
-    assert step.why == "" and len(step.recordings) == 1
+    assert step.fallback_reason == "" and len(step.recordings) == 1
 
 
 CHANGES = {
@@ -118,7 +118,7 @@ def test_a_change_of_a_module_that_the_step_met_drops_its_recording(name):
     assert step.recordings and strict.recordings
     change(model)
     assert bits(step(badak.ones(3))) == bits(model(badak.ones(3)).detach())
-    assert step.why == f"it was recorded for something else: {reason}"
+    assert step.fallback_reason == f"it was recorded for something else: {reason}"
     with pytest.raises(GraphError) as caught:
         strict(badak.ones(3))
     assert str(caught.value).endswith(
@@ -196,7 +196,7 @@ def test_a_change_that_nobody_announced_is_refused(name):
     step = badak.compile(function)
     for _ in range(5):
         step(badak.ones(4))
-    assert reason in step.why and step.why.endswith("and nothing says that a replay has to do it again")
+    assert reason in step.fallback_reason and step.fallback_reason.endswith("and nothing says that a replay has to do it again")
     assert not step.recordings
 
 
@@ -374,8 +374,8 @@ for _ in range(4):
     for size in range(1, 15):
         step(badak.ones(100 * size, 100))
 assert sum(each.bytes for each in plan._recorded) <= 1 << 20
-assert 1 <= len(step.recordings) < 14, (len(step.recordings), step.why)
-assert step.why == "recordings take more than 1 MiB together", step.why
+assert 1 <= len(step.recordings) < 14, (len(step.recordings), step.fallback_reason)
+assert step.fallback_reason == "recordings take more than 1 MiB together", step.fallback_reason
 """
 
 

@@ -84,7 +84,7 @@ def test_functions_give_their_bits_when_they_are_compiled(name):
         expected = [flat(function(*inputs(0 if alike and call < 3 else call))) for call in range(6)]
         badak.manual_seed(1)
         assert [flat(compiled(*inputs(0 if alike and call < 3 else call))) for call in range(6)] == expected
-        compiled.forget()
+        compiled.reset()
 
 
 REFUSED = {
@@ -105,7 +105,7 @@ def test_every_function_is_replayed_or_says_why_it_is_not(name):
     compiled = badak.compile(lambda x, i: FUNCTIONS[name](x, i))
     for seed in range(4):
         compiled(*inputs(seed))
-    assert compiled.why == REFUSED.get(name, "")
+    assert compiled.fallback_reason == REFUSED.get(name, "")
     assert bool(compiled.recordings) == (name not in REFUSED)
 
 
@@ -164,7 +164,7 @@ def test_of_two_equal_results_one_may_be_changed(name):
         expected = flat(function(x))
         badak.manual_seed(seed)
         assert flat(compiled(x)) == expected
-    assert compiled.why == "it changes a result in place that it computed twice"
+    assert compiled.fallback_reason == "it changes a result in place that it computed twice"
 
 
 @pytest.mark.filterwarnings("ignore:compile")
@@ -182,4 +182,4 @@ def test_a_comparison_into_memory_of_its_own_is_not_replayed():
     for seed in range(6):
         x = inputs(seed)[0]
         assert flat(compiled(x)) == [*flat(~(x > 0)), *flat(~(x < 0))]
-    assert compiled.why == "out= changes memory directly"
+    assert compiled.fallback_reason == "out= changes memory directly"

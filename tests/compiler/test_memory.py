@@ -93,7 +93,7 @@ def test_a_step_in_shared_memory_gives_the_same_bits(monkeypatch):
     expected, _ = losses(compiled=False)
     monkeypatch.setattr(memory, "find_places", watched)
     found, step = losses(compiled=True)
-    assert found == expected and step.why == ""
+    assert found == expected and step.fallback_reason == ""
     ((apart, together, lent),) = sizes
     assert together < 0.6 * apart and lent > 10
     (plan,) = step.recordings
@@ -110,7 +110,7 @@ def test_a_recording_may_make_a_part_of_the_memory_that_is_free(monkeypatch):
     with pytest.warns(BadakWarning, match="its results take more than 3 MiB"):
         for _ in range(4):
             step(badak.ones(1 << 18))  # 1 MiB each
-    assert step.why == "its results take more than 3 MiB at once" and not step.recordings
+    assert step.fallback_reason == "its results take more than 3 MiB at once" and not step.recordings
     assert 1 << 29 <= memory.room_to_record() <= memory.most_bytes()
 
 
@@ -154,7 +154,7 @@ def test_a_deep_model_takes_no_more_memory_recorded_and_replayed_than_as_it_is(m
         (_, *recorded), step = deep(compiled=True)
     finally:
         tracemalloc.stop()
-    assert step.why == "" and len(step.recordings) == 1
+    assert step.fallback_reason == "" and len(step.recordings) == 1
     needed = eager - before
     assert max(recorded[:2]) - between < 1.06 * needed  # while it is recorded: as it is, and the places of gradients
     assert max(recorded[2:]) - between < 1.04 * needed
@@ -176,7 +176,7 @@ def test_nothing_that_a_replay_reads_lies_where_others_were_in_between(monkeypat
     monkeypatch.setattr(compiled, "EVERY", 0)
     monkeypatch.setattr(plan, "_steps", lambda entries: poisoned(entries, found))
     values, step = losses(compiled=True)
-    assert values == expected and step.why == "" and found["poisoned"] > 100
+    assert values == expected and step.fallback_reason == "" and found["poisoned"] > 100
 
 
 def poisoned(entries, found):
@@ -234,7 +234,7 @@ def test_a_result_that_calls_do_not_make_again_is_put_back(size):
     with badak.no_grad():
         for _ in range(6):
             assert badak.equal(step(x), x * 0.5 + 1)
-    assert step.why == ""
+    assert step.fallback_reason == ""
     (made,) = step.recordings
     assert [entry.calls is None for entry in made.entries if getattr(entry, "op", None) is Halved] == [True]
 
@@ -254,7 +254,7 @@ for _ in range(5):
 x, before = badak.ones(8_000_000), held()
 for _ in range(6):
     recorded(x)
-print(recorded.why == "", held() - before)
+print(recorded.fallback_reason == "", held() - before)
 """
 
 

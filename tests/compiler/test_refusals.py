@@ -42,7 +42,7 @@ def test_reasons_are_named_and_results_stay_right(name):
             assert x.tolist() == twin.tolist()
         else:
             compiled(x)
-    assert compiled.why.startswith(reason)
+    assert compiled.fallback_reason.startswith(reason)
 
 
 def test_a_function_that_runs_as_it_is_says_so_once():
@@ -87,7 +87,7 @@ def test_hooks_are_not_skipped():
         model[1].register_forward_hook(lambda *_: seen.append(1))
         for _ in range(5):
             model(badak.ones(1, 2))
-    assert len(seen) == 5 and model.forward.why == "Tanh has hooks"
+    assert len(seen) == 5 and model.forward.fallback_reason == "Tanh has hooks"
 
 
 def test_a_module_is_compiled_where_no_gradient_is_needed_and_copies_are_not():
@@ -351,7 +351,7 @@ def test_a_change_far_down_in_much_data_is_seen(kind):
     compiled = badak.compile(still)
     for _ in range(4):
         compiled(badak.ones(2))
-    assert compiled.why == "" and compiled.recordings
+    assert compiled.fallback_reason == "" and compiled.recordings
 
     def changing(x):
         y = x * 2
@@ -363,7 +363,7 @@ def test_a_change_far_down_in_much_data_is_seen(kind):
         compiled(badak.ones(2))
         seen.append(repr(vars(data[last]) if kind.endswith("objects") else data[last]))
     assert len(set(seen)) == 7  # no call left it out
-    assert "changes" in compiled.why and not compiled.recordings
+    assert "changes" in compiled.fallback_reason and not compiled.recordings
 
 
 def test_more_objects_than_can_be_compared_are_refused(monkeypatch):

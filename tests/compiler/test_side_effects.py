@@ -135,4 +135,4 @@ def test_what_is_done_besides_is_done_in_every_call(name):
     step = badak.compile(PLACES[name](seen))
     for _ in range(CALLS):
         step(badak.ones(2, 3))
-    assert len(seen) == CALLS and step.why and not step.recordings
+    assert len(seen) == CALLS and step.fallback_reason and not step.recordings

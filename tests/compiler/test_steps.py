@@ -145,7 +145,7 @@ def assert_same(make, loss_of, batches, way, optimizer, steps=9):
     arguments = make, loss_of, batches, way, optimizer
     expected, expected_state, _ = run(*arguments, False, steps)
     found, state, step = run(*arguments, True, steps)
-    assert step.why == "" and step.recordings
+    assert step.fallback_reason == "" and step.recordings
     assert found == expected
     assert state == expected_state
 
@@ -323,12 +323,12 @@ def test_a_part_of_a_list_of_modules_is_taken_within_a_step():
     with badak.no_grad():
         for _ in range(5):
             assert step(x).tolist() == forward(x).tolist()
-        assert step.recordings and not step.why
+        assert step.recordings and not step.fallback_reason
         layers[1] = nn.Linear(4, 4)
         for _ in range(4):
             assert step(x).tolist() == forward(x).tolist()
         layers.insert(0, nn.Linear(4, 4))
         for _ in range(4):
             assert step(x).tolist() == forward(x).tolist()
-        assert not step.why
+        assert not step.fallback_reason
     assert list(layers[1:3].state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]

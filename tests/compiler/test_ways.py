@@ -45,6 +45,6 @@ def test_no_way_goes_unseen(name):
     outcomes, run = calls(name, True)
     assert outcomes == expected
     if name in REPLAYED:
-        assert run.why == "" and len(run.recordings) == 2
+        assert run.fallback_reason == "" and len(run.recordings) == 2
     elif not run.recordings:
-        assert run.why
+        assert run.fallback_reason

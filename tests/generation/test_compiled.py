@@ -41,7 +41,7 @@ def test_one_recording_serves_every_length(kind):
                 assert bits(step(ids, cache)) == bits(model(ids, twin))
                 assert cache.length == twin.length == place + 1
             cache.rewind(), twin.rewind()
-    assert len(step.recordings) == 1 and step.recordings[0].replays >= 0 and step.why == ""
+    assert len(step.recordings) == 1 and step.recordings[0].replays >= 0 and step.fallback_reason == ""
 
 
 @pytest.mark.parametrize("kind", ["gpt", "llama"])

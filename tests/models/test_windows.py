@@ -100,7 +100,7 @@ def test_one_recording_serves_every_length_with_a_window(chunk, ragged):
                 ids = badak.tensor(rows)
                 assert step(ids, cache, **more).numpy().tobytes() == model(ids, twin, **more).numpy().tobytes()
             cache.rewind(), twin.rewind()
-    assert len(step.recordings) == 1 and step.why == ""
+    assert len(step.recordings) == 1 and step.fallback_reason == ""
 
 
 @pytest.mark.slow

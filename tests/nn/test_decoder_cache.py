@@ -139,7 +139,7 @@ def test_a_recorded_step_reads_the_memory_that_it_is_given():
             memory, x = drawn(B, 4 if number == 9 else S, C, seed=number), drawn(B, 4, C, seed=100 + number)
             got, wanted = step(x, memory, cache), model(x, memory, cache=twin)
             assert got.numpy().tobytes() == wanted.numpy().tobytes(), number
-            replayed += bool(step.recordings) and step.why == ""
+            replayed += bool(step.recordings) and step.fallback_reason == ""
             cache.take(badak.tensor([2, 0, 1]))
             cache.rewind(), twin.rewind()
     assert replayed > 4

@@ -143,7 +143,7 @@ def test_a_compiled_model_sees_weights_that_change(rows, dtype):
     with badak.no_grad():
         for x in inputs:
             assert badak.equal(step(x), model(x))
-        assert step.why == ""
+        assert step.fallback_reason == ""
         before = model(inputs[0])
         model[0].weight.neg_()
         assert badak.equal(step(inputs[0]), model(inputs[0])) and not badak.equal(model(inputs[0]), before)

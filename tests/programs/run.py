@@ -237,8 +237,8 @@ def _said(made) -> str:
     compiled = getattr(made.forward, "__self__", made.forward) if hasattr(made, "forward") else made  # of a module: its forward
     if not hasattr(compiled, "recordings"):
         return "its forward was replaced"
-    if compiled.why:
-        return compiled.why
+    if compiled.fallback_reason:
+        return compiled.fallback_reason
     if compiled.recordings:
         return "replayed"
     plans = [plan for several in compiled.plans.values() for plan in several]

@@ -68,7 +68,7 @@ def test_accumulated_batches_are_replayed_bit_for_bit():
         for _ in range(8):
             learner.experiment.model.train()
             learner.update()
-        assert not compiled or (learner.add.recordings and learner.add.why == "")
+        assert not compiled or (learner.add.recordings and learner.add.fallback_reason == "")
         weights.append([p.detach().numpy().copy() for p in learner.experiment.model.parameters()])
     for one, other in zip(*weights):
         assert one.tobytes() == other.tobytes()

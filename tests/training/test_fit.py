@@ -89,7 +89,7 @@ def test_steps_are_replayed(monkeypatch):
     made = []
     monkeypatch.setattr("badak.training.loop.TrainState", lambda *given: made.append(TrainState(*given)) or made[-1])
     fit(model(), loader(), F.cross_entropy, epochs=3, **QUIET)
-    assert made[0].learn.recordings and made[0].learn.why == ""
+    assert made[0].learn.recordings and made[0].learn.fallback_reason == ""
 
 
 def test_tests_and_metrics_are_means_over_all_examples():

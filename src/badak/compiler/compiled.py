@@ -26,7 +26,7 @@ _recording = threading.Lock()  # the log of kernel calls is one for the process
 
 
 class Compiled:
-    """A function that is recorded and replayed. `why` says what keeps it from being replayed, "" where nothing does.
+    """A function that is recorded and replayed. `fallback_reason` says what keeps it from being replayed, or is "".
 
     strict: raise where it cannot be replayed, instead of running it as it is. told: say so, once.
     """
@@ -35,12 +35,12 @@ class Compiled:
         expect_number()
         functools.update_wrapper(self, function, updated=())
         self.function, self.strict, self.told = function, strict, told
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Record anew."""
         self.plans: dict[tuple, list[Plan]] = {}  # by what the arguments are; several where modules, numbers or .grad differ
-        self.why = ""
+        self.fallback_reason = ""
         self._last: Plan | None = None  # the one that was replayed last, of a call with nothing but tensors
         self._leaves_graph = False
         self._lives: list[int] = []  # how often recordings were replayed before something that they read was another one
@@ -94,7 +94,7 @@ class Compiled:
             shared = plan.waits in (SHARED, ALSO_NAMED)
             self._tell(plan.waits, "give it memory of its own: x.clone()" if shared else "stop it for three calls")
         elif plan.steps is not None:
-            self.why = ""
+            self.fallback_reason = ""
             give_back()
         return result
 
@@ -138,13 +138,13 @@ class Compiled:
 
     def _tell(self, why: str, fix: str) -> None:
         """Note why this call is not replayed, though others will be."""
-        self.why = why
+        self.fallback_reason = why
         if self.strict:
             raise GraphError(self._cause(why), fix)
 
     def _complain(self, why: str) -> None:
         """Note why this function stays as it is, and say it where that is wanted."""
-        self.why = why
+        self.fallback_reason = why
         self._leaves_graph = self._leaves_graph or why == WAITS
         if why == WAITS:
             return

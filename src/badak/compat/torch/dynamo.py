@@ -39,7 +39,7 @@ mark_static = mark_static_address = maybe_mark_dynamic = mark_unbacked = graph_b
 
 
 def set_logs(**levels) -> None:
-    """Nothing is logged: `step.why` says why a step was not replayed."""
+    """Nothing is logged: `step.fallback_reason` says why a step was not replayed."""
 
 
 class OptimizedModule(Module):

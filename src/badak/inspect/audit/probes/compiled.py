@@ -24,7 +24,7 @@ class CompiledAlike:
                     "draw random numbers in training only: F.dropout(x, p, self.training)",
                 )
         if not subject.compiled.recordings:
-            raise NotApplicable(f"badak.compile runs it as it is: {subject.compiled.why or 'it was not recorded'}")
+            raise NotApplicable(f"badak.compile runs it as it is: {subject.compiled.fallback_reason or 'it was not recorded'}")
         outputs = subject.plain(subject.batch)
         gaps = [change(a, b) for a, b in zip(subject.reference.outputs, outputs)]
         if not any(gaps):
