@@ -245,6 +245,7 @@ from badak.tensor.elementwise import exp as exp
 from badak.tensor.elementwise import exp2 as exp2
 from badak.tensor.elementwise import expm1 as expm1
 from badak.tensor.elementwise import fix as fix
+from badak.tensor.elementwise import floor as floor
 from badak.tensor.elementwise import frac as frac
 from badak.tensor.elementwise import hypot as hypot
 from badak.tensor.elementwise import log as log
@@ -604,7 +605,7 @@ from badak.nn.functional.native import poisson_nll_loss as poisson_nll_loss
 from badak.nn.functional.native import rrelu as rrelu
 from badak.nn.functional.native import triplet_margin_loss as triplet_margin_loss
 from badak.inspect.introspection.draw import draw as draw
-from badak.inspect.introspection.floor import floor as floor
+from badak.inspect.introspection.sources import source as source
 from badak.inspect.introspection.summary import summary as summary
 from badak.compat.torch import autocast as autocast
 from badak.compat.torch import get_autocast_dtype as get_autocast_dtype

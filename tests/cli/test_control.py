@@ -141,7 +141,7 @@ def test_labels_and_tokens_of_a_published_folder(folder, capfd):
 TYPED = [
     ["info", EVIL], ["train", EVIL], [EVIL], ["generate", EVIL], ["predict", EVIL, EVIL], ["translate", EVIL, EVIL],
     ["explain", EVIL], ["train", "gpt", "--data", EVIL], ["run", EVIL], ["doctor", EVIL], ["look", EVIL], ["embed", EVIL, EVIL],
-    ["tokenize", EVIL, "-o", EVIL, "--train", "bpe"], ["fill-mask", EVIL, EVIL], ["floor", EVIL], ["audit", EVIL],
+    ["tokenize", EVIL, "-o", EVIL, "--train", "bpe"], ["fill-mask", EVIL, EVIL], ["source", EVIL], ["audit", EVIL],
     ["generate", "--top-k", EVIL, "x"], ["eval", EVIL],
 ]  # fmt: skip
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "summary": ["summary", "../run/r"],
     "look": ["look", "../run/r", "-o", "../look.html"],
     "about a run": ["info", "../run/r"],
-    "floor": ["floor", "softmax", "--show"],
+    "source": ["source", "softmax", "--show"],
     "explain": ["explain", "shape"],
     "eval": ["eval", "../run/r"],
     "chat": ["chat", "../run/r", "--new-tokens", "3"],

@@ -33,7 +33,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "profile": ("profile", "Show where the time of a training step goes, by operation."),
     "bench": ("bench", "Time training steps on this machine, against PyTorch where it is installed."),
     "summary": ("summary", "Show what a model is made of and what it costs: parameters, FLOPs, memory."),
-    "floor": ("floor", "Say where a public name is written on each floor: face, operation, kernels, tests."),
+    "source": ("source", "Show where a public name is written: API, operation, kernels, tests."),
     "info": ("info", "Say which kernels, threads and versions are in use; or what a run folder holds."),
     "warmup": ("warmup", "Compile all fast kernels now, so that nothing waits later."),
 }

@@ -209,6 +209,7 @@ from badak.tensor.elementwise import exp as exp
 from badak.tensor.elementwise import exp2 as exp2
 from badak.tensor.elementwise import expm1 as expm1
 from badak.tensor.elementwise import fix as fix
+from badak.tensor.elementwise import floor as floor
 from badak.tensor.elementwise import frac as frac
 from badak.tensor.elementwise import hypot as hypot
 from badak.tensor.elementwise import log as log

@@ -59,7 +59,9 @@ def test_every_diagnosis_is_planted_and_stands_on_its_page():
     codes = {code for make in OWN for fault in PLANTS if (code := PLANTS[fault](built(make)))}
     page = (Path(__file__).resolve().parents[3] / "docs" / "doctor.md").read_text(encoding="utf-8")
     here = Path(__file__).parent
-    quiet = "".join((here / name).read_text(encoding="utf-8") for name in ("test_quiet_faults.py", "test_classroom.py", "test_orders.py"))
+    quiet = "".join(
+        (here / name).read_text(encoding="utf-8") for name in ("test_quiet_faults.py", "test_classroom.py", "test_orders.py")
+    )
     for diagnosis in DIAGNOSES:
         assert f"| {diagnosis.code} | {diagnosis.title} |" in page
         assert diagnosis.code in codes or diagnosis in (Vanishing, Exploding) or diagnosis.code in quiet

@@ -99,12 +99,12 @@ TABLE = {
         both=(
             "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2=atan2 arctanh asin asinh atan "
             "atan2 atanh "
-            "ceil clamp clamp_max clamp_min clip cos cosh erf exp exp2 expm1 fix frac hypot log log10 log1p "
+            "ceil clamp clamp_max clamp_min clip cos cosh erf exp exp2 expm1 fix floor frac hypot log log10 log1p "
             "log2 log_softmax logaddexp masked_fill maximum minimum nan_to_num reciprocal relu round rsqrt sgn "
             "sigmoid sign sin sinh softmax sqrt square tan tanh trunc"
         ),
         functions="where",
-        methods="where=where_method floor",
+        methods="where=where_method",
         in_place_both=(
             "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ "
             "ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ erf_ exp2_ exp_ expm1_ fix_ "
@@ -257,7 +257,7 @@ TABLE = {
         ),
     ),
     "inspect.introspection.draw": Names(functions="draw"),
-    "inspect.introspection.floor": Names(functions="floor"),
+    "inspect.introspection.sources": Names(functions="source"),
     "inspect.introspection.summary": Names(functions="summary"),
     "compat.torch": Names(
         functions=(

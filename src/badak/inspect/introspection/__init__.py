@@ -1,3 +1,3 @@
-"""Looking down from code: `floor.py` says where a name is written on each floor, `summary.py` what a model weighs, `draw.py` shows
+"""Looking down from code: `sources.py` says where a name is written, `summary.py` what a model costs, `draw.py` shows
 the graph that made a tensor. Everything is read from the code and from what runs, so that it cannot go stale.
 """

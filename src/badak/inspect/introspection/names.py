@@ -73,7 +73,7 @@ def find(name: str) -> tuple[str, Any, tuple[str, ...]]:
         last.lower(), everything(), n=4, cutoff=0.5
     )
     fix = f"did you mean {', '.join(everything()[each][0] for each in near)}?" if near else "docs/api.md lists the public names"
-    raise ArgumentError(f"floor: no public name of badak is called {name[:60]!r}", fix)
+    raise ArgumentError(f"source: no public name of badak is called {name[:60]!r}", fix)
 
 
 def name_of(thing: Any) -> tuple[str, tuple[str, ...]]:

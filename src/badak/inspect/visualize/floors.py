@@ -5,8 +5,8 @@ import re
 from html import escape
 from typing import Any
 
-from badak.inspect.introspection.floor import IS_SOURCE_TREE, floor_of
 from badak.inspect.introspection.source import PACKAGE, Place
+from badak.inspect.introspection.sources import IS_SOURCE_TREE, source_of
 from badak.ops.op import Op
 
 LINES = 60  # of code that are shown of one place
@@ -36,11 +36,11 @@ def role_of(op: type[Op]) -> str:
 def kind_of(op: type[Op]) -> dict[str, Any]:
     """What the page says of every box of this kind."""
     forward, backward, shapes = formulas(op)
-    floor = floor_of(op)
+    floor = source_of(op)
     places = [
-        _code(level.floor, level.name, level.place)
+        _code(level.layer, level.name, level.place)
         for level in floor.levels
-        if level.place is not None and level.floor in ("op", "forward", "backward", "reference", "numba")
+        if level.place is not None and level.layer in ("op", "forward", "backward", "reference", "numba")
     ]
     inside = [each for each in places if each["floor"] not in ("forward", "backward")]  # they stand in the op, which is shown
     return {

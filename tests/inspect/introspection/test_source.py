@@ -1,4 +1,4 @@
-"""`badak floor`: what it reads from the code against what really runs, for every public name; and its words."""
+"""`badak source`: what it reads from the code against what really runs, for every public name; and its words."""
 
 import os
 import sys
@@ -11,9 +11,9 @@ from badak import kernels, nn
 from badak.cli import main
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, BadakError
-from badak.inspect.introspection import floor as looking
-from badak.inspect.introspection.floor import Floor, floor_of
+from badak.inspect.introspection import sources
 from badak.inspect.introspection.names import everything
+from badak.inspect.introspection.sources import Source, source_of
 from badak.inspect.introspection.trace import all_ops, fast_places, kernels_of
 from badak.kernels import reference
 from badak.nn import functional as F
@@ -36,22 +36,22 @@ NOT_READ = {
 }
 
 
-def below(found: Floor) -> list[str]:
-    return [level.floor for level in found.levels if level.floor not in ("face", "update")]
+def below(found: Source) -> list[str]:
+    return [level.layer for level in found.levels if level.layer not in ("api", "update")]
 
 
 @pytest.fixture(scope="module")
-def floors() -> dict[str, Floor]:
-    return {place: floor_of(place) for place in PLACES}
+def sources_found() -> dict[str, Source]:
+    return {place: source_of(place) for place in PLACES}
 
 
 @pytest.mark.slow
-def test_every_public_name_has_a_face_and_something_below_it_or_a_word(floors):
-    assert len(floors) > 1500
-    for place, found in floors.items():
-        face = found.levels[0]
-        assert (face.floor, face.name) == ("face", place)
-        assert face.place or any("not written in badak" in note or "A value" in note for note in found.notes), place
+def test_every_public_name_has_a_place_and_something_below_it_or_a_word(sources_found):
+    assert len(sources_found) > 1500
+    for place, found in sources_found.items():
+        first = found.levels[0]
+        assert (first.layer, first.name) == ("api", place)
+        assert first.place or any("not written in badak" in note or "A value" in note for note in found.notes), place
         assert below(found) or found.made_of or found.notes, place
         if not below(found) and found.made_of:
             assert any("of the names that it is made of" in note for note in found.notes) or found.levels[1:], place
@@ -59,32 +59,32 @@ def test_every_public_name_has_a_face_and_something_below_it_or_a_word(floors):
 
 
 @pytest.mark.slow
-def test_every_place_holds_what_it_is_said_to_hold(floors):
+def test_every_place_holds_what_it_is_said_to_hold(sources_found):
     ways = {"forward": ("def ", "@", "forward = "), "backward": ("def ", "@", "backward = ")}
     starts = {"op": "class ", **ways, **dict.fromkeys(("reference", "numba", "update"), ("def ", "@")), "derivation": "# "}
     checked = set()
-    for found in floors.values():
+    for found in sources_found.values():
         for level in found.levels:
             if level.place is None or level in checked:
                 continue
             checked.add(level)
             text = level.place.code()
-            if level.floor in starts:
-                assert text.startswith(starts[level.floor]), (level, text[:80])
-            if level.floor in ("reference", "numba", "op"):
+            if level.layer in starts:
+                assert text.startswith(starts[level.layer]), (level, text[:80])
+            if level.layer in ("reference", "numba", "op"):
                 name = level.name.rpartition(".")[2]
                 assert any(word in text for word in (f"def {name}(", f"class {name}(", f"{name} = ")), level
-            if level.floor == "tests":
+            if level.layer == "tests":
                 assert level.name.removeprefix("row ") in text, level
     assert len(checked) > 1500
 
 
 @pytest.mark.slow
-def test_every_operation_of_the_table_is_found_with_its_row(floors):
-    found = {level.name for each in floors.values() for level in each.levels if level.floor == "op"}
-    told = {level.name.removeprefix("row ") for each in floors.values() for level in each.levels if level.floor == "tests"}
+def test_every_operation_of_the_table_is_found_with_its_row(sources_found):
+    found = {level.name for each in sources_found.values() for level in each.levels if level.layer == "op"}
+    told = {level.name.removeprefix("row ") for each in sources_found.values() for level in each.levels if level.layer == "tests"}
     assert found - told == {"GammaDraw"}, "operations whose row of tests is not found"  # it is no function: it draws
-    words = [level.name for level in floor_of("distributions.Gamma").levels if level.floor == "tests"]
+    words = [level.name for level in source_of("distributions.Gamma").levels if level.layer == "tests"]
     assert words == ["no row of its own: tested through the names that use it"]
     assert {row.op.__name__ for row in rows()} - found == INSIDE, "operations that no public name leads to"
 
@@ -151,14 +151,14 @@ def test_a_fast_kernel_is_told_where_there_is_one():
             assert bool(fast_places(name)) == (getattr(fast, name) is not kernel), name
 
 
-def test_softmax_from_the_face_to_its_row():
-    found = floor_of("softmax")
-    assert [(level.floor, level.name) for level in found.levels] == [
-        ("face", "softmax"), ("op", "Softmax"), ("forward", "Softmax.forward"), ("backward", "Softmax.backward"),
+def test_softmax_from_the_api_to_its_row():
+    found = source_of("softmax")
+    assert [(level.layer, level.name) for level in found.levels] == [
+        ("api", "softmax"), ("op", "Softmax"), ("forward", "Softmax.forward"), ("backward", "Softmax.backward"),
         ("reference", "softmax"), ("reference", "softmax_backward"), ("numba", "softmax"), ("numba", "softmax_rows"),
         ("numba", "softmax_backward"), ("numba", "softmax_backward_rows"), ("derivation", "softmax"), ("tests", "row Softmax"),
     ]  # fmt: skip
-    files = [os.path.relpath(level.place.path, looking.ROOT) for level in found.levels]
+    files = [os.path.relpath(level.place.path, sources.ROOT) for level in found.levels]
     assert files[::4] == [
         "src/badak/tensor/elementwise.py",
         "src/badak/kernels/reference/softmax.py",
@@ -189,47 +189,47 @@ def test_softmax_from_the_face_to_its_row():
     ],
 )  # fmt: skip
 def test_it_takes_functions_methods_classes_objects_and_names(given, name):
-    assert badak.floor(given).name == name
+    assert badak.source(given).name == name
 
 
 def test_an_operation_itself_may_be_asked():
-    assert floor_of(Cast).levels[0].name == "Cast"
+    assert source_of(Cast).levels[0].name == "Cast"
 
 
 def test_what_is_made_of_others_names_them():
-    assert floor_of("F.softsign").made_of == ["Tensor.abs", "Tensor.div", "Tensor.add"]
-    encoder = floor_of("nn.TransformerEncoderLayer")
+    assert source_of("F.softsign").made_of == ["Tensor.abs", "Tensor.div", "Tensor.add"]
+    encoder = source_of("nn.TransformerEncoderLayer")
     assert {"nn.MultiheadAttention", "nn.Linear", "nn.Dropout", "nn.LayerNorm", "Tensor.add"} == set(encoder.made_of)
     assert "made of\n" in str(encoder) and "no operation of its own" in str(encoder)
-    assert [level.name for level in floor_of("nn.LayerNorm").levels[:3]] == [
+    assert [level.name for level in source_of("nn.LayerNorm").levels[:3]] == [
         "nn.LayerNorm",
         "nn.functional.layer_norm",
         "LayerNorm",
     ]
-    adam = [level.name for level in floor_of("optim.AdamW").levels]
+    adam = [level.name for level in source_of("optim.AdamW").levels]
     assert adam[:3] == ["optim.AdamW", "adam", "update_all"]
 
 
 def test_what_computes_nothing_says_so():
-    assert floor_of("pi").notes == ["A value (float), not a function: nothing is computed."]
-    assert floor_of("Tensor.item").notes == ["Plain Python: no operation and no kernel stands below it."]
+    assert source_of("pi").notes == ["A value (float), not a function: nothing is computed."]
+    assert source_of("Tensor.item").notes == ["Plain Python: no operation and no kernel stands below it."]
 
 
-def test_floor_of_a_tensor_is_still_a_number():
+def test_a_tensor_has_no_source_and_floor_rounds_it_down():
     assert badak.floor(badak.tensor([1.5, -0.5])).tolist() == [1.0, -1.0]
-    with pytest.raises(ArgumentTypeError, match="floor"):
-        badak.floor(3)
+    with pytest.raises(ArgumentTypeError, match="source: Tensor is no function"):
+        badak.source(badak.tensor([1.5]))
 
 
 def test_in_an_installed_package_derivations_and_tests_are_left_out_with_a_word(monkeypatch):
-    monkeypatch.setattr(looking, "IS_SOURCE_TREE", False)
-    found = floor_of("softmax")
+    monkeypatch.setattr(sources, "IS_SOURCE_TREE", False)
+    found = source_of("softmax")
     assert {"derivation", "tests"}.isdisjoint(below(found)) and below(found)[0] == "op"
     assert found.notes == ["Derivations and tests stand in the source tree; this is an installed package."]
 
 
 def test_colours_where_pygments_is_and_plain_text_where_not(monkeypatch):
-    found = floor_of("F.gelu")
+    found = source_of("F.gelu")
     assert "\x1b[" in found.show(colour=True) and "\x1b[" not in found.show()
     assert "<span style" in found._repr_html_()
     monkeypatch.setitem(sys.modules, "pygments", None)
@@ -238,10 +238,10 @@ def test_colours_where_pygments_is_and_plain_text_where_not(monkeypatch):
 
 
 def test_the_command(capsys):
-    assert main(["floor", "F.gelu"]) == 0
+    assert main(["source", "F.gelu"]) == 0
     out, err = capsys.readouterr()
-    assert out == f"{floor_of('F.gelu')}\n" and not err
-    assert main(["floor", "gelu", "--show"]) == 0
+    assert out == f"{source_of('F.gelu')}\n" and not err
+    assert main(["source", "gelu", "--show"]) == 0
     assert "class GELU(Op):" in capsys.readouterr().out
 
 
@@ -257,8 +257,8 @@ def test_the_command(capsys):
 )
 def test_an_unknown_name_offers_the_nearest(name, fix, capsys):
     if fix is None:
-        assert floor_of(name).name == "nn.functional.linear"
+        assert source_of(name).name == "nn.functional.linear"
         return
-    assert main(["floor", name]) == 2
+    assert main(["source", name]) == 2
     cause, offered = capsys.readouterr().err.splitlines()
-    assert cause == f"error: floor: no public name of badak is called {name!r}" and offered.startswith(fix), offered
+    assert cause == f"error: source: no public name of badak is called {name!r}" and offered.startswith(fix), offered

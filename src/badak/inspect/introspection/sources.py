@@ -1,7 +1,7 @@
-"""Where a name is written on each floor of badak: its face, its operations, their kernels, derivations and rows of tests.
+"""Where a name is written in each layer of badak: its public API, its operations, their kernels, derivations and rows of tests.
 
-    badak floor softmax --show
-    badak.floor(F.softmax)
+    badak source softmax --show
+    badak.source(F.softmax)
 
 It is read from the code each time (`trace.py`), so that it is as true as the code.
 """
@@ -24,7 +24,6 @@ from badak.inspect.introspection.trace import Trace, fast_places, kernels_of, pl
 from badak.nn import Module
 from badak.ops.op import Op
 from badak.optim import Optimizer
-from badak.tensor import Tensor, elementwise
 
 DOCS, ROWS = ROOT / "docs" / "derivations", ROOT / "tests" / "sample_rows"
 IS_SOURCE_TREE = PACKAGE == ROOT / "src" / "badak" and DOCS.is_dir() and ROWS.is_dir()
@@ -33,16 +32,16 @@ WIDTH = 100
 
 
 class Level(NamedTuple):
-    """One line: what it is on which floor, and where it is written; no place: a word about it."""
+    """One line: what it is in which layer, and where it is written; no place: a word about it."""
 
-    floor: str
+    layer: str
     name: str
     place: Place | None = None
     note: str = ""
 
 
-class Floor:
-    """A name on every floor: `levels`, from the face down, the public names that it is `made_of`, else a word why.
+class Source:
+    """A name in every layer: `levels`, from the API down, the public names that it is `made_of`, else a word why.
 
     str() is a table, `show()` the code itself in order.
     """
@@ -55,9 +54,9 @@ class Floor:
         lines = [f"badak.{self.name}", ""]
         before = ""
         for level in self.levels:
-            floor = "" if level.floor == before else level.floor
-            before = level.floor
-            lines.append(f"  {floor:<11} {level.name:<{width}} {level.place or ''}".rstrip())
+            layer = "" if level.layer == before else level.layer
+            before = level.layer
+            lines.append(f"  {layer:<11} {level.name:<{width}} {level.place or ''}".rstrip())
             lines += [f"  {'':<11}   {level.note}"] if level.note else []
         return "\n".join([*lines, *self._words()])
 
@@ -71,15 +70,15 @@ class Floor:
                     line = ""
                 line += f"{name}, "
             made = "\n    ".join([*names, line.rstrip(", ")])
-            own = any(level.floor == "op" for level in self.levels)
+            own = any(level.layer == "op" for level in self.levels)
             lines.append(f"  {say('and may call') if own else say('made of')}\n    {made}")
         return lines + [f"  {say(note)}" for note in self.notes]
 
     def show(self, colour: bool = False) -> str:
-        """The code of every floor, in order; colour: highlighted for a terminal, where the package pygments is there."""
+        """The code of every layer, in order; colour: highlighted for a terminal, where the package pygments is there."""
         parts = [str(self)]
         for level, place in self._codes():
-            heading = f"── {level.floor}: {level.name} ── {place} "
+            heading = f"── {level.layer}: {level.name} ── {place} "
             text = as_text(place.code(), place.path.suffix) if colour else place.code()
             parts.append(f"{heading}{'─' * max(0, WIDTH - len(heading))}\n{text}")
         return "\n\n".join(parts)
@@ -96,11 +95,11 @@ class Floor:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(level.floor)}</td><td>{escape(level.name)}</td><td>{escape(str(level.place or ''))}</td></tr>"
+            f"<tr><td>{escape(level.layer)}</td><td>{escape(level.name)}</td><td>{escape(str(level.place or ''))}</td></tr>"
             for level in self.levels
         )
         codes = "".join(
-            f"<details><summary>{escape(level.floor)}: <b>{escape(level.name)}</b> {escape(str(place))}</summary>"
+            f"<details><summary>{escape(level.layer)}: <b>{escape(level.name)}</b> {escape(str(place))}</summary>"
             f"{as_html(place.code(), place.path.suffix)}</details>"
             for level, place in self._codes()
         )
@@ -108,44 +107,41 @@ class Floor:
         return f"<h4>badak.{escape(self.name)}</h4><table>{rows}</table>{words}{codes}"
 
 
-def floor_of(thing: Any) -> Floor:
+def source_of(thing: Any) -> Source:
     """What is written where of a function, a method, a class, an object of one, or of a public name given as a text."""
     if isinstance(thing, str):
         name, thing, others = find(thing)
     else:
         if not (callable(thing) or isinstance(thing, Module | Optimizer)):
             raise ArgumentTypeError(
-                f"floor: {type(thing).__name__} is no function", 'badak.floor(F.softmax), or badak.floor("softmax")'
+                f"source: {type(thing).__name__} is no function", 'badak.source(F.softmax), or badak.source("softmax")'
             )
         if isinstance(thing, Module | Optimizer):
             thing = type(thing)
         if isinstance(thing, type) and issubclass(thing, Op):
-            return Floor(thing.__name__, [*_op(thing)], [], [] if IS_SOURCE_TREE else [AWAY])
+            return Source(thing.__name__, [*_op(thing)], [], [] if IS_SOURCE_TREE else [AWAY])
         name, others = name_of(thing)
-    levels = [Level("face", name, _face(name, thing), f"also {', '.join(others)}" if others else "")]
+    levels = [Level("api", name, _public(name, thing), f"also {', '.join(others)}" if others else "")]
     trace = trace_of(thing)
     while not trace.ops and not trace.kernels and len(trace.made_of) == 1:  # another name for the same
         name_below, below = trace.made_of[0], space(trace.made_of[0])
-        levels.append(Level("face", name_below, _face(name_below, below)))
+        levels.append(Level("api", name_below, _public(name_below, below)))
         trace = trace_of(below)
     levels += [*_below(thing, trace)]
     made_of = [] if getattr(thing, "UPDATE", None) is not None else trace.made_of
-    return Floor(name, [*dict.fromkeys(levels)], made_of, _notes(name, thing, trace, levels))
+    return Source(name, [*dict.fromkeys(levels)], made_of, _notes(name, thing, trace, levels))
 
 
-def floor(input, *, out=None):
-    """y = the largest whole number <= x;   dx = 0. Integers stay as they are.
+def source(thing: Any) -> Source:
+    """Where a function, a class or a public name is written in each layer of badak: badak.source(F.softmax).
 
-    Of a function, a class or a public name it gives where that is written on each floor of badak, a Floor:
-    badak.floor(F.softmax), badak.floor("softmax"). PyTorch has no such thing.
+    A public name may be a string: badak.source("softmax"). PyTorch has no such function.
     """
-    if isinstance(input, Tensor) or not (callable(input) or isinstance(input, str)):
-        return elementwise.floor(input, out=out)
-    return floor_of(input)
+    return source_of(thing)
 
 
 def _below(thing: Any, trace: Trace) -> Iterator[Level]:
-    """The levels under the face."""
+    """The levels under the API."""
     update = getattr(thing, "UPDATE", None)
     if isinstance(thing, type) and issubclass(thing, Optimizer) and update is not None:
         yield Level("update", update.name, place_of(update.function))
@@ -234,7 +230,7 @@ def _last(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _face(name: str, thing: Any) -> Place | None:
+def _public(name: str, thing: Any) -> Place | None:
     """Where a public name is given its meaning: `exp = float_function(...)` rather than the inside of what makes such functions."""
     last = name.rpartition(".")[2]
     function = None if isinstance(thing, type) else function_of(thing)
