@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import badak
@@ -10,7 +11,10 @@ from badak.core.public_api.kinds import SPACES, kinds_of
 from tests.wrong_input import calls
 
 NO_SWITCHES = ("a", "", 2, -1, 2.5, float("nan"), [], [True], {}, {1}, 1j, object(), int)
-NO_NUMBERS = (2.5, 1.0, float("nan"), float("inf"), 1j, "a", {}, {1}, int, 2**63, -(2**63) - 1, 2**70)
+NO_NUMBERS = (
+    True, np.float32(2), badak.ones(1, dtype=badak.int64), badak.tensor(2.0), badak.tensor(True), [2],
+    2.5, 1.0, float("nan"), float("inf"), 1j, "a", {}, {1}, int, 2**63, -(2**63) - 1, 2**70,
+)  # fmt: skip
 SWITCHES = (True, False, 0, 1)
 
 
@@ -40,11 +44,13 @@ def test_there_are_many():
 @pytest.mark.parametrize("name", ROWS)
 def test_a_switch_and_a_number_are_asked_for(name):
     function = calls.public()[name]
-    for place, argument, is_switch in kinds_of(unwrap(function)):
+    kinds = kinds_of(unwrap(function))
+    right = {place: False if is_switch else 0 for place, _, is_switch, _ in kinds}
+    for place, argument, is_switch, _ in kinds:
         for wrong in NO_SWITCHES if is_switch else NO_NUMBERS:
             words = [said(function, [], {argument: wrong})]  # asked before the call begins
             if place < 1 << 30:
-                words.append(said(function, [*[None] * place, wrong], {}))
+                words.append(said(function, [*map(right.get, range(place)), wrong], {}))
             expected = f"argument '{argument}' must be {'bool' if is_switch else 'int'}"
             assert all(expected in each and each.count("\nfix: ") == 1 for each in words), (argument, wrong, words)
 
@@ -59,6 +65,15 @@ def test_what_is_a_switch_is_taken(wrong):
 @pytest.mark.parametrize("k", [2, badak.tensor(2), badak.tensor(2).numpy(), badak.tensor([2]).numpy()[0]])
 def test_what_can_be_indexed_with_is_a_whole_number(k):
     assert badak.arange(6.0).topk(int(k))[0].tolist() == badak.topk(badak.arange(6.0), k)[0].tolist()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_none_is_taken_only_where_it_is_the_default(name):
+    function = calls.public()[name]
+    for _, argument, is_switch, or_none in kinds_of(unwrap(function)):
+        words = f"argument '{argument}' must be {'bool' if is_switch else 'int'}, not None"
+        refused = words in said(function, [], {argument: None})
+        assert refused != or_none, argument
 
 
 def test_layers_take_what_is_true():

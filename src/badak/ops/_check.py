@@ -1,6 +1,7 @@
 """Complaints that several operations share; called only once a check has failed, so that hot code pays nothing."""
 
 import math
+from operator import index
 
 import numpy as np
 
@@ -40,6 +41,20 @@ def position(where) -> str:
     """ "[0, 1]" for the first True of a boolean array."""
     index = [int(axis[0]) for axis in where.nonzero()] if where.ndim else []
     return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def whole(n) -> int:
+    """n as an int; TypeError where it is none, as a bool, which Python could count with."""
+    if type(n) is bool:
+        raise TypeError
+    return index(n)
+
+
+def in_order(name: str, *tensors) -> None:
+    """Refuse complex tensors, where NumPy would order them by their real parts."""
+    for x in tensors:
+        if x._array.dtype.kind == "c":
+            raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
 
 
 def axis_of(dim: int, ndim: int) -> int:

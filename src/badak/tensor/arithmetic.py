@@ -8,7 +8,7 @@ from badak.ops import power
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
-from badak.tensor.promote import binary, floating, into, number, operand, result_type, same, tensor_of
+from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 
 _TAKE_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")  # of two numbers they make a tensor too, as in PyTorch
@@ -209,6 +209,10 @@ def neg(input, *, out=None) -> Tensor:
 
 def positive(input) -> Tensor:
     """input itself."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("positive", input)
+    if input._array.dtype.kind == "b":
+        raise DTypeError("positive: not defined for booleans", "x.int() first")
     return input
 
 

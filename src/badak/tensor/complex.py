@@ -5,7 +5,7 @@ from badak.ops import complex as ops
 from badak.tensor.apply import apply, see
 from badak.tensor.dtypes import float32, float64
 from badak.tensor.elementwise import atan2
-from badak.tensor.promote import floating, into, same
+from badak.tensor.promote import floating, into, not_a_tensor, same
 from badak.tensor.shape import matrices
 from badak.tensor.tensor import Tensor
 
@@ -52,11 +52,15 @@ def conj_physical(input) -> Tensor:
 
 def resolve_conj(input) -> Tensor:
     """The tensor itself: a conjugate is computed at once here."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("resolve_conj", input)
     return input
 
 
 def resolve_neg(input) -> Tensor:
     """The tensor itself: a negative is computed at once here."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("resolve_neg", input)
     return input
 
 

@@ -12,6 +12,7 @@ from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import CPU, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import order_asked
 from badak.tensor.meta_storage import description, unfilled
+from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------------- from data
@@ -130,9 +131,7 @@ def _finish(array, options) -> Tensor:
     made = Tensor._of(array)
     events.made(array)
     if out is not None:
-        events.redefined(out, "out= of another size")
-        out._array = array.astype(out._array.dtype, copy=False)
-        return out
+        return into(out, Tensor._of(array.astype(out._array.dtype, copy=False)))
     return made.requires_grad_() if requires_grad else made
 
 
@@ -153,7 +152,8 @@ def empty(*size, **options) -> Tensor:
 
 def full(size, fill_value, **options) -> Tensor:
     """A tensor of that shape filled with `fill_value`, in its dtype (a float: the default one)."""
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    value = _number(fill_value)
+    value = float(value) if isinstance(fill_value, np.bool_) else value  # as in PyTorch
     if options.get("dtype") is None:
         options["dtype"] = (
             default_dtype() if type(value) is float
@@ -236,7 +236,11 @@ def new(input: Tensor, *data) -> Tensor:
 
 
 def _number(x):
-    return x.item() if isinstance(x, Tensor | np.generic) else x
+    """A number, which may be NumPy's or in a tensor of one."""
+    x = x.item() if isinstance(x, Tensor | np.generic) else x
+    if not isinstance(x, int | float | complex):
+        raise ArgumentTypeError(f"expected a number; got {type(x).__name__}", "2.0, or a tensor of one")
+    return x
 
 
 def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
@@ -246,11 +250,11 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
     """
     if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
         return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
-    start, end, step = _number(start), _number(end), _number(step)
     if start is None and end is None:
         raise ArgumentTypeError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
     if start is None or end is None:
         start, end = 0, start if end is None else end
+    start, end, step = _number(start), _number(end), _number(step)
     if dtype is not None and to_dtype(dtype).kind in ("int", "uint"):
         start, end, step = int(start), int(end), int(step)  # first, as in PyTorch
     if step == 0:
@@ -274,14 +278,16 @@ def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requi
     return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
-def logspace(start, end, steps: int, base: float = 10.0, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
+def logspace(
+    start, end, steps: int, base: float = 10.0, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
+) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     start, end = _number(start), _number(end)
     if wanted.kind in ("int", "uint"):
         start, end = int(start), int(end)  # first, as in PyTorch
     array = np.power(float(base), _spaced(start, end, steps, dtypes.float64))
-    return _finish(array.astype(wanted.numpy), dict(device=device, requires_grad=requires_grad))
+    return _finish(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
 def _spaced(start, end, steps: int, kind: dtypes.dtype):

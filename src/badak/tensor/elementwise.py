@@ -7,6 +7,7 @@ from badak.ops import activation, select, trigonometry
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
 from badak.ops._broadcast import stretched
+from badak.ops._check import in_order
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
@@ -76,7 +77,7 @@ tanh = float_function("tanh", activation.Tanh)
 sigmoid = float_function("sigmoid", activation.Sigmoid)
 square = _same_kind_function("square", ops.Square)
 abs = absolute = _same_kind_function("abs", ops.Abs)
-sign = sgn = _same_kind_function("sign", ops.Sign)
+sgn = _same_kind_function("sgn", ops.Sign)
 frac = _same_kind_function("frac", ops.Frac)
 
 
@@ -95,8 +96,15 @@ trunc = fix = _rounding("trunc", ops.Trunc)
 
 def round(input, *, decimals: int = 0, out=None) -> Tensor:
     """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
+    in_order("round", input)
     y = input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals)
     return y if out is None else into(out, y)
+
+
+def sign(input, *, out=None) -> Tensor:
+    """-1, 0 or 1.   dx = 0."""
+    in_order("sign", input)
+    return sgn(input, out=out)
 
 
 def relu(input) -> Tensor:
@@ -109,12 +117,12 @@ def relu(input) -> Tensor:
     return clamp(input, min=0)
 
 
-def softmax(input, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
+def softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
     """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y))."""
     return _along("softmax", _softmax.Softmax, input, dim, dtype)
 
 
-def log_softmax(input, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
+def log_softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
     """x - ln sum exp(x) along `dim`, in `dtype` if given.   dx = dy - exp(y) sum(dy)."""
     return _along("log_softmax", _softmax.LogSoftmax, input, dim, dtype)
 
@@ -177,12 +185,14 @@ def clamp_max(input, max) -> Tensor:
 
 def maximum(input, other, *, out=None) -> Tensor:
     """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
+    in_order("maximum", input, other)
     y = binary(select.Maximum, input, other)
     return y if out is None else into(out, y)
 
 
 def minimum(input, other, *, out=None) -> Tensor:
     """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
+    in_order("minimum", input, other)
     y = binary(select.Minimum, input, other)
     return y if out is None else into(out, y)
 
@@ -259,5 +269,6 @@ def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
 @in_float32
 def hypot(input, other) -> Tensor:
     """sqrt(input^2 + other^2)."""
+    in_order("hypot", input, other)
     a, b = same(input, other)
     return sqrt(square(a) + square(b))

@@ -155,10 +155,11 @@ def _rows(name: str, input, dim, index):
 
 def index_select(input, dim: int, index, *, out=None) -> Tensor:
     """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
-    if not input._array.ndim:
-        return input.clone()
     dim, index = _rows("index_select", input, dim, index)
-    y = apply(ops.IndexSelect, input, index, dim=dim)
+    if input._array.ndim:
+        y = apply(ops.IndexSelect, input, index, dim=dim)
+    else:
+        y = apply(ops.IndexSelect, input.reshape(1), index, dim=0).reshape(())
     return y if out is None else into(out, y)
 
 

@@ -371,13 +371,13 @@ class Methods:
         """(values, indices): the largest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
     def cummin(self, dim: _int, *, out=None) -> Any:
         """(values, indices): the smallest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
-    def cumprod(self, dim, *, dtype=None, out=None) -> Tensor:
+    def cumprod(self, dim: _int, *, dtype=None, out=None) -> Tensor:
         """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
-    def cumprod_(self, dim, *, dtype=None, out=None) -> Tensor:
+    def cumprod_(self, dim: _int, *, dtype=None, out=None) -> Tensor:
         """cumprod, in place."""
-    def cumsum(self, dim, *, dtype=None, out=None) -> Tensor:
+    def cumsum(self, dim: _int, *, dtype=None, out=None) -> Tensor:
         """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i."""
-    def cumsum_(self, dim, *, dtype=None, out=None) -> Tensor:
+    def cumsum_(self, dim: _int, *, dtype=None, out=None) -> Tensor:
         """cumsum, in place."""
     def deg2rad(self, *, out=None) -> Tensor:
         """Degrees in radians: x pi / 180."""
@@ -654,7 +654,7 @@ class Methods:
         """log, in place."""
     def log_normal_(self, mean=1.0, std=2.0, *, generator=None) -> Tensor:
         """Fill x with exp(mean + std z)."""
-    def log_softmax(self, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
+    def log_softmax(self, dim: _int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
         """x - ln sum exp(x) along `dim`, in `dtype` if given.   dx = dy - exp(y) sum(dy)."""
     def logaddexp(self, other, *, out=None) -> Tensor:
         """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
@@ -920,7 +920,7 @@ class Methods:
     def sigmoid_(self, *, out=None) -> Tensor:
         """sigmoid, in place."""
     def sign(self, *, out=None) -> Tensor:
-        """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
+        """-1, 0 or 1.   dx = 0."""
     def sign_(self, *, out=None) -> Tensor:
         """sign, in place."""
     def signbit(self, *, out=None) -> Tensor:
@@ -941,7 +941,7 @@ class Methods:
         """input with its slices start, start + step, ... before end along dim replaced by src."""
     def slogdet(self, *, out=None) -> Any:
         """(sign, logabsdet): the determinant as sign exp(logabsdet), where it itself would overflow."""
-    def softmax(self, dim=None, dtype=None, *, _stacklevel=3) -> Tensor:
+    def softmax(self, dim: _int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
         """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y))."""
     def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out=None) -> Any:
         """(values, indices) in order along dim.   dx = dy put back at `indices`."""

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.ops import pad as ops
+from badak.ops._check import whole
 from badak.tensor.apply import apply
 from badak.tensor.casting import in_full
 from badak.tensor.convert import as_images
@@ -19,7 +20,11 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     "replicate" repeats the edge, "circular" wraps around: these three need every size given to fit.
     dx = dy inside, plus what the entries that are used twice collect.
     """
-    pad, shape = [int(p) for p in pad], input._array.shape
+    try:
+        pad, shape = list(map(whole, pad)), input._array.shape
+    except TypeError:
+        cause = f"pad(): argument 'pad' must be a list of ints, not {pad!r}"
+        raise ArgumentTypeError(cause, "(1, 1) for one entry on both sides") from None
     if len(pad) % 2 or len(pad) // 2 > len(shape):
         raise ShapeError(
             f"pad: expected two numbers for each of at most {len(shape)} dims, from the last one on; got {pad}",

@@ -8,7 +8,9 @@ its category is higher still. NumPy's scalars count as Python numbers.
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError
+from badak.core.modes import modes
+from badak.core.public_api.explain import into_out
 from badak.kernels.half import BFLOAT16
 from badak.ops._broadcast import stretched
 from badak.ops.arithmetic import Add
@@ -89,6 +91,8 @@ def not_a_tensor(name: str, x) -> ArgumentTypeError:
 
 def number(x: Tensor, c):
     """(x, c): x in the dtype that x and the number c have together, c fit to be computed with."""
+    if isinstance(c, np.generic):
+        c = c.item()  # NumPy would compute with its dtype
     kind = x._array.dtype.kind
     if (kind == "f" or kind == "V") and type(c) is not complex:  # bfloat16 is of kind V
         return x, c
@@ -146,6 +150,51 @@ def floating(x: Tensor, name: str) -> Tensor:
         return x if x._array.dtype.kind in "fcV" else cast(x, dtypes.default_dtype())
     except AttributeError:
         raise not_a_tensor(name, x) from None
+
+
+def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
+    """The call of a public function that was given out=, one tensor or as many as it has results: they hold what it gives.
+
+    own: whether the function has out= itself. Most that do write there; what was not written is written here.
+    """
+    out = kwargs["out"]
+    if own is False:
+        kwargs = {word: value for word, value in kwargs.items() if word != "out"}
+    if out is None or own is None:
+        return function(*args, **kwargs)
+    outs = out if isinstance(out, list | tuple) else (out,)
+    for each in outs:
+        if not isinstance(each, Tensor):
+            raise ArgumentTypeError(f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}", "out=badak.empty(0)")
+    if modes.grad and any(x.requires_grad for x in _tensors([*args, *kwargs.values(), *outs])):
+        raise GraphError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad.",
+            "with badak.no_grad(), or without out=",
+        )
+    made = function(*args, **kwargs)
+    results = made if isinstance(made, tuple) else (made,)
+    if len(results) != len(outs) or isinstance(made, tuple) != (outs is out):
+        found = f"tuple of {len(outs)}" if outs is out else "Tensor"
+        raise ArgumentTypeError(
+            f"{name}(): argument 'out' must be {f'tuple of {len(results)}' if isinstance(made, tuple) else 'Tensor'}, not {found}",
+            "an empty tensor for each result",
+        )
+    if all(each is y for each, y in zip(outs, results)):
+        return made
+    written = [each if each is y else into(each, y) for each, y in zip(outs, results)]
+    return written[0] if outs is not out else made._make(written) if hasattr(made, "_make") else tuple(written)
+
+
+into_out.append(_with_out)
+
+
+def _tensors(values):
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
 
 
 def into(out: Tensor | None, y: Tensor) -> Tensor:

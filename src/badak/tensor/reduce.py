@@ -15,7 +15,7 @@ from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, S
 from badak.kernels.memory_format import row_major
 from badak.ops import index as index_ops
 from badak.ops import reduce as ops
-from badak.ops._check import axis_of, keepdim_error
+from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.linalg import SVD
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
@@ -127,12 +127,14 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 def amax(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
     """max x.   dy is shared evenly by the entries that are equal to it."""
+    in_order("amax", input)
     _not_empty("amax", input, dim)
     return _reduced(ops.Amax, input, dim, keepdim, axis, out)
 
 
 def amin(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
     """min x.   dy is shared evenly by the entries that are equal to it."""
+    in_order("amin", input)
     _not_empty("amin", input, dim)
     return _reduced(ops.Amin, input, dim, keepdim, axis, out)
 
@@ -163,6 +165,7 @@ def _argmin(array, dim: int):
 
 
 def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
+    in_order(name, input)
     if axis is not None:
         other = axis
     if other is None:
@@ -282,12 +285,12 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
     return nansum(input, dim, keepdim, dtype=dtype) / sum(valid, dim, keepdim)
 
 
-def cumsum(input, dim, *, dtype=None, out=None) -> Tensor:
+def cumsum(input, dim: int, *, dtype=None, out=None) -> Tensor:
     """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i."""
     return _running(ops.CumSum, _counting(input, dtype), dim, out)
 
 
-def cumprod(input, dim, *, dtype=None, out=None) -> Tensor:
+def cumprod(input, dim: int, *, dtype=None, out=None) -> Tensor:
     """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
     return _running(ops.CumProd, _counting(input, dtype), dim, out)
 

@@ -2,7 +2,7 @@
 
 from badak.core.errors import ArgumentError, ShapeError
 from badak.ops import running as ops
-from badak.ops._check import axis_of
+from badak.ops._check import axis_of, in_order
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
 from badak.tensor.create import zeros
@@ -22,6 +22,7 @@ def cummin(input, dim: int, *, out=None):
 
 
 def _extreme(op, result, input, dim: int, out):
+    in_order(result.__name__, input)
     dim = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
         pair = result(input.clone(), zeros((), dtype=dtypes.int64))

@@ -70,6 +70,8 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     if x.size(-1) < n_fft:
         raise ShapeError(f"stft: expected at least n_fft={n_fft} values; got {x.size(-1)}", "a longer signal, or a smaller n_fft")
     frames = x.unfold(-1, n_fft, hop)
+    if window is None and length < n_fft:
+        window = x.real.new_ones(length) if x.is_complex() else x.new_ones(length)
     if window is not None:
         frames = frames * _middle(window, n_fft)
     one_sided = not (x.is_complex() or (window is not None and window.is_complex())) if onesided is None else onesided

@@ -14,7 +14,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.memory_format import turn
 from badak.ops import index as index_ops
-from badak.ops._check import axis_of, keepdim_error
+from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import lerp
@@ -42,6 +42,7 @@ def _gathered(input, order, dim: int):
 
 def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *, out=None):
     """(values, indices) in order along dim.   dx = dy put back at `indices`."""
+    in_order("sort", input)
     dim = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
         return returns.sort(*along(input, None, 0))
@@ -61,6 +62,7 @@ def msort(input) -> Tensor:
 
 def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that put x in order along dim."""
+    in_order("argsort", input)
     dim = axis_of(dim, input._array.ndim)
     array = input._array
     return Tensor._of(_order(array, dim, descending) if array.ndim else np.zeros((), np.int64))
@@ -68,15 +70,17 @@ def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False
 
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out=None):
     """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""
+    in_order("topk", input)
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise IndexOutOfRangeError(
             f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})"
         )
-    if not array.ndim:
-        return returns.topk(*along(input, None, 0))
-    found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
+    if array.ndim:
+        found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
+    else:
+        found = returns.topk(*along(input, None, 0))
     return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
 
 
@@ -97,6 +101,7 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
         if type(keepdim) is not bool:
             raise keepdim_error(keepdim)
+        in_order(name, input)
         array, dim = input._array, dim if axis is None else axis
         if array.dtype.kind == "b":
             raise DTypeError(f"{name}: not defined for booleans", "x.int() first")
@@ -122,6 +127,7 @@ argmin.__doc__ = "The index of the smallest value along dim (of all, flat, witho
 
 def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     """(values, indices) of the k-th smallest along dim, k from 1."""
+    in_order("kthvalue", input)
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 1 <= k <= n:
@@ -137,6 +143,7 @@ def _kth(array, k: int, dim: int):
 
 def median(input, dim=None, keepdim: bool = False):
     """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
+    in_order("median", input)
     if dim is None:
         _not_empty("median", input, None)
         return along(input.reshape(-1), _middle(input._array.reshape(-1), 0), 0, False)[0]
@@ -212,6 +219,7 @@ def _quantiles(x, q, interpolation: str) -> Tensor:
 
 def mode(input, dim: int = -1, keepdim: bool = False):
     """(values, indices) of the most frequent value along dim; of equally frequent ones the smallest, its last index."""
+    in_order("mode", input)
     array = input._array
     dim = axis_of(dim, array.ndim)
     _not_empty("mode", input, dim)
@@ -228,6 +236,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
 
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
+    in_order("unique", input)
     events.read("unique, for the size of its result")
     flags: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
     found = np.unique(input._array, axis=dim, **flags)
@@ -270,6 +279,7 @@ def bincount(input, weights=None, minlength: int = 0) -> Tensor:
 
 def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
+    in_order("histc", input)
     array = input._array
     if min == max and array.size:
         min, max = float(array.min()), float(array.max())
@@ -286,6 +296,7 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
         raise ArgumentError(f"searchsorted: expected side 'left' or 'right', as right={right} says; got {side!r}", "right=True")
     side = side or ("right" if right else "left")
     input = operand(input, "searchsorted")
+    in_order("searchsorted", sorted_sequence)
     rows, values = sorted_sequence._array, np.asarray(input._array if isinstance(input, Tensor) else input)
     if sorter is not None:
         if sorter._array.shape != rows.shape:

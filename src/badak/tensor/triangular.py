@@ -1,7 +1,5 @@
 """The triangles and diagonals of matrices."""
 
-import numpy as np
-
 from badak.core.errors import ArgumentError, ShapeError
 from badak.ops import pad
 from badak.ops import triangular as ops
@@ -50,7 +48,8 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     if a == b:
         raise ArgumentError(f"diag_embed: diagonal dimensions cannot be identical: {dim1}, {dim2}", "dim1=-2, dim2=-1")
     n, k = input._array.shape[-1], abs(offset)
-    spread = input.contiguous().unsqueeze(-1) * Tensor._of(np.eye(n, dtype=input._array.dtype))  # (..., n, n)
+    apart = apply(pad.Pad, input.contiguous().unsqueeze(-1), pads=((0, 0),) * (ndim - 1) + ((0, n),), value=0)
+    spread = apart.flatten(-2)[..., : n * n].unflatten(-1, (n, n))  # with n zeros behind each entry, entry i stands in column i
     above, left = (0, k) if offset >= 0 else (k, 0)
     pads = ((0, 0),) * (ndim - 2) + ((above, k - above), (left, k - left))
     made = apply(pad.Pad, spread, pads=pads, value=0) if k else spread

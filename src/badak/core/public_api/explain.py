@@ -28,6 +28,7 @@ from badak.core.errors import (
 )
 from badak.core.public_api.kinds import SPACES, kinds_of, wrong_one
 from badak.core.public_api.missing import meant
+from badak.core.public_api.taken import other_numbers, other_words, takes_out, with_out
 
 FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, MemoryError, RuntimeError)
 _LIBRARIES = {"badak", "numpy", "numba", "llvmlite", "ml_dtypes", *sys.stdlib_module_names} - {"__main__", "this"}
@@ -43,6 +44,8 @@ _TENSORS_OR_NONE = frozenset("weight bias attn_mask pos_weight".split())
 
 without_data: list[Callable] = []  # what runs a call again that met the meta device: `tensor/meta.py` puts it here
 
+into_out: list[Callable] = []  # what calls a function that was given out=: `tensor/promote.py` puts it here
+
 
 def guarded(function: Callable, space: str, name: str | None = None) -> Callable:
     """The function as it stands in the public module `space`: what fails inside it unforeseen is explained."""
@@ -50,7 +53,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
     if isgeneratorfunction(function):
         return _guarded_iterator(function, space, name or function.__name__)
     kinds = kinds_of(function) if space in SPACES and name != "__init__" else ()
-    first = min((place for place, _, _ in kinds), default=0)
+    own_out = takes_out(function, space, name or function.__name__)
+    first = min((kind[0] for kind in kinds), default=0)
 
     @wraps(function)
     def public(*args, **kwargs):
@@ -61,14 +65,19 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
                 _usage(function, name or function.__name__, space),
             )
         try:
+            if kwargs and "out" in kwargs and into_out:
+                return into_out[0](function, name or function.__name__, args, kwargs, own_out)
             return function(*args, **kwargs)
         except FOREIGN as error:
-            theirs = kwargs and type(error) is TypeError and other_words(function, args, kwargs)
+            theirs = other_words(function, args, kwargs) if kwargs and type(error) is TypeError else None
+            theirs = theirs or (other_numbers(function, args, kwargs) if isinstance(error, TypeError) else None)
             if theirs:
                 return public(*theirs[0], **theirs[1])
             return answered(error, function, name or function.__name__, args, kwargs, space)
 
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    if own_out is False:
+        public.__signature__ = with_out(signature(function))  # type: ignore[attr-defined]
     return public
 
 
@@ -92,37 +101,6 @@ def answered(error: BaseException, function: Callable, name: str, args: tuple, k
         return without_data[0](function, name, args, kwargs, error)
     explain(error, function, name, args, kwargs, space)
     raise error
-
-
-# NumPy's words, and those of PyTorch's older or other overloads: what the argument may be called here
-_OTHER_WORDS: dict[str, tuple[str, ...]] = {
-    "axis": ("dim",), "keepdims": ("keepdim",), "x": ("input",), "a": ("input",), "x1": ("input",), "x2": ("other",),
-    "axis0": ("dim0",), "axis1": ("dim1",), "split_size": ("split_size_or_sections",), "size": ("shape",),
-    **dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), ("indices_or_sections",)),
-    "values": ("other",), "other": ("tensor", "src", "B"), "b": ("B",), "input2": ("L", "tau"), "input3": ("other",),
-    "element": ("elements",), "test_element": ("test_elements",), "from": ("from_",),
-}  # fmt: skip
-
-
-def other_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
-    """The arguments under the words that the function has, where the call could not begin because of other ones; else None.
-
-    A list of sizes by name stands for sizes one by one: x.expand(size=(2, 3)).
-    """
-    called = signature(function)
-    known = called.parameters
-    words = {name: next((word for word in (name, *_OTHER_WORDS.get(name, ())) if word in known), name) for name in kwargs}
-    theirs = {words[name]: value for name, value in kwargs.items()}
-    spread = next((name for name, each in known.items() if each.kind is Parameter.VAR_POSITIONAL and name in theirs), None)
-    if len(theirs) < len(kwargs) or (theirs.keys() == kwargs.keys() and spread is None):
-        return None
-    if spread is not None:
-        args = (*args, theirs.pop(spread))
-    try:
-        called.bind(*args, **theirs)
-    except TypeError:
-        return None
-    return args, theirs
 
 
 def guarded_operator(function: Callable, space: str, name: str) -> Callable:

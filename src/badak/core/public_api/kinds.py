@@ -6,12 +6,13 @@ A switch is True or False (0 and 1 are taken, too); a whole number is what Pytho
 
 from collections.abc import Callable
 from inspect import Parameter, signature
+from operator import index
 from typing import Any
 
 SPACES = frozenset("badak badak.Tensor badak.nn.functional badak.linalg badak.fft badak.special".split())  # C code in PyTorch
 _ANYTHING = frozenset("inplace hard reduction".split())  # asked by PyTorch's own Python, or by a check that knows more
 
-Kind = tuple[int, str, bool]  # where it stands among the arguments, its name, whether it is a switch
+Kind = tuple[int, str, bool, bool]  # where it stands among the arguments, its name, whether it is a switch, whether None is one
 
 
 def kinds_of(function: Callable) -> tuple[Kind, ...]:
@@ -23,16 +24,17 @@ def kinds_of(function: Callable) -> tuple[Kind, ...]:
     found = []
     for place, each in enumerate(parameters):
         is_switch = each.annotation in (bool, "bool") or type(each.default) is bool
-        is_whole = each.annotation in (int, "int") and type(each.default) is not bool
+        is_whole = each.annotation in (int, "int", int | None, "int | None") and type(each.default) is not bool
         if (is_switch or is_whole) and each.kind is not Parameter.VAR_POSITIONAL and each.name not in _ANYTHING:
-            found.append((place if each.kind is not Parameter.KEYWORD_ONLY else 1 << 30, each.name, is_switch))
+            at = place if each.kind is not Parameter.KEYWORD_ONLY else 1 << 30
+            found.append((at, each.name, is_switch, each.default is None))
     return tuple(found)
 
 
 def wrong_one(kinds: tuple[Kind, ...], args: tuple, kwargs: dict[str, Any]) -> tuple[str, str, str] | None:
     """(name, what it must be, what it is) of the first argument of another kind."""
     count = len(args)
-    for place, name, is_switch in kinds:
+    for place, name, is_switch, or_none in kinds:
         if place < count:
             value = args[place]
         elif name in kwargs:
@@ -40,16 +42,27 @@ def wrong_one(kinds: tuple[Kind, ...], args: tuple, kwargs: dict[str, Any]) -> t
         else:
             continue
         if value is None:
-            continue
+            if or_none:
+                continue
+            return name, "bool" if is_switch else "int", "None"
         if is_switch:
             if type(value) is not bool and not _is_switch(value):
                 return name, "bool", type(value).__name__
         elif type(value) is int:
             if not -(2**63) <= value < 2**63:
                 return name, "int of 64 bits", "a larger one"
-        elif isinstance(value, float | complex | str | dict | set | type):
+        elif not _is_whole(value):
             return name, "int", type(value).__name__
     return None
+
+
+def _is_whole(value: Any) -> bool:
+    """What Python can index with, but for a bool: a number of NumPy, or a tensor of one."""
+    try:
+        index(value)
+    except (TypeError, RuntimeError):
+        return False
+    return type(value) is not bool and getattr(value, "ndim", 0) == 0 and not str(getattr(value, "dtype", "")).endswith("bool")
 
 
 def _is_switch(value: Any) -> bool:

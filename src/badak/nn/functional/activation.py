@@ -234,7 +234,7 @@ def softshrink(input, lambd=0.5) -> Tensor:
     """y = x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
     if lambd < 0:
         raise ArgumentError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.", "abs(lambd)")
-    return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, 0.0))
+    return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, where(input.isnan(), input, 0.0)))
 
 
 def relu_(input) -> Tensor:

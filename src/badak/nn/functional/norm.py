@@ -29,7 +29,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
     x = tensor(input, "rms_norm")
     if not x.is_floating_point():
         raise not_floating("rms_norm", x)
-    eps = finfo(x.dtype).eps if eps is None else eps
+    eps = finfo(x.dtype).eps if eps is None else float(eps)
     if weight is not None and x.dtype is not weight.dtype:
         if _in_float32_parameters(x, weight, None):
             return rms_norm(x.float(), normalized_shape, weight, eps).to(x.dtype)

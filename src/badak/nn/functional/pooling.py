@@ -7,7 +7,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, ShapeError
 from badak.core.modes import modes
 from badak.nn.functional._common import tensor
-from badak.nn.functional.sizes import sizes, with_batch
+from badak.nn.functional.sizes import is_many, sizes, with_batch
 from badak.ops._check import not_floating
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply, arange
@@ -197,8 +197,13 @@ def _laid(y: Tensor, x: Tensor, batched: bool) -> Tensor:
 def _wanted(x: Tensor, output_size, where: str) -> list[int]:
     """The output size of each axis; None keeps the input's."""
     axes = x.dim() - 2
-    given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * axes
-    if len(given) != axes or any(size is not None and int(size) < 0 for size in given):
+    given = tuple(output_size) if is_many(output_size) else (output_size,) * axes
+    kept = axes > 1 and output_size is not None  # one size of several may be None
+    given = tuple(
+        x.shape[2 + i] if size is None and kept and i < axes else sizes(size, 1, where, "output_size")[0]
+        for i, size in enumerate(given)
+    )
+    if len(given) != axes or min(given, default=0) < 0:
         raise ArgumentError(
             f"{where}: expected output_size of {axes} numbers of 0 or more, or None; got {output_size}", "output_size=1"
         )
@@ -206,7 +211,7 @@ def _wanted(x: Tensor, output_size, where: str) -> list[int]:
         raise ShapeError(
             f"{where}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)}", None
         )
-    return [n if size is None else int(size) for n, size in zip(x.shape[2:], given)]
+    return list(given)
 
 
 def _cuts(n: int, size: int) -> list[tuple[int, int]]:

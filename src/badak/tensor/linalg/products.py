@@ -125,11 +125,21 @@ def outer(input, vec2, *, out=None) -> Tensor:
 ger = outer
 
 
+def _expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
+
+
 def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
     if product._array.dtype.kind in "iub" and float in (type(beta), type(alpha)):
         raise ArgumentError(
             f"For integral input tensors, beta and alpha must not be floating point numbers; got beta={beta}, alpha={alpha}",
             "x.float() for each of the tensors",
+        )
+    sizes = product._array.shape
+    if not _expands(input._array.shape, sizes):
+        raise ShapeError(
+            f"the input of shape {input._array.shape} does not expand to the product's, {sizes}",
+            "an input of the product's shape, or one that stretches to it",
         )
     product = product if alpha == 1 else mul(product, alpha)
     y = product if beta == 0 else add(product, input if beta == 1 else mul(input, beta))  # lies as the product does

@@ -1,0 +1,96 @@
+"""The arguments of a public call as its function takes them: other names for them, NumPy's numbers, out= everywhere."""
+
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+from numpy import integer
+
+# NumPy's words, and those of PyTorch's older or other overloads: what the argument may be called here
+_OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    "axis": ("dim",), "keepdims": ("keepdim",), "x": ("input",), "a": ("input",), "x1": ("input",), "x2": ("other",),
+    "axis0": ("dim0",), "axis1": ("dim1",), "split_size": ("split_size_or_sections",), "size": ("shape",),
+    **dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), ("indices_or_sections",)),
+    "values": ("other",), "other": ("tensor", "src", "B"), "b": ("B",), "input2": ("L", "tau"), "input3": ("other",),
+    "element": ("elements",), "test_element": ("test_elements",), "from": ("from_",),
+}  # fmt: skip
+
+
+def other_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+    """The arguments under the words that the function has, where the call could not begin because of other ones; else None.
+
+    A list of sizes by name stands for sizes one by one: x.expand(size=(2, 3)).
+    """
+    called = signature(function)
+    known = called.parameters
+    words = {name: next((word for word in (name, *_OTHER_WORDS.get(name, ())) if word in known), name) for name in kwargs}
+    theirs = {words[name]: value for name, value in kwargs.items()}
+    spread = next((name for name, each in known.items() if each.kind is Parameter.VAR_POSITIONAL and name in theirs), None)
+    if len(theirs) < len(kwargs) or (theirs.keys() == kwargs.keys() and spread is None):
+        return None
+    if spread is not None:
+        args = (*args, theirs.pop(spread))
+    try:
+        called.bind(*args, **theirs)
+    except TypeError:
+        return None
+    return args, theirs
+
+
+_WHOLE = frozenset(
+    "dim dims dim0 dim1 dim2 axis axis0 axis1 k n r chunks sections indices_or_sections split_size split_size_or_sections "
+    "shifts source destination diagonal offset correction".split()
+)
+
+
+def other_numbers(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+    """The arguments with Python's ints for NumPy's, and for 0-d integer tensors where an int stands; None where all are Python's.
+
+    What is asked only once a call has failed costs nothing to the others.
+    """
+    try:
+        given = signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    found = {name: _as_int(name, value) for name, value in given.arguments.items()}
+    if all(found[name] is value for name, value in given.arguments.items()):
+        return None
+    given.arguments.update(found)
+    return given.args, given.kwargs
+
+
+def _as_int(name: str, value: Any) -> Any:
+    if isinstance(value, integer):
+        return int(value)
+    if name in _WHOLE and hasattr(value, "_array") and value._array.ndim == 0 and value._array.dtype.kind in "iu":
+        return value.item()
+    if type(value) in (tuple, list):
+        found = [_as_int(name, each) for each in value]
+        return value if all(a is b for a, b in zip(found, value)) else type(value)(found)
+    return value
+
+
+_OUT = frozenset(  # functions without an out= of their own, which PyTorch gives one
+    "bucketize chain_matmul clamp_max clamp_min column_stack conj_physical diag diff dstack float_power histc hstack hypot inner "
+    "isin isneginf isposinf kron median mode msort mvlgamma nan_to_num nanmean row_stack scatter searchsorted softmax "
+    "log_softmax take_along_dim vstack multigammaln".split()
+)
+
+
+def takes_out(function: Callable, space: str, name: str) -> bool | None:
+    """Whether the function has out=; False where it has none, and PyTorch's has one; None where neither has."""
+    if space not in ("badak", "badak.special"):
+        return True
+    try:
+        known = signature(function).parameters
+    except (TypeError, ValueError):
+        return True
+    return True if "out" in known else False if name in _OUT else None
+
+
+def with_out(called: Signature) -> Signature:
+    """The signature with out= at its end."""
+    parameters = list(called.parameters.values())
+    at = next((i for i, each in enumerate(parameters) if each.kind is Parameter.VAR_KEYWORD), len(parameters))
+    parameters.insert(at, Parameter("out", Parameter.KEYWORD_ONLY, default=None))
+    return called.replace(parameters=parameters)
