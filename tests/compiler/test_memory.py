@@ -265,3 +265,17 @@ def test_what_only_the_recording_needed_is_given_back():
     done = subprocess.run([sys.executable, "-c", HELD], env=alone, capture_output=True, text=True, check=True)
     recorded, mib = done.stdout.split()
     assert recorded == "True" and int(mib) < 150, mib  # eight results are 244 MiB; two stay, and a copy of the argument
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for the memory of the process")
+def test_what_a_recording_moves_is_not_there_twice():
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    size = 64 << 20
+    array, made = np.arange(size // 4, dtype=np.float32), np.empty(size // 4, np.float32)
+    expected, before = array[::999].copy(), resident()
+    memory._move(made, array)
+    assert np.array_equal(made[::999], expected)
+    assert resident() - before < size // 2

@@ -1,7 +1,10 @@
 """What a step does in Python besides computing is done in every call, in whatever it is written that the step runs."""
 
 import functools
+import operator
+import os
 
+import numpy as np
 import pytest
 
 import badak
@@ -128,11 +131,79 @@ def the_backward_of_a_function(seen):
     return function([], seen)
 
 
+class Line:
+    """A file that cannot be asked how far it has come: each line is one more."""
+
+    def __init__(self, seen):
+        reading, writing = os.pipe()
+        self.seen, self.reading, self.file = seen, open(reading, "rb", buffering=0), open(writing, "w", buffering=1)
+        os.set_blocking(reading, False)
+
+    def read(self):
+        self.seen.extend(self.reading.read(1000) or b"")
+        self.file.close(), self.reading.close()
+
+
+def written(seen, make):
+    """A step that writes one letter to such a file by a function that `make` has made of it."""
+    line = Line(seen)
+    write = make(line.file)
+    step = lambda x: (write(), x * 2)[1]
+    step.done = line.read
+    return step
+
+
+@place
+def a_partial_of_print(seen):
+    return written(seen, lambda file: functools.partial(print, "a", end="", file=file, flush=True))
+
+
+@place
+def a_partial_of_os_write(seen):
+    return written(seen, lambda file: functools.partial(os.write, file.fileno(), b"a"))
+
+
+@place
+def writes_that_are_mapped(seen):
+    return written(seen, lambda file: lambda: (list(map(file.write, ["a"])), list(map(operator.methodcaller("flush"), [file]))))
+
+
+@place
+def a_key_that_writes(seen):
+    return written(seen, lambda file: lambda: sorted([b"a"], key=functools.partial(os.write, file.fileno())))
+
+
+@place
+def a_special_method_that_writes(seen):
+    def make(file):
+        class Loud:
+            __len__ = functools.partial(os.write, file.fileno(), b"a")
+
+        loud = Loud()
+        return lambda: len(loud)
+
+    return written(seen, make)
+
+
+@place
+def a_record_of_numpy(seen):
+    record = np.zeros(1, [("n", int)])[0]
+
+    def step(x):
+        record["n"] += 1
+        return x * 2
+
+    step.done = lambda: seen.extend(range(record["n"]))
+    return step
+
+
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("name", PLACES)
 def test_what_is_done_besides_is_done_in_every_call(name):
     seen = []
-    step = badak.compile(PLACES[name](seen))
+    function = PLACES[name](seen)
+    step = badak.compile(function)
     for _ in range(CALLS):
         step(badak.ones(2, 3))
+    getattr(function, "done", lambda: None)()
     assert len(seen) == CALLS and step.fallback_reason and not step.recordings

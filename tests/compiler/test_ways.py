@@ -3,6 +3,7 @@
 import pytest
 
 import badak
+import tests.compiler.ways_unseen  # noqa: F401  (adds to WAYS)
 from tests.compiler.ways import WAYS
 
 # A change of a value once: the step is recorded anew and replayed again. (Every other way may run as it is, with the reason.)
@@ -12,6 +13,9 @@ REPLAYED = """
     the_object_of_a_partial a_decorator_with_state a_list_of_layers_in_a_module early_exit_of_a_module a_config_object_of_a_module
     a_weight_of_a_loss an_environment_variable a_base_class_attribute a_keyword_default a_function_with_its_own_backward
     an_argument_that_is_a_function a_context_manager_of_ones_own numbers_of_math an_object_that_is_returned_by_a_helper
+    an_attribute_by_a_partial_of_getattr a_format_that_is_kept a_slice_of_what_changes a_record_of_numpy
+    the_mask_of_an_array the_coefficients_of_a_polynomial a_transform_of_a_distribution the_indices_of_a_subset
+    a_mode_that_the_library_tells a_seed_that_the_library_tells the_length_of_a_tensor another_method_of_tensors
 """.split()
 
 

@@ -17,7 +17,7 @@ class Weighted:
 
     def __init__(self, form: str):
         self.form, self.weight, self.table, self.row = form, 0.0, {"weight": 0.0}, [0.0]
-        self.inner = types.SimpleNamespace(weight=0.0)
+        self.inner, self.curve = types.SimpleNamespace(weight=0.0), np.polynomial.Polynomial([0.0])
 
     @property
     def late(self) -> float:
@@ -26,12 +26,12 @@ class Weighted:
     def __call__(self, outputs, labels):
         weight = {
             "attribute": lambda: self.weight, "dict": lambda: self.table["weight"], "list": lambda: self.row[0],
-            "property": lambda: self.late, "object": lambda: self.inner.weight,
+            "property": lambda: self.late, "object": lambda: self.inner.weight, "polynomial": lambda: float(self.curve(1.0)),
         }[self.form]()  # fmt: skip
         return F.cross_entropy(outputs, labels) + weight * outputs.square().mean()
 
     def raise_to(self, weight: float) -> None:
-        self.weight = self.table["weight"] = self.row[0] = self.inner.weight = weight
+        self.weight = self.table["weight"] = self.row[0] = self.inner.weight = self.curve.coef[0] = weight
 
 
 class Net(nn.Module):
@@ -63,7 +63,7 @@ def trained(net, loss, callback, compiled):
 
 
 @pytest.mark.parametrize("often", [False, True], ids=["once", "each step"])
-@pytest.mark.parametrize("form", ["attribute", "dict", "list", "property", "object"])
+@pytest.mark.parametrize("form", ["attribute", "dict", "list", "property", "object", "polynomial"])
 def test_a_weight_that_a_callback_raises_arrives(form, often):
     outcomes = []
     for compiled in (False, True):

@@ -17,7 +17,7 @@ _NOTHING = ("CACHE", "EXTENDED_ARG", "PRECALL", "NOP", "PUSH_NULL", "RESUME")
 # code that names one of these may read attributes whose names stand nowhere in it
 _BY_ANY_NAME = frozenset("attrgetter methodcaller __reduce_ex__ __getstate__".split())
 # functions that are given the name of what they read; by whatever names they read, these stand in them or are given
-_FORMATS = frozenset({"format", "format_map", "vformat"})  # "{0.rate}".format(thing)
+FORMATS = frozenset({"format", "format_map", "vformat"})  # "{0.rate}".format(thing)
 _MAKES = ("BINARY_OP", "BUILD_STRING")  # texts of others
 _GIVEN_NAMES = frozenset("__getattribute__ __getattr__ __setattr__ __delattr__".split())
 
@@ -61,7 +61,7 @@ def facts(code: types.CodeType, ran: set[int] | None = None) -> Facts:
     """
     both = _instructions(code)
     steps = [step for step, _ in both]
-    arguments = _unchanged_arguments(code)
+    arguments = unchanged_arguments(code)
     chains, free, imports = set(), set(), set()
     everything, at = False, 0
     while at < len(steps):
@@ -83,16 +83,32 @@ def facts(code: types.CodeType, ran: set[int] | None = None) -> Facts:
             free.update(names if not kind else ())
     asked = free.union(*(chain.names for chain in chains), (chain.root for chain in chains))
     everything = everything or not _BY_ANY_NAME.isdisjoint(asked)
-    if not _FORMATS.isdisjoint(asked):
-        formats = [text for text in _texts(code.co_consts) if "{" in text]
-        free.update(name for text in formats for name in re.findall(r"\.(\w+)", text))
-        everything = everything or not formats
+    if not FORMATS.isdisjoint(asked):
+        at_formats = (i for i, (step, begin) in enumerate(both) if _asks_for_format(step) and (ran is None or begin in ran))
+        formats = [_text_before(steps, i) for i in at_formats]
+        free.update(name for text in formats if text for name in named_in_format(text))
+        everything = everything or None in formats
     by_words = code.co_name in _GIVEN_NAMES or not _GIVEN_NAMES.isdisjoint(asked)
     if by_words:
         free.update(word for word in _words(code.co_consts))
         made = [i for i, (step, begin) in enumerate(both) if step.opname in _MAKES and (ran is None or begin in ran)]
         everything = everything or not all(_is_raised(steps[i:]) for i in made)
     return Facts(frozenset(chains), frozenset(free), everything, frozenset(imports), by_words)
+
+
+def named_in_format(text: str) -> list[str]:
+    """The attributes that a text like "{0.rate}" asks for."""
+    return re.findall(r"\.(\w+)", text)
+
+
+def _asks_for_format(step: dis.Instruction) -> bool:
+    return step.opname in _ATTRIBUTES and step.argval in FORMATS
+
+
+def _text_before(steps: list[dis.Instruction], at: int) -> str | None:
+    """The text whose `format` is asked for; None where that stands elsewhere."""
+    before = steps[at - 1] if at else None
+    return before.argval if before is not None and before.opname == "LOAD_CONST" and isinstance(before.argval, str) else None
 
 
 def _words(constants: tuple) -> list[str]:
@@ -111,7 +127,7 @@ def _is_raised(steps: list[dis.Instruction]) -> bool:
 
 
 @functools.lru_cache(2000)
-def _unchanged_arguments(code: types.CodeType) -> frozenset[str]:
+def unchanged_arguments(code: types.CodeType) -> frozenset[str]:
     """The arguments that nothing is assigned to."""
     flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     names = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags])

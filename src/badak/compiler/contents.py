@@ -5,6 +5,7 @@ import decimal
 import functools
 import gc
 import operator
+import sys
 import types
 import weakref
 from collections import OrderedDict, deque, namedtuple
@@ -16,35 +17,54 @@ import numpy as np
 from badak.autograd.node import Node, Version
 from badak.compiler.frames import is_program
 from badak.compiler.places import Place, dict_of, is_consumed
-from badak.compiler.snapshot import NUMBERS
+from badak.compiler.pure import written_in_python
+from badak.compiler.snapshot import NUMBERS, ByKind
+from badak.core import events
+from badak.core.public_api.homes import home
 from badak.tensor.attributes import is_a
 
 # what never changes, and leads nowhere
 ENDS = (
-    *NUMBERS, type(Ellipsis), type(NotImplemented), types.CodeType, np.dtype, np.generic, np.ufunc, slice, range, Node, Version,
-    types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType,
-    types.ClassMethodDescriptorType, types.FrameType, types.TracebackType, type(vars(namedtuple("_", "x"))["x"]),
+    *NUMBERS, type(Ellipsis), type(NotImplemented), types.CodeType, np.number, np.bool_, np.character, np.datetime64, np.ufunc,
+    range, Node, Version, types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, type(vars(namedtuple("_", "x"))["x"]),
 )  # fmt: skip
 # types in C that only hold others: what they hold is all that there is to them
 HOLDERS: Any = (
     types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial, types.MappingProxyType, property,
     staticmethod, classmethod, types.GenericAlias, super, type({}.keys()), type({}.values()), type({}.items()), tuple, frozenset,
     functools._lru_cache_wrapper, operator.attrgetter, operator.itemgetter, operator.methodcaller, BaseException,
-    type(functools.cmp_to_key(int)), types.UnionType,
+    type(functools.cmp_to_key(int)), types.UnionType, slice,
 )  # fmt: skip
 _IMMUTABLE_IN_C = "datetime decimal re _struct zoneinfo _ast _sre fractions uuid badak torch numpy ml_dtypes numba".split()
-NOTHING_ELSE = frozenset(
-    {list, dict, set, deque, OrderedDict, *HOLDERS, weakref.ref, ContextVar, types.CellType, np.ndarray, bytearray, array.array}
-)
+NOTHING_ELSE = frozenset({
+    list, dict, set, deque, OrderedDict, *HOLDERS, weakref.ref, ContextVar, types.CellType, np.ndarray, np.void, bytearray,
+    array.array, types.FrameType,
+})  # fmt: skip
 PLAIN_IN_C = (object, dict, list, set, frozenset, tuple, deque, int, float, complex, str, bytes, bytearray, BaseException)
 _SHAPES = "shape size dtype ndim numel dim stride storage_offset element_size itemsize nbytes data_ptr is_contiguous T mT __len__"
 # attributes of a tensor that no operation tells of: what of its state they come from
 TOLD = {"requires_grad": "_requires_grad", "is_leaf": "_requires_grad", **dict.fromkeys(_SHAPES.split(), "_array")}
 MODULE_PARTS = "_parameters", "_buffers", "_modules"
-SAYS = (types.FunctionType, type, BaseException)  # whose attributes that stand in no dict can be set
+SAYS = (
+    types.FunctionType,
+    type,
+    BaseException,
+    types.TracebackType,
+)  # whose attributes that stand in no dict can be set
 MADE_ANEW = frozenset({"__dict__", "__weakref__", "__annotations__"})
 OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 OF_CLASSES = frozenset({"__name__", "__qualname__", "__doc__", "__bases__", "__abstractmethods__"})
+
+
+def _reads_unseen(kind: type) -> bool:
+    found = [home(each) for each in kind.__mro__ if written_in_python(each)]
+    tells = any(vars(sys.modules.get(module, object)).get("events") is events for module in found)
+    return not tells and not all(map(is_program, found))
+
+
+# whether functions that nobody watches read what objects of a class hold: those of badak that do not tell of it, and NumPy's
+is_read_unseen = ByKind(_reads_unseen)
 
 
 def leads_nowhere(f: types.FunctionType) -> bool:
@@ -78,6 +98,10 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
     for kind in (list, tuple, deque, set, frozenset):
         if is_a(thing, kind):
             return [(f"{where}[{i}]", part) for i, part in enumerate(kind.__iter__(thing))]
+    if is_a(thing, np.void):
+        return [(where, part) for part in thing.item()] if thing.dtype.hasobject else []
+    if is_a(thing, np.dtype):
+        return [(f"{where}.metadata", thing.metadata)]
     if is_a(thing, types.MethodType):
         return [(where, thing.__self__), (where, thing.__func__)]
     if is_a(thing, types.BuiltinFunctionType | types.MethodWrapperType):
@@ -91,6 +115,11 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
     if is_a(thing, HOLDERS) or is_consumed(type(thing)):
         return [(where, part) for part in gc.get_referents(thing) if part is not type(thing)]
     return []
+
+
+def errors_of_numpy() -> list:
+    """What NumPy does about overflows and the like, in this thread."""
+    return [*np.geterr().values()]
 
 
 def decimal_context() -> list:

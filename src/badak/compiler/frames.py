@@ -1,24 +1,16 @@
 """Which of the program's functions run while a step is recorded, with what, and which functions written in C they call.
 
 Python tells of every call (`sys.setprofile`). badak's own functions and NumPy's are passed over: what they read is announced, or
-reaches them through the program. Of a call into C nobody can see what it reads; it is known by name that it reads nothing but its
-arguments (`_PURE`), or the step is not replayed.
+reaches them through the program. A function in C is known to read nothing but its arguments (`pure.py`), or the step is not
+replayed.
 """
 
-import array
 import builtins
-import contextvars
-import datetime
-import decimal
 import gc
 import inspect
-import re
-import struct
 import sys
 import threading
 import types
-import weakref
-from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -27,37 +19,13 @@ from typing import Any
 import numpy as np
 
 from badak.autograd.node import Node
+from badak.compiler.answers import Question, is_plain, question_of
+from badak.compiler.pure import impure
 from badak.core.errors import PACKAGE
 from badak.tensor import Tensor
 
 _PROGRAMS = ("badak.models", "badak.training", "badak.generation")  # parts of badak that are programs like the user's
 _OURS = "badak torch numpy numba llvmlite ml_dtypes importlib _frozen_importlib _frozen_importlib_external zipimport".split()
-
-_BUILTINS = """
-    abs all any ascii bin callable chr delattr dir divmod format getattr hasattr hash hex id isinstance issubclass iter len max min
-    next oct ord pow repr round setattr sorted sum vars __build_class__ aiter anext
-""".split()
-# functions of these modules compute from their arguments alone, or change them
-_PURE = frozenset(
-    "math cmath _operator operator itertools _functools functools _collections collections _bisect _heapq _weakref _abc _struct "
-    "_statistics binascii zlib _string unicodedata _sre _typing array _types types _opcode _tokenize _ast _json".split()
-)
-_PURE_OF = {
-    "builtins": frozenset(_BUILTINS),
-    "sys": frozenset({"intern", "exc_info", "is_finalizing", "exception"}),
-    "posix": frozenset({"fspath", "_path_normpath", "_path_splitroot_ex"}),
-}
-# methods of these read and change their object alone, which is compared
-_OBJECTS: Any = (
-    int, float, complex, str, bytes, bytearray, tuple, list, dict, set, frozenset, deque, OrderedDict, defaultdict, range, slice,
-    array.array, type, property, classmethod, staticmethod, types.FunctionType, types.MethodType, types.CodeType, types.ModuleType,
-    types.GeneratorType, types.SimpleNamespace, types.MappingProxyType, types.CellType, types.GenericAlias, re.Pattern, re.Match,
-    decimal.Decimal, struct.Struct, weakref.ref, BaseException, np.ndarray, np.generic, np.dtype, np.ufunc, contextvars.ContextVar,
-    type({}.keys()),
-    type({}.values()), type({}.items()), types.BuiltinFunctionType, object,
-)  # fmt: skip
-_DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
-_CLOCKS = frozenset({"now", "today", "utcnow"})
 
 
 class Executed:
@@ -73,7 +41,7 @@ class Executed:
         self.everything = False  # whether it may have asked for attributes by any name
         self.ran: set[int] | None = None  # the places of its instructions that were executed, where that is known
         self.untold = False  # whether it has executed instructions of which Python did not tell
-        self.answers: dict = {}  # (code, object) of functions of badak that have told it numbers, asked for nothing else
+        self.answers: dict[tuple, Question] = {}  # what functions of badak were asked that have told it numbers
 
 
 class Frames:
@@ -99,7 +67,7 @@ class Frames:
         self._collects = gc.isenabled()
         gc.disable()
         self.on, self._thread = True, threading.get_ident()
-        self._builtins = {name: getattr(builtins, name) for name in _BY_NAME}
+        self._builtins = {name: getattr(builtins, name) for name in BY_NAME}
         for name, function in self._builtins.items():
             setattr(builtins, name, self._asking(function))
         self._steps = sys.gettrace() is None and self.before is None
@@ -199,7 +167,7 @@ class Frames:
             elif event == "c_call":
                 if not kinds.get(frame.f_code, _PROGRAM) & _PERHAPS or not is_program(frame):
                     return
-                if what.__name__ in _BY_NAME:  # by another name than that of the builtin
+                if what.__name__ in BY_NAME:  # by another name than that of the builtin
                     self._of(frame).everything = True
                 elif what is sys.getrecursionlimit and kinds.get(frame.f_code) == _CALLERS:
                     return  # as a bound of a loop
@@ -209,20 +177,23 @@ class Frames:
         return told
 
     def _is_program(self, frame) -> bool:
-        """Whether a function is the program's. One of Python's library is its caller's."""
+        """Whether a function is the program's. One of Python's library is its caller's, and what an import runs its importer's."""
         program = False
         while frame is not None:
             code = frame.f_code
             known = self._kinds.get(code)
             if known is None:
-                known = self._kinds[code] = _belongs_to(frame.f_globals.get("__name__") or "", code.co_filename)
+                module = frame.f_globals.get("__name__") or ""
+                known = self._kinds[code] = _belongs_to(module, code.co_filename)
+                if module.endswith(".arrayprint") and self.refuse is not None:
+                    self.refuse(f"it calls numpy.{code.co_name}, which may answer or do something else in each call")
                 if not known & _PERHAPS:
                     self._passed.add(code)
             if known == _LIBRARY or (known == _OWN and not program):
                 return False
             if known == _OWN:
                 return True
-            program = program or known == _PROGRAM
+            program = known == _PROGRAM or (program and not known & _IMPORTS)
             frame = frame.f_back
         return True
 
@@ -258,9 +229,8 @@ class Frames:
         code = frame.f_code
         if code.co_name in _STATE_OF_NUMPY and frame.f_globals.get("__name__", "").startswith("numpy.") and self.refuse is not None:
             self.refuse(f"it calls numpy.{code.co_name}, which may answer or do something else in each call")
-        if self._kinds.get(code) == _OWN and code.co_argcount < 2 and not code.co_flags & _VARIABLE and _is_plain(value):
-            asked = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else frame.f_globals
-            self._of(back).answers[code, id(asked)] = code, asked
+        if self._kinds.get(code) == _OWN and is_plain(value) and (question := question_of(frame)) is not None:
+            self._of(back).answers[question.key] = question
 
 
 def unseen(method):
@@ -288,14 +258,6 @@ def _keep(value, found: dict[int, Any]) -> None:
 
 
 _PACKED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR
-
-
-def _is_plain(value) -> bool:
-    """Whether a value is a number or a text, or a few of them."""
-    if type(value) in (list, tuple):
-        return len(value) < 100 and all(map(_is_plain, value))
-    return type(value) in (int, float, complex, bool, str, bytes)
 
 
 _SIMPLE = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.ndarray, Node})
@@ -308,8 +270,8 @@ def _passes(value) -> bool:
 
 
 _STATE_OF_NUMPY = frozenset("geterr geterrcall getbufsize get_printoptions".split())
-_BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "vars", "dir")
-_PROGRAM, _OWN, _CALLERS, _LIBRARY = 1, 2, 4, 8
+BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "vars", "dir")
+_PROGRAM, _OWN, _CALLERS, _LIBRARY, _IMPORTS = 1, 2, 4, 8, 16
 _PERHAPS = _PROGRAM | _CALLERS
 _LIBRARIES = ("badak.kernels", "numba", "llvmlite")  # which call nothing of the program's, but for where it prints to
 
@@ -318,64 +280,19 @@ def _belongs_to(module: str, file: str) -> int:
     """Whose the functions of a module are. What kernels are made of has no module."""
     if not module and file.startswith(PACKAGE):
         return _LIBRARY
-    first = module.split(".")[0]
-    if first != "__main__" and (first in sys.stdlib_module_names or module.startswith("namedtuple_")):
-        return _CALLERS
+    if is_of_python(module):
+        return _CALLERS | (_IMPORTS if "importlib" in module.split(".")[0] else 0)
     if module.startswith(_LIBRARIES):
         return _LIBRARY
     return _PROGRAM if is_program(module) else _OWN
 
 
+def is_of_python(module: str) -> bool:
+    """Whether a module is one of Python's library."""
+    first = module.split(".")[0]
+    return first != "__main__" and (first in sys.stdlib_module_names or module.startswith("namedtuple_"))
+
+
 def is_program(module: str) -> bool:
     """Whether the functions of a module are read as the user's are."""
     return str(module).split(".")[0] not in _OURS or module.startswith(_PROGRAMS)
-
-
-def impure(function) -> str:
-    """The name of a function in C that may read or change more than its arguments; "" for one that does not."""
-    owner = getattr(function, "__self__", None)
-    name = function.__name__
-    if isinstance(owner, types.ModuleType) or owner is None:
-        module = function.__module__ or getattr(owner, "__name__", "")
-        first = module.split(".")[0]
-        if module in _PURE or name in _PURE_OF.get(module, ()) or first in ("numpy", "ml_dtypes", "numba"):
-            return ""
-        return f"{module}.{name}" if module and module != "builtins" else name
-    kind = owner if isinstance(owner, type) else type(owner)
-    if issubclass(kind, _DATES) and name not in _CLOCKS:
-        return ""
-    if name == "__subclasses__":
-        return "__subclasses__"
-    base = defined_in_c(kind)
-    if base in _OBJECTS or base.__name__.endswith("iterator") or issubclass(kind, Tensor):
-        return ""
-    return f"{kind.__module__}.{kind.__qualname__}.{name}".removeprefix("builtins.")
-
-
-_bases: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
-def defined_in_c(kind: type) -> type:
-    """The first class of a class's order of resolution that is written in C."""
-    found = _bases.get(kind)
-    if found is None:
-        found = _bases[kind] = next(each for each in kind.__mro__ if not written_in_python(each))
-    return found
-
-
-def written_in_python(kind: type) -> bool:
-    """Whether a class was made by a class statement: nothing in it is bound to it alone in C."""
-    if kind is object or kind.__module__ == "builtins" and getattr(builtins, kind.__name__, None) is kind:
-        return False
-    for name, value in vars(kind).items():
-        if isinstance(value, _FROM_C) and value.__objclass__ is kind and name not in ("__dict__", "__weakref__"):
-            return False
-    return "__module__" in vars(kind) and "__doc__" in vars(kind) and not _has_own_new(kind)
-
-
-_FROM_C = types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType
-
-
-def _has_own_new(kind: type) -> bool:
-    new = vars(kind).get("__new__")
-    return isinstance(new, types.BuiltinFunctionType) and new.__self__ is kind

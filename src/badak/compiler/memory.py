@@ -7,7 +7,9 @@ Only memory that nothing but kept calls of kernels touches is moved: not what Py
 """
 
 import ctypes
+import mmap
 import os
+import sys
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import suppress
@@ -59,6 +61,21 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def _move(made, array) -> None:
+    """Copy what nobody needs afterwards. What has been read of much memory goes back to the system: both are not there together."""
+    if array.nbytes < _MUCH or not hasattr(mmap, "MADV_DONTNEED") or not sys.platform.startswith("linux"):
+        made[...] = array
+        return
+    to, of, begin = made.reshape(-1).view(np.uint8), array.reshape(-1).view(np.uint8), array.ctypes.data
+    for start in range(0, of.size, _MUCH):
+        end = min(start + _MUCH, of.size)
+        to[start:end] = of[start:end]
+        first = -(-(begin + start) // mmap.PAGESIZE) * mmap.PAGESIZE  # whole pages alone
+        size = (begin + end) // mmap.PAGESIZE * mmap.PAGESIZE - first
+        with suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
+
+
 class Span(NamedTuple):
     """Memory that is in use from one entry to another, both included."""
 
@@ -98,11 +115,15 @@ class Gradients:
         alike = number < len(self.sizes) and self.sizes[number] == dy.nbytes > 0
         if not alike or self.origins.key(dy) in self._stay:
             return dy
-        made = self._take(number, dy)
-        return made if self.origins.goes_to(dy, made) else dy
+        made = self._place(number, dy)
+        if not self.origins.goes_to(dy, made):
+            return dy
+        self.taken[number] = owner_of(made)
+        _move(made, dy)
+        return made
 
-    def _take(self, number: int, array):
-        """An array as this one, with its values, in the place of this number. Its memory is known by itself.
+    def _place(self, number: int, array):
+        """An array as this one in the place of this number. Its memory is known by itself.
 
         Where there is much of it, what the backward has freed so far goes back to the system: both need not be there together.
         """
@@ -113,10 +134,7 @@ class Gradients:
             give_back()
             self._left = self.size // 8
         start = self.starts[number]
-        made = np.ndarray(array.shape, array.dtype, np.asarray(Part(self.memory[start : start + array.nbytes])))
-        made[...] = array
-        self.taken[number] = owner_of(made)
-        return made
+        return np.ndarray(array.shape, array.dtype, np.asarray(Part(self.memory[start : start + array.nbytes])))
 
     def hole(self, entries, anew) -> "Hole":
         """What of it is free until when. anew: ids of the leaves whose .grad each replay makes, whatever was there."""

@@ -194,15 +194,17 @@ class Memory(Place):
 
     def now(self) -> list:
         thing = self.container
+        if is_a(thing, np.void):
+            return [thing.tobytes(), *(thing.item() if thing.dtype.hasobject else ())]
         if not is_a(thing, np.ndarray):
             return [bytes(thing)]
         if thing.nbytes > _MOST_BYTES:
             return []
         plain = np.ndarray.tobytes(thing) if not thing.dtype.hasobject else tuple(np.ndarray.ravel(thing).tolist())
-        return [plain, np.ndarray.shape.__get__(thing), thing.dtype.str]
+        return [plain, np.ndarray.shape.__get__(thing), thing.dtype.str, thing.flags.num]
 
     def trouble(self, before: list) -> str:
-        size = self.container.nbytes if is_a(self.container, np.ndarray) else len(self.container)
+        size = self.container.nbytes if is_a(self.container, np.ndarray | np.void) else len(self.container)
         if size > _MOST_BYTES:
             return f"it can reach {self.where}, an array of {size >> 10:,} KiB, which would have to be compared before each replay"
         return ""
@@ -238,7 +240,7 @@ class Consumed(Place):
 
 
 class Opaque(Place):
-    """An object of a class written in C that nobody here knows."""
+    """An object of a class written in C that nobody here knows, or that holds what cannot be asked for."""
 
     __slots__ = ()
 
@@ -262,7 +264,7 @@ def _position(thing: Any) -> Any:
     """Where something that is consumed has come to; MISSING where it does not say."""
     with suppress(Exception):  # each kind refuses in its own way
         if is_a(thing, io.IOBase):
-            return thing.tell() if thing.seekable() else 0
+            return thing.tell() if thing.seekable() else MISSING
         if is_a(thing, random.Random):
             return thing.getstate()
         if is_a(thing, np.random.RandomState):
@@ -293,8 +295,10 @@ def place_of(thing: Any, where: str) -> Place | None:
         return Mapping(thing, where)
     if is_a(thing, set):
         return Members(thing, where)
-    if is_a(thing, np.ndarray | bytearray | array.array):
+    if is_a(thing, np.ndarray | np.void | bytearray | array.array):
         return Memory(thing, where)
+    if is_a(thing, types.FrameType):
+        return Opaque(thing, where)
     if is_a(thing, types.CellType):
         return Cell(thing, where)
     if is_a(thing, weakref.ref):

@@ -5,6 +5,7 @@ the names that its code asks for (`code.py`), and all that containers hold. Wher
 """
 
 import abc
+import builtins
 import decimal
 import functools
 import gc
@@ -18,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from badak.compiler.code import Chain, Facts, facts
+from badak.compiler.answers import Question
+from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
 from badak.compiler.contents import (
     ENDS,
     HOLDERS,
@@ -31,14 +33,16 @@ from badak.compiler.contents import (
     SAYS,
     TOLD,
     decimal_context,
+    errors_of_numpy,
     functions_of,
     is_immutable,
     is_module,
+    is_read_unseen,
     leads_nowhere,
     parts_of,
     slots_of,
 )
-from badak.compiler.frames import Executed, defined_in_c, is_program, written_in_python
+from badak.compiler.frames import BY_NAME, Executed, is_of_python, is_program
 from badak.compiler.places import (
     MISSING,
     Answer,
@@ -58,6 +62,7 @@ from badak.compiler.places import (
     place_of,
 )
 from badak.compiler.provenance import owner_of
+from badak.compiler.pure import defined_in_c, impure, written_in_python
 from badak.compiler.snapshot import MOST, uncollected
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
@@ -101,6 +106,7 @@ class Reached:
                 self._add(self._root, module, type(module).__name__)
             for pool in self._pools.values():
                 self._begin(pool)
+            self._class(Tensor)
             self._walk()
             self._link_lost()
             self._walk()
@@ -120,8 +126,8 @@ class Reached:
         for name, found in each.arguments.items():
             for thing in found.values():
                 self._add(pool, thing, name.lstrip("."), handed=True)
-        for code, asked in each.answers.values():
-            self._answer(code, asked)
+        for question in each.answers.values():
+            self._answer(question)
         for thing in each.given.values():
             self._add(pool, thing, f"what {each.code.co_name} was given", handed=True)
         for thing, name in each.asked.values():
@@ -132,18 +138,17 @@ class Reached:
         for chain in pool.facts.chains:
             self._follow(pool, chain)
 
-    def _answer(self, code: types.CodeType, asked: Any) -> None:
-        """A function of badak has told the program a number or a text. asked: the object whose method it is, or its globals."""
-        if is_a(asked, dict):
-            f = asked.get(code.co_name)
-            ask = f if is_a(f, types.FunctionType) and f.__code__ is code else None
-        elif is_a(asked, Tensor) or is_module(asked):
-            return  # which announce what they are
-        else:
-            found = [f for kind in type(asked).__mro__ for f in functions_of(vars(kind).get(code.co_name)) if f.__code__ is code]
-            ask = functools.partial(found[0], asked) if found else None
-        if ask is not None:
-            self._put(Answer(asked, f"what {_name_of(ask)} answers", code, ask))
+    def _answer(self, question: Question) -> None:
+        """A function of badak has told the program a number or a text."""
+        thing = question.thing
+        if is_a(thing, Tensor):
+            for name in ("_array", "_requires_grad"):
+                self._entry(held_by(thing), name, type(thing).__name__)
+        announced = is_module(thing) or (is_a(thing, Tensor) and question.code.co_name != "_version")
+        if announced or (question.asked is not None and thing is None):
+            return
+        if (ask := question.again(functions_of)) is not None:
+            self._put(Answer(thing, f"what {question.code.co_name} answers", question.key, ask))
 
     def _follow(self, pool: Pool, chain: Chain) -> None:
         """Go along a chain. Those of closures begin at the function's cells as well, where it outlives the call (`_link`)."""
@@ -154,7 +159,10 @@ class Reached:
 
     def _global(self, pool: Pool, name: str) -> Any:
         found = self._entry(pool.executed.globals, name, name)
-        return self._entry(pool.executed.builtins, name, name) if found is MISSING else found
+        if found is MISSING:
+            found = self._entry(pool.executed.builtins, name, name)
+            return MISSING if name in BY_NAME else found  # what these are given is known
+        return found
 
     def _along(self, pool: Pool, things: list, where: str, names: tuple[str, ...], handed: bool = False) -> None:
         for thing in things:
@@ -179,7 +187,7 @@ class Reached:
         if id(thing) in pool.found:
             if not handed:
                 pool.handed.discard(id(thing))
-        elif not is_a(thing, ENDS) and thing is not MISSING:
+        elif not is_a(thing, ENDS) and thing is not MISSING and thing is not vars(builtins):
             pool.found[id(thing)] = thing
             if handed:
                 pool.handed.add(id(thing))
@@ -205,8 +213,12 @@ class Reached:
             self._put(place)
         if thing is decimal or thing is decimal.Decimal or kind is decimal.Decimal:
             self._put(Answer(decimal, "the context of decimal numbers", "context", decimal_context))
+        if thing is np or is_a(thing, np.ndarray):
+            self._put(Answer(np, "what NumPy does with errors", "errors", errors_of_numpy))
         if is_a(thing, types.FunctionType):
             self._function(pool, thing, where)
+        elif is_a(thing, types.BuiltinFunctionType):
+            self._function_in_c(pool, thing, where)
         elif is_a(thing, type):
             for each in (*thing.__mro__, *kind.__mro__):
                 self._class(each)
@@ -230,6 +242,18 @@ class Reached:
                 self._ask(pool, {word for word in (thing.values() if type(thing) is dict else thing) if type(word) is str})
             if kind not in NOTHING_ELSE and not (is_consumed(kind) and not dict_of(thing)):
                 self._object(pool, thing, where)
+
+    def _function_in_c(self, pool: Pool, f: Any, where: str) -> None:
+        """Python does not tell of it where another function in C calls it."""
+        bound = f is sys.getrecursionlimit and pool.executed and is_of_python(pool.executed.globals.get("__name__", ""))
+        if (why := impure(f)) and not bound:
+            self.trouble = f"it can reach {where}, which is {why}: it may answer or do something else in each call"
+        if f.__name__ in BY_NAME and f.__self__ is builtins:
+            self._ask(pool, None)
+        if f.__name__ in FORMATS and is_a(f.__self__, str):
+            self._ask(pool, {*named_in_format(f.__self__)})
+        if not is_a(f.__self__, types.ModuleType):
+            self._add(pool, f.__self__, where)
 
     def _object(self, pool: Pool, thing: Any, where: str) -> None:
         kind = type(thing)
@@ -255,17 +279,20 @@ class Reached:
             self._entry(thing.__dict__, "__getattr__", f"{where}.__getattr__")
         if is_a(thing, types.ModuleType) and ("__getattr__" in thing.__dict__ or not is_program(thing.__name__)):
             names = names & thing.__dict__.keys()
-        elif pool.everything:
+        elif pool.everything or is_read_unseen[type(thing)]:
             names = names.union(map(str, dict_of(thing)), slots_of(type(thing)))
         for name in names:
             for value in self._attribute(thing, name, where):
-                self._add(pool, value, f"{where}.{name}")
+                if name in pool.names or not (is_a(thing, types.ModuleType) and is_a(value, types.BuiltinFunctionType)):
+                    self._add(pool, value, f"{where}.{name}")
 
-    def _ask(self, pool: Pool, words: set[str]) -> None:
-        """More names, which are asked of all that the pool has."""
-        if new := words - pool.names:
-            pool.names |= new
-            self._waiting.extend((pool, thing, type(thing).__name__) for thing in list(pool.found.values()))
+    def _ask(self, pool: Pool, words: set[str] | None) -> None:
+        """More names, which are asked of all that the pool has. None: by any name."""
+        if pool.everything if words is None else words <= pool.names:
+            return
+        pool.everything = pool.everything or words is None
+        pool.names |= words or set()
+        self._waiting.extend((pool, thing, type(thing).__name__) for thing in list(pool.found.values()))
 
     def _attribute(self, thing: Any, name: str, where: str) -> list:
         """All that may be meant by thing.name, whose places are noted."""
@@ -321,14 +348,19 @@ class Reached:
 
     def _class(self, kind: type) -> None:
         """A class of the program, with all that it says."""
-        if kind in self._classes or not is_program(home(kind)) or not written_in_python(kind):
+        if kind in self._classes or not written_in_python(kind):
             return
         self._classes.add(kind)
         self._put(Class(kind, kind.__name__))
+        if not is_program(home(kind)):
+            return
         self._put(Order(kind, f"{kind.__name__}.__bases__"))
         for name, value in vars(kind).items():
             for f in functions_of(value):
                 self._function(self._root, f, f"{kind.__name__}.{name}")
+            value = value.__func__ if is_a(value, staticmethod | classmethod) else value
+            if is_a(value, types.BuiltinFunctionType | functools.partial):
+                self._add(self._root, value, f"{kind.__name__}.{name}")
 
     def _module(self, module: Any) -> None:
         """A module with all that it holds: its layers read it without telling."""
@@ -392,7 +424,3 @@ class Reached:
         for f in gc.get_referrers(*lost) if lost else ():
             if is_a(f, types.FunctionType) and f.__code__ in self._pools:
                 self._link(self._pools[f.__code__], f)
-
-
-def _name_of(ask: Any) -> str:
-    return getattr(ask, "func", ask).__qualname__

@@ -209,7 +209,9 @@ class ByKind(dict):
         return found
 
 
-_ends = ByKind(lambda kind: issubclass(kind, _ENDS))  # whether the walk ends at things of this kind
+_ends = ByKind(
+    lambda kind: issubclass(kind, _ENDS) and not issubclass(kind, np.void)
+)  # whether the walk ends at things of this kind
 
 
 class Attribute(str):
@@ -265,12 +267,16 @@ def _held(thing) -> Held | None:
     if is_a(thing, set):
         values = sorted(thing, key=id)
         return Held(values, values)
+    if is_a(thing, np.void):
+        return Held([thing.tobytes()])
     if is_a(thing, tuple | frozenset | types.MethodType | functools.partial):
         return None
     return None if _is_replay(thing) else _attributes(thing)
 
 
-_KNOWN = (list, deque, dict, set, tuple, frozenset, types.CellType, types.FunctionType, types.MethodType, functools.partial)
+_KNOWN = (
+    list, deque, dict, set, tuple, frozenset, types.CellType, types.FunctionType, types.MethodType, functools.partial, np.void,
+)  # fmt: skip
 # whether things of this kind are no containers of Python's, and none of ours that watch
 _plain = ByKind(lambda kind: not issubclass(kind, _KNOWN) and not kind.__module__.startswith("badak.compiler."))
 

@@ -30,16 +30,16 @@ def compile(  # noqa: A001  (PyTorch's name)
             return loss
 
     model: a function of tensors, a whole training step for instance, or a module, of which calls that need no gradient are
-    replayed; a module comes back itself. The tensors of a call may have other values each time. Every other argument, shape,
-    number, attribute and branch stays what it was when that call was recorded: arguments of other shapes, other numbers and
-    changed modules lead to a new recording, plain Python variables do not. Dropout, optimizers and schedules go on as they
-    do without. A step that reads values in between (item(), bool(x), x[mask]), keeps a graph or has hooks runs as it is, and
-    says so; `why` of the result holds the reason. `.grad` and what a step stores elsewhere are overwritten by its next call.
+    replayed; a module comes back itself. The tensors of a call may have other values each time. Every other argument, shape and
+    number is what it was when that call was recorded, and so is what the Python code reads: globals, closures, attributes, what
+    is in containers. It is compared before each replay; another value leads to a new recording. Dropout, optimizers and schedules
+    go on as they do without. A step that does more than compute (print, count, append), draws by `random` or NumPy, reads values
+    in between (item(), bool(x), x[mask]), keeps a graph or has hooks runs as it is; `fallback_reason` of the result says why.
+    Results are copies, and a `.grad` that is looked at is kept.
 
-    fullgraph=True raises GraphError instead of running such a step as it is. disable=True gives back `model`. The other
-    options of PyTorch are accepted and change nothing. Raises ArgumentTypeError for what cannot be called, and for an option of a
-    kind
-    or a name that PyTorch has not.
+    fullgraph=True raises GraphError instead of running such a step as it is. disable=True gives back `model`. The other options
+    of PyTorch are accepted and change nothing. Raises ArgumentTypeError for what cannot be called, and for an option of a kind or
+    a name that PyTorch has not.
     """
     _check_options(dynamic, backend, mode, options)
     if model is None:
