@@ -9,7 +9,6 @@ import io
 import string
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -23,7 +22,6 @@ from tools.templates import Reader, Text
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "badak" / "core" / "i18n" / "ko" / "LC_MESSAGES"
 PART = "part"
 Key = tuple[bool, str]
-WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # of every file: it changes when its words do
 # What programs written for PyTorch look for in str(error): it stays in the Korean, too.
 KEPT = (
     "out of memory",
@@ -46,9 +44,7 @@ def said() -> dict[Key, str]:
 
 def opened(path: Path) -> Catalog:
     with path.open("rb") as file:
-        found = read_po(file, locale="ko")
-    found.creation_date = found.revision_date = WHEN
-    return found
+        return read_po(file, locale="ko")
 
 
 def catalogues(texts: dict[Key, Text], known: dict[Key, str]) -> dict[str, Catalog]:

@@ -28,7 +28,12 @@ def test_translations_have_the_holes_of_their_texts():
 @pytest.mark.parametrize("room", ROOMS)
 def test_what_is_read_is_what_is_written(room):
     path = words.FOLDER / f"{room}.po"
-    assert path.with_suffix(".mo").read_bytes() == words.as_mo(words.opened(path)), "python tools/words.py"
+    with path.with_suffix(".mo").open("rb") as file:
+        compiled = Words(file).entries
+    assert len(compiled) > 1
+    del compiled[""]
+    written = {(f"{m.context}\x04" if m.context else "") + m.id: m.string for m in words.opened(path) if m.id and m.string}
+    assert compiled == written, "python tools/words.py"
 
 
 def test_every_template_is_found_in_what_it_makes():

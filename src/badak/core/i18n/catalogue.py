@@ -8,6 +8,7 @@ the translation. So nothing is paid where a message is made, and nothing at all 
 import gettext
 import re
 import string
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -126,7 +127,10 @@ class Catalogue:
 def catalogue(spoken: str) -> Catalogue:
     """Everything that the rooms say, read when it is first needed."""
     entries: dict[str, str] = {}
-    for path in sorted((FOLDER / spoken / "LC_MESSAGES").glob("*.mo")):
+    folder = FOLDER / spoken / "LC_MESSAGES"
+    if not any(folder.glob("*.mo")) and any(folder.glob("*.po")):
+        sys.stderr.write("badak: the Korean texts of this checkout are not compiled, English follows\nfix: pip install -e .\n")
+    for path in sorted(folder.glob("*.mo")):
         with path.open("rb") as file:
             entries = Words(file).entries | entries
     entries.pop("", None)  # the header
