@@ -557,15 +557,15 @@ def test_how_many_observers_there_are_is_known_without_asking_each_thread():
     from badak.core import events
     from badak.core.modes import anywhere
 
-    before = anywhere.observers, anywhere.curious
+    before = anywhere.observers, anywhere.has_observers
     events.watch(events.DEBUG)
     events.watch(events.DEBUG)  # twice is once
     with badak.inference_mode():
-        assert (anywhere.observers, anywhere.curious) == (before[0] + 2, before[1] + 1)
+        assert (anywhere.observers, anywhere.has_observers) == (before[0] + 2, before[1] + 1)
         events.watch(events.DEBUG, False)
         events.watch(events.DEBUG, False)
-        assert (anywhere.observers, anywhere.curious) == (before[0] + 1, before[1])
-    assert (anywhere.observers, anywhere.curious) == before
+        assert (anywhere.observers, anywhere.has_observers) == (before[0] + 1, before[1])
+    assert (anywhere.observers, anywhere.has_observers) == before
 
 
 # ------------------------------------------------------------------ anomaly mode

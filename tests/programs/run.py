@@ -59,7 +59,7 @@ class Roundings(Observer):
     def __init__(self, seed: int):
         self.rng = np.random.default_rng(seed)
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if op.view:
             return
         made = [y._array for y in outputs]
@@ -68,7 +68,7 @@ class Roundings(Observer):
             if isinstance(x, np.ndarray) and x.dtype.kind == "f" and not any(x is each for each in (*arrays, *made)):
                 saved.__dict__[name] = x * self._off(x)
 
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         if node.op.owns_grads:
             self._round(dxs, dys)
 

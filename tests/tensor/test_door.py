@@ -1,4 +1,4 @@
-"""Nothing writes to a tensor's memory but functions behind the events: found in the source itself."""
+"""Nothing writes to a tensor's memory but functions with a decorator of core/events.py: found in the source itself."""
 
 import ast
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 import badak
 
 ROOT = Path(badak.__file__).parent
-WITHIN = {  # called by functions behind the door only, or where nobody may watch
-    ("tensor/getset.py", "_replace"): "the write of _assign, which is behind the door",
-    ("tensor/history.py", "_take_gradient"): "what the door itself does with a gradient where nobody watches",
-    ("nn/cache.py", "_taken"): "the write of take(), which is behind the door",
-    ("nn/cache.py", "_kept_in"): "the write of the memory's keys, whose caller is behind the door",
-    ("distributed/collectives.py", "put"): "what came from other ranks: begin() tells the door, and no recording goes on",
+WITHIN = {  # called by functions with a decorator of events only, or where nobody may watch
+    ("tensor/getset.py", "_replace"): "the write of _assign, which has a decorator",
+    ("tensor/history.py", "_take_gradient"): "what events do with a gradient where nobody watches",
+    ("nn/cache.py", "_taken"): "the write of take(), which has a decorator",
+    ("nn/cache.py", "_kept_in"): "the write of the memory's keys, whose caller has one",
+    ("distributed/collectives.py", "put"): "what came from other ranks: begin() tells of it, and no recording goes on",
     ("distributed/buckets.py", "take"): "the same, for gradients",
     ("distributed/data_parallel.py", "_from_first"): "the same, for the weights of the first rank",
     ("distributed/data_parallel.py", "data"): "the write of _from_first",
     ("distributed/optim/zero_redundancy_optimizer.py", "_share"): "the same, for what other ranks have updated",
-    ("optim/lbfgs.py", "at"): "the way back within step(), which is behind the door",
-    ("optim/lbfgs.py", "moved"): "the write of step(), which is behind the door",
-    ("optim/lr_scheduler/base.py", "set_lrs"): "the write of step(), which is behind the door",
+    ("optim/lbfgs.py", "at"): "the way back within step(), which has a decorator",
+    ("optim/lbfgs.py", "moved"): "the write of step(), which has a decorator",
+    ("optim/lr_scheduler/base.py", "set_lrs"): "the write of step(), which has a decorator",
 }
 
 
@@ -43,13 +43,13 @@ def writes(node) -> bool:
 
 
 def is_behind(function, text: str) -> bool:
-    """Whether a function has a decorator of the door, or a twin behind it that is called where somebody watches."""
+    """Whether a function has a decorator of events, or a twin with one that is called where somebody watches."""
     decorated = any(ast.unparse(each).startswith("events.") for each in function.decorator_list)
     return decorated or f"events.writes({function.name})" in text
 
 
 def found() -> dict:
-    """(file, function) of every write outside of kernels and replays: whether it is behind the door."""
+    """(file, function) of every write outside of kernels and replays: whether it has a decorator."""
     places = {}
     for path in sorted(ROOT.rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()

@@ -112,7 +112,7 @@ def frontier(roots, targets):
 
 
 def _run_hooks(node, gradients) -> None:
-    events.hooked("a gradient has a hook")
+    events.user_code("a gradient has a hook")
     for slot, hooks in node.hooks.items():
         shown = gradients[2 * slot]
         if shown is None:
@@ -131,9 +131,9 @@ def _step(node: Node, gradients, buffers, heap) -> None:
     dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
-    if anywhere.curious and modes.observer is not None:
+    if anywhere.has_observers and modes.observer is not None:
         dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
-        modes.observer.went_back(node, gradients[::2], dxs)
+        modes.observer.on_backward(node, gradients[::2], dxs)
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
             _add(buffers, heap, edge[0], edge[1], dx, op.owns_grads)
@@ -152,7 +152,7 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
         return
-    if held.size >= LARGE or (anywhere.curious and modes.observer is not None):  # a recording replays kernels without Python
+    if held.size >= LARGE or (anywhere.has_observers and modes.observer is not None):  # a recording replays kernels without Python
         gradients[2 * slot] = _sum(held, owned_too, dy, owned)
     elif owned_too:
         held += dy
@@ -174,6 +174,6 @@ def _sum(held, held_owned: bool, dy, dy_owned: bool):
         free = dy_owned and held.size >= LARGE
         out = dy if free and dy.dtype is held.dtype and dy.strides == held.strides and dy.shape == held.shape else None
     made = np.asarray(kernels_of(held).arithmetic(np.add, held, dy, out))
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.summed(held, dy, made)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_grad_sum(held, dy, made)
     return made

@@ -42,7 +42,7 @@ class RemovableHandle:
     def _tell(self, how: str) -> None:
         owner = self._owner and self._owner()
         if owner is not None:
-            events.redefined(owner, f"{how} at {type(owner).__name__}")
+            events.redefine(owner, f"{how} at {type(owner).__name__}")
 
     def __enter__(self) -> "RemovableHandle":
         return self

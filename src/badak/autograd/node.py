@@ -23,8 +23,8 @@ class Version:
 
     def bump(self, by: str) -> None:
         self.count += 1
-        if anywhere.curious and modes.observer is not None:
-            modes.observer.bumped(by)
+        if anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_write(by)
             if modes.debug:
                 line = user_line()
                 by = f"{by} at {line}" if line else by

@@ -1,6 +1,6 @@
 """Watching a step: every operation, gradient and change becomes an entry of a recording.
 
-The recorder is an observer of effects (`core/events.py`). What it cannot follow it refuses, with the reason; the step then
+The recorder is an observer of events (`core/events.py`). What it cannot follow it refuses, with the reason; the step then
 runs as it is. Beside the entries it keeps a trace, which says what happened in a form that two recordings have in common.
 """
 
@@ -31,7 +31,7 @@ CHANGED = "it changes one of its arguments"
 class Recorder(Observer):
     """One recording. `with recorder:` watches this thread; `entries` is what happened, `trace` the same to be compared."""
 
-    acts = True
+    eager = True
 
     def __init__(self, arguments, surroundings, found: tuple[set, list, dict] | None = None):
         self.surroundings = surroundings
@@ -93,7 +93,7 @@ class Recorder(Observer):
     # ------------------------------------------------------------------ operations
 
     @unseen
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         for x in inputs:
             if x is not None:
                 self._meet(x)
@@ -121,7 +121,7 @@ class Recorder(Observer):
         self._add(entry, "forward", op.name, what, made, _told(saved, entry.calls is None))
 
     @unseen
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         calls, saved = self.log.take(), node.saved
         if self.trouble or all(dx is None or self.origins.knows(dx) for dx in dxs):
             return
@@ -133,7 +133,7 @@ class Recorder(Observer):
         self._add(entry, "backward", node.op.name, what, list(dxs))
 
     @unseen
-    def summed(self, held, dy, out) -> None:
+    def on_grad_sum(self, held, dy, out) -> None:
         self.repeats.forget()
         if out is held or out is dy:
             self._given_values([out])
@@ -145,10 +145,10 @@ class Recorder(Observer):
     # ------------------------------------------------------------------ gradients of leaves
 
     @unseen
-    def accumulate(self, leaf, dy, owned: bool) -> None:
+    def on_accumulate(self, leaf, dy, owned: bool, proceed) -> None:
         if dy.dtype != leaf._array.dtype:
             self.refuse("a gradient has another dtype than its parameter")
-            leaf._take_gradient(dy, owned)
+            proceed(dy, owned)
             return
         self._touch(leaf)
         what = self.origins.describe(dy)
@@ -173,14 +173,14 @@ class Recorder(Observer):
         else:
             held += dy
         self.surroundings.look_again(held)
-        self.summed(held, dy, held)
+        self.on_grad_sum(held, dy, held)
 
     @unseen
-    def grad_read(self, leaf) -> None:
+    def on_grad_read(self, leaf) -> None:
         self._touch(leaf)
 
     @unseen
-    def grad_set(self, leaf, grad) -> None:
+    def on_grad_set(self, leaf, grad) -> None:
         self._touch(leaf, read=False)
         if grad is not None:  # later gradients are added to it
             self._given_values([grad._array])
@@ -201,10 +201,10 @@ class Recorder(Observer):
             self.entries.append(last)
         last.pairs.append((leaf, grad))
 
-    # ------------------------------------------------------------------ functions behind the door
+    # ------------------------------------------------------------------ functions with a decorator of events
 
     @unseen
-    def call(self, effect, args, kwargs):
+    def on_call(self, effect, args, kwargs, proceed):
         args = tuple([list(x) if isinstance(x, Iterator) else x for x in args])  # an iterator could be read but once
         kwargs = {name: list(x) if isinstance(x, Iterator) else x for name, x in kwargs.items()}
         target = target_of(effect, args)
@@ -213,7 +213,7 @@ class Recorder(Observer):
         self.log.take()
         events.watch(self, False)
         try:
-            result = effect.function(*args, **kwargs)
+            result = proceed(*args, **kwargs)
             kept = effect.prepared and effect.prepared(*args, **kwargs)
         finally:
             if not self.trouble:
@@ -285,28 +285,28 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------ what is told
 
-    def made(self, array) -> None:
+    def on_constant(self, array) -> None:
         self._constants.setdefault(id(owner_of(array)), array)
         self.origins.mark(array, "constant", array.dtype.str, array.shape, array.tobytes())
 
-    def read(self, how: str) -> None:
+    def on_read(self, how: str) -> None:
         self.refuse(f"it reads a value ({how})")
 
-    def bumped(self, by: str) -> None:
+    def on_write(self, by: str) -> None:
         self.refuse(f"{by} changes memory directly")
 
-    def hooked(self, what: str) -> None:
+    def on_user_code(self, what: str) -> None:
         self.refuse(what)
 
-    def met(self, module) -> None:
+    def on_module_access(self, module) -> None:
         if id(module) not in self.modules:
             self.modules[id(module)] = module
             self.trace.append(("module", id(module), module.training))
 
-    def switched(self, module) -> None:
+    def on_train_mode(self, module) -> None:
         self.refuse(f"{type(module).__name__} goes from training to evaluation, or back, while it runs")
 
-    def redefined(self, thing, how: str) -> None:
+    def on_redefine(self, thing, how: str) -> None:
         if self.surroundings.is_argument(thing):
             raise GraphError(
                 f"compile: {how}: it is an argument of this call, too, whose twin the step works with",
@@ -315,14 +315,14 @@ class Recorder(Observer):
         if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
             self.refuse(f"it changes more than values: {how}")
 
-    def derived(self, x, of) -> None:
+    def on_alias(self, x, of) -> None:
         self._derived[id(x)] = x
 
     def aliases(self) -> list:
         """Tensors on memory of others that were made and are still there."""
         return [*(x for x in (reference() for reference in self._views) if x is not None), *self._derived.values()]
 
-    def decides(self, holder, name: str) -> None:
+    def on_state_read(self, holder, name: str) -> None:
         value = self._changed.get((id(holder), name), (holder, getattr(holder, name)))[1]
         self.decided.setdefault((id(holder), name), (holder, name, value))
 
@@ -330,7 +330,7 @@ class Recorder(Observer):
         """(object, name, value) of what Python decides by, or has changed of that."""
         return [*self.decided.values(), *((holder, name, value) for (_, name), (holder, value) in self._changed.items())]
 
-    def changes(self, holder, name: str) -> None:
+    def on_state_write(self, holder, name: str) -> None:
         self._changed.setdefault((id(holder), name), (holder, getattr(holder, name)))
 
     def _meet(self, x) -> None:

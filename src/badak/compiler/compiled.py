@@ -52,7 +52,7 @@ class Compiled:
         return [plan for several in self.plans.values() for plan in several if plan.steps is not None]
 
     def __call__(self, *args, **kwargs):
-        recording = modes.observer is not None and any(each.acts for each in modes.observers)
+        recording = modes.observer is not None and any(each.eager for each in modes.observers)
         plain = recording or modes.anomaly or modes.casting is not None or (self._leaves_graph and modes.grad)
         if plain or not self._turn.acquire(blocking=False):
             return self.function(*args, **kwargs)

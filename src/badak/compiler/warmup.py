@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from badak.compiler.provenance import arrays_in, owner_of
 from badak.compiler.snapshot import StateSnapshot
-from badak.core import events
 from badak.core.events import Observer
 from badak.tensor import Tensor
 
@@ -14,7 +13,7 @@ from badak.tensor import Tensor
 class WarmUp(Observer):
     """Notes the modules of a call, the memory that its operations read, and what it writes, as far as they outlive the call."""
 
-    acts = True
+    eager = True
 
     def __init__(self):
         self.modules: dict = {}
@@ -22,28 +21,21 @@ class WarmUp(Observer):
         self._written: dict = {}
         self.redefines = False  # whether a tensor became another one than before
 
-    def __enter__(self) -> "WarmUp":
-        events.watch(self)
-        return self
-
-    def __exit__(self, *error) -> None:
-        events.watch(self, False)
-
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         for array in arrays:
             if array is not None:
                 _note(array, self._read)
 
-    def call(self, effect, args, kwargs):
+    def on_call(self, effect, args, kwargs, proceed):
         args = tuple([list(x) if isinstance(x, Iterator) else x for x in args])
         for array in written_by(effect, args, kwargs):
             _note(array, self._written)
-        return effect.function(*args, **kwargs)
+        return proceed(*args, **kwargs)
 
-    def met(self, module) -> None:
+    def on_module_access(self, module) -> None:
         self.modules[id(module)] = module
 
-    def redefined(self, thing, how: str) -> None:
+    def on_redefine(self, thing, how: str) -> None:
         self.redefines = self.redefines or isinstance(thing, Tensor)
 
     def memory(self) -> tuple[dict, dict]:
@@ -52,7 +44,7 @@ class WarmUp(Observer):
 
 
 def written_by(effect, args, kwargs) -> list:
-    """The arrays that a function behind the door may write."""
+    """The arrays that a function with a decorator of events may write."""
     if effect.kind == "writes":
         return [args[0]._array]
     return list(StateSnapshot([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
@@ -68,7 +60,7 @@ def sized_by_values(op, attributes) -> bool:
 
 
 def target_of(effect, args):
-    """What a function behind the door changes, where it is one array or object; None where it may be anything."""
+    """What a function with a decorator of events changes, where it is one array or object; None where it may be anything."""
     if effect.kind == "writes":
         return args[0]._array
     return args[0] if effect.alone else None

@@ -1,8 +1,8 @@
-"""The one door for effects: what happens to memory, or to state that outlives a call, happens here or is told here.
+"""Events: what happens to memory, or to state that outlives a call, happens here or is told here.
 
 An operation ran; memory was written; random numbers were drawn; a value went to Python; a gradient was set; state changed:
-all of it reaches the `Observer` of the thread, where it has one (`modes.observer`, one test of an attribute where it has
-none). A recording of `badak.compile` is one, anomaly mode, debug mode and inference mode are the others.
+all of it reaches the observers of the thread, where it has some (`modes.observer`, one test of an attribute where it has
+none). `badak.compile`, doctor, audit, look, profile, anomaly mode, debug mode and inference mode are observers.
 
 A function that is no operation says with its decorator what it does to the world:
 
@@ -18,7 +18,7 @@ in one. `Version.bump` outside of them is a change that nobody announced.
 import threading
 import weakref
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 from badak.core.errors import user_line
@@ -26,7 +26,7 @@ from badak.core.modes import anywhere, modes
 
 
 class Effect(NamedTuple):
-    """A function behind a decorator of this file, and what it does."""
+    """A function with a decorator of this file, and what it does."""
 
     kind: str  # "pure", "check", "writes" or "state"
     function: Callable
@@ -37,93 +37,123 @@ class Effect(NamedTuple):
 
 
 class Observer:
-    """One who is told of the effects of a thread. What a subclass does not override happens as if nobody watched."""
+    """Who is told of the events of a thread, within `with observer:`. What a subclass does not override happens as if nobody
+    watched. Several may watch at once: each is told, those that run something (`on_call`, `on_accumulate`) one within the other.
+    """
 
-    acts = False  # True: it does some of it itself; one of these at most
+    eager = False  # whether compiled steps run as they are written while it watches
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def __enter__(self):
+        watch(self)
+        return self
+
+    def __exit__(self, *error) -> None:
+        watch(self, False)
+
+    # operations and the graph
+
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         """An operation made the tensors `outputs`."""
 
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         """The backward of a node made the gradients `dxs`."""
 
-    def noted(self, node) -> None:
-        """The graph has one node more, which no operation that `ran` has made."""
+    def on_node(self, node) -> None:
+        """The graph has one node more, of which no `on_op` tells."""
 
-    def summed(self, held, dy, out) -> None:
+    def on_grad_sum(self, held, dy, out) -> None:
         """Two gradients met: out = held + dy, where out may be one of them."""
 
-    def call(self, effect: Effect, args, kwargs):
-        """A function behind the door is called; gives its result."""
-        return effect.function(*args, **kwargs)
+    # gradients of leaves
 
-    def accumulate(self, leaf, dy, owned: bool) -> None:
-        """A gradient arrives at a leaf; the observer hands it on to `leaf._take_gradient`."""
-        leaf._take_gradient(dy, owned)
+    def on_accumulate(self, leaf, dy, owned: bool, proceed: Callable) -> None:
+        """A gradient arrives at a leaf; proceed(dy, owned) adds it to .grad."""
+        proceed(dy, owned)
 
-    def grad_read(self, leaf) -> None:
+    def on_grad_read(self, leaf) -> None:
         """The .grad of a leaf is looked at."""
 
-    def grad_set(self, leaf, grad) -> None:
+    def on_grad_set(self, leaf, grad) -> None:
         """The .grad of a leaf became None, or a tensor."""
 
-    def made(self, array) -> None:
+    # memory and values
+
+    def on_call(self, effect: Effect, args, kwargs, proceed: Callable):
+        """A function with a decorator of this file is called; proceed(*args, **kwargs) gives its result."""
+        return proceed(*args, **kwargs)
+
+    def on_constant(self, array) -> None:
         """An array was made from the program's text alone, as by zeros(3)."""
 
-    def read(self, how: str) -> None:
+    def on_read(self, how: str) -> None:
         """A value, or a size that depends on values, goes to Python."""
 
-    def bumped(self, by: str) -> None:
+    def on_write(self, by: str) -> None:
         """The counter of some memory went on: it has other values."""
 
-    def met(self, module) -> None:
-        """A module is called, or asked for a member."""
-
-    def redefined(self, thing, how: str) -> None:
-        """A module or a tensor is another one than before, apart from values and .grad."""
-
-    def switched(self, module) -> None:
-        """A module went from training to evaluation, or back."""
-
-    def decides(self, holder, name: str) -> None:
-        """Python decides by this attribute of an object what happens next, or changes it."""
-
-    def changes(self, holder, name: str) -> None:
-        """This attribute of an object, by which Python may decide later, is about to change."""
-
-    def derived(self, x, of) -> None:
+    def on_alias(self, x, of) -> None:
         """This tensor is a new one on memory that was there before, that of the tensor `of`."""
 
-    def hooked(self, what: str) -> None:
+    # modules and other objects
+
+    def on_module_access(self, module) -> None:
+        """A module is called, or asked for a member."""
+
+    def on_train_mode(self, module) -> None:
+        """A module went from training to evaluation, or back."""
+
+    def on_redefine(self, thing, how: str) -> None:
+        """A module or a tensor is another one than before, apart from values and .grad."""
+
+    def on_state_read(self, holder, name: str) -> None:
+        """Python decides by this attribute of an object what happens next, or changes it."""
+
+    def on_state_write(self, holder, name: str) -> None:
+        """This attribute of an object, by which Python may decide later, is about to change."""
+
+    def on_user_code(self, what: str) -> None:
         """The user's code is called from within."""
 
 
-class _Several:
-    """More than one. The last of them has the say where somebody has to do something."""
+EVENTS = tuple(name for name in vars(Observer) if name.startswith("on_"))
+
+
+class _Several(Observer):
+    """Several observers as one. An event that only one of them handles goes straight to that one."""
 
     def __init__(self, observers):
-        self.all, self.last = observers, observers[-1]
+        for name in EVENTS:
+            handlers = [getattr(each, name) for each in observers if getattr(type(each), name) is not getattr(Observer, name)]
+            if handlers:
+                several = {"on_call": _call_within, "on_accumulate": _accumulate_within}.get(name, _tell_all)
+                setattr(self, name, handlers[0] if len(handlers) == 1 else partial(several, handlers))
 
-    def ran(self, *what) -> None:
-        for each in self.all:
-            each.ran(*what)
 
-    def went_back(self, *what) -> None:
-        for each in self.all:
-            each.went_back(*what)
+def _tell_all(handlers, *event) -> None:
+    for handler in handlers:
+        handler(*event)
 
-    def noted(self, node) -> None:
-        for each in self.all:
-            each.noted(node)
 
-    def __getattr__(self, name: str):
-        return getattr(self.last, name)
+def _call_within(handlers, effect, args, kwargs, proceed):
+    first, *rest = handlers
+    if rest:
+        inner = proceed
+        proceed = lambda *args, **kwargs: _call_within(rest, effect, args, kwargs, inner)
+    return first(effect, args, kwargs, proceed)
+
+
+def _accumulate_within(handlers, leaf, dy, owned, proceed) -> None:
+    first, *rest = handlers
+    if rest:
+        inner = proceed
+        proceed = lambda dy, owned: _accumulate_within(rest, leaf, dy, owned, inner)
+    first(leaf, dy, owned, proceed)
 
 
 class _Inference(Observer):
     """What is made in inference mode never joins a graph."""
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         for y in outputs:
             y._inference = True
 
@@ -131,11 +161,11 @@ class _Inference(Observer):
 class _Debug(Observer):
     """Every node remembers the line of the user's program that it comes from."""
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if outputs[0]._node is not None:
             outputs[0]._node.line = user_line()
 
-    def noted(self, node) -> None:
+    def on_node(self, node) -> None:
         node.line = user_line()
 
 
@@ -147,11 +177,11 @@ def watch(observer: Observer, on: bool = True) -> None:
     """Tell this observer of this thread's effects from now on, or no more."""
     before = modes.observers
     others = [each for each in before if each is not observer]
-    modes.observers = several = tuple(sorted((*others, observer) if on else others, key=lambda each: each.acts))
+    modes.observers = several = tuple(sorted((*others, observer) if on else others, key=lambda each: each.eager))
     with _counting:
         anywhere.observers += len(several) - len(before)
         if observer is not INFERENCE:
-            anywhere.curious += len(several) - len(before)
+            anywhere.has_observers += len(several) - len(before)
     modes.observer = None if not several else several[0] if len(several) == 1 else _Several(several)
 
 
@@ -160,16 +190,16 @@ if modes.debug:  # in every thread
     type(modes).at_first = (DEBUG,), DEBUG
 
 
-# ---------------------------------------------------------------- functions behind the door
+# ---------------------------------------------------------------- functions that say what they do
 
 
-def _behind(effect: Effect):
+def _observed(effect: Effect):
     function = effect.function
 
     @wraps(function)
     def through(*args, **kwargs):
-        if anywhere.curious and modes.observer is not None:
-            return modes.observer.call(effect, args, kwargs)
+        if anywhere.has_observers and modes.observer is not None:
+            return modes.observer.on_call(effect, args, kwargs, function)
         return function(*args, **kwargs)
 
     return through
@@ -182,19 +212,19 @@ def pure(function=None, *, ufunc=None):
     """
     if function is None:
         return lambda function: pure(function, ufunc=ufunc)
-    return _behind(Effect("pure", function, ufunc))
+    return _observed(Effect("pure", function, ufunc))
 
 
 def check(function):
     """Decorator: the function looks at values and raises, or does nothing."""
-    return _behind(Effect("check", function))
+    return _observed(Effect("check", function))
 
 
 def writes(function=None, *, capturable: bool = False):
     """Decorator: the function gives its first argument, a tensor, other values. capturable: calls of kernels alone do it."""
     if function is None:
         return lambda function: writes(function, capturable=capturable)
-    return _behind(Effect("writes", function, capturable=capturable))
+    return _observed(Effect("writes", function, capturable=capturable))
 
 
 def state(function=None, *, alone: bool = False, prepared=None):
@@ -206,62 +236,62 @@ def state(function=None, *, alone: bool = False, prepared=None):
     """
     if function is None:
         return lambda function: state(function, alone=alone, prepared=prepared)
-    return _behind(Effect("state", function, prepared=prepared, alone=alone))
+    return _observed(Effect("state", function, prepared=prepared, alone=alone))
 
 
 # ---------------------------------------------------------------- what is told
 
 
-def made(array) -> None:
+def constant(array) -> None:
     """Tell that this array was made from the program's text alone."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.made(array)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_constant(array)
 
 
 def read(how: str) -> None:
     """Tell that a value goes to Python."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.read(how)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_read(how)
 
 
-def hooked(what: str) -> None:
+def user_code(what: str) -> None:
     """Tell that code of the user is called from within."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.hooked(what)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_user_code(what)
 
 
-def decides(holder, name: str) -> None:
+def state_read(holder, name: str) -> None:
     """Tell that what happens next depends on this attribute of an object, or changes it."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.decides(holder, name)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_state_read(holder, name)
 
 
-def changes(holder, name: str) -> None:
+def state_write(holder, name: str) -> None:
     """Tell that this attribute of an object, by which somebody may decide later, is about to change."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.changes(holder, name)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_state_write(holder, name)
 
 
-def derived(x, of) -> None:
+def alias(x, of) -> None:
     """Tell that this tensor is a new one on memory that was there before, as by of.detach()."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.derived(x, of)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_alias(x, of)
 
 
-def redefined(thing, how: str) -> None:
+def redefine(thing, how: str) -> None:
     """Tell that a module has another attribute, member or hook; that a tensor has another history or other memory, or that its
     gradient is wanted from now on, or no more. Recordings that met it hold no more."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.redefined(thing, how)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_redefine(thing, how)
     if dependents.known:
         for recording in dependents.of(thing):
             recording.drop(how)
 
 
-def switched(module) -> None:
+def train_mode(module) -> None:
     """Tell that a module went from training to evaluation, or back."""
-    if anywhere.curious and modes.observer is not None:
-        modes.observer.switched(module)
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_train_mode(module)
     for recording in dependents.of(module):
         recording.switched(module)
 

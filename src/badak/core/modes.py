@@ -1,4 +1,4 @@
-"""Switches: what is recorded for a backward, and who is told of effects. One object, one set of values for each thread."""
+"""Switches: what is recorded for a backward, and who is told of events. One object, one set of values for each thread."""
 
 import threading
 from typing import Any
@@ -17,7 +17,7 @@ class _Modes(threading.local):
         self.anomaly = False  # look for the first operation that made a NaN or an Inf
         self.awaiting: tuple = ()  # who wants each leaf's gradient as early as can be, and a word at the end of backward
         self.walking = 0  # how many backwards are under way, one within the other, while somebody waits so
-        # who is told of effects (see `effects.py`), and all of them as one, None where there is none
+        # who is told of events (see `events.py`), and all of them as one, None where there is none
         self.observers, self.observer = self.at_first
 
 
@@ -28,7 +28,7 @@ class _Anywhere:
     def __init__(self) -> None:
         self.observers = 0
         self.casting = 0  # how many blocks of autocast are open in all threads
-        self.curious = 0  # those of them that want to know more than inference mode does: what operations make
+        self.has_observers = 0  # those of them that want to know more than inference mode does: what operations make
 
 
 modes, anywhere = _Modes(), _Anywhere()

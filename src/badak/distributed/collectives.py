@@ -24,7 +24,7 @@ def outside(group) -> bool:
 
 def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None) -> Work | None:
     """Let the ranks agree on `line`, then let `data` run; the handle, or None when it is done."""
-    events.hooked("ranks talk to each other")
+    events.user_code("ranks talk to each other")
     agreed = agreement(group, line, fits)
 
     def steps():

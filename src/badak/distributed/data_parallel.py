@@ -112,7 +112,7 @@ class DistributedDataParallel(Module):
         """module(*inputs, **kwargs)."""
         reducer = self._reducer
         if reducer is not None and modes.grad:
-            events.hooked("ranks talk to each other")
+            events.user_code("ranks talk to each other")
             root = 0 if self._joining is None else self._joining.here(self.require_backward_grad_sync)
             if self.require_backward_grad_sync and self.broadcast_buffers and self._kept:
                 self._from_first(self._kept, root)

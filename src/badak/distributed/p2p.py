@@ -64,7 +64,7 @@ def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: i
         return None
     group = chosen(group)
     x, there, tag = array(tensor, "send"), _peer(group, dst, group_dst, "send", "dst"), _tag(tag, "send")
-    events.hooked("ranks talk to each other")
+    events.user_code("ranks talk to each other")
     row, what = flat(x), f"send to rank {group.ranks[there]} of {says(x)}"
     refuse_broken(group, what)
     posted = [group.mail.Isend(_packed(says(x)), there, tag), group.mail.Isend(raw(row), there, tag)]
@@ -86,7 +86,7 @@ def irecv(tensor, src: int | None = None, group=None, tag: int = 0, group_src: i
     group = chosen(group)
     x, tag = array(tensor, "recv"), _tag(tag, "recv")
     source = -1 if src is None and group_src is None else _peer(group, src, group_src, "recv", "src")
-    events.hooked("ranks talk to each other")
+    events.user_code("ranks talk to each other")
     if group.receiving is None:
         group.receiving = Receives()
     others = [r for i, r in enumerate(group.ranks) if i != group.rank()] if source < 0 else [group.ranks[source]]

@@ -44,7 +44,7 @@ class _Attention(events.Observer):
     def __init__(self) -> None:
         self.asked: list = []
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if issubclass(op, Attention):
             self.asked.append((arrays[0], arrays[1], arrays[3], attributes.get("scale")))
 

@@ -71,7 +71,7 @@ class KeyValueCache:
     @property
     def length(self) -> int:
         """The number of tokens read."""
-        events.decides(self, "_length")
+        events.state_read(self, "_length")
         return self._length
 
     def attend(
@@ -86,8 +86,8 @@ class KeyValueCache:
         """
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise _no_history()
-        watched = anywhere.curious and modes.observer is not None
-        events.decides(self, "changes")
+        watched = anywhere.has_observers and modes.observer is not None
+        events.state_read(self, "changes")
         _expect_space(self, k)
         for mine, new in zip(self._tensors(layer, k, v), (k, v)):
             (store if watched else _store)(mine, new, self)
@@ -97,7 +97,7 @@ class KeyValueCache:
         if isinstance(keep, StartsMask) and p == 0:
             return self._look_again(layer, q, None, keep.starts, window)
         if isinstance(keep, Mask) or p > 0:  # tensors within it, and draws, are recorded one by one
-            events.decides(self, "_length")
+            events.state_read(self, "_length")
             return self._look(layer, q, keep, p, window)
         return self._look_again(layer, q, keep, None, window)
 
@@ -127,7 +127,7 @@ class KeyValueCache:
         """The rows of a table of positions (S, ...) for the next `tokens`. IndexOutOfRangeError where it has none for them."""
         if modes.grad and table.requires_grad:
             raise _no_history()
-        return self._rows(table, tokens) if anywhere.curious and modes.observer is not None else _rows_of(self, table, tokens)
+        return self._rows(table, tokens) if anywhere.has_observers and modes.observer is not None else _rows_of(self, table, tokens)
 
     @events.state(alone=True)
     def _rows(self, table: Tensor, tokens: int) -> Tensor:
@@ -141,7 +141,7 @@ class KeyValueCache:
     def seen(self, starts: Tensor, tokens: int) -> AnyMask:
         """Which keys the next `tokens` see where the text of each row begins at `starts` (B,)."""
         mask = StartsMask(starts)
-        watched = anywhere.curious and modes.observer is not None
+        watched = anywhere.has_observers and modes.observer is not None
         return mask if watched else mask.keep(tokens, self._length + tokens)
 
     @events.state(alone=True)
@@ -159,8 +159,8 @@ class KeyValueCache:
         the rows taken as by `take`: `cache.memory` is.
         """
         self._expect_layer(layer)
-        events.decides(self, "_begun")
-        events.decides(self, "changes")
+        events.state_read(self, "_begun")
+        events.state_read(self, "changes")
         if not self._begun:
             k, v = project()
             if modes.grad and (k.requires_grad or v.requires_grad):
@@ -192,16 +192,16 @@ class KeyValueCache:
         self._rewind(length)
 
     def _changes(self) -> None:
-        events.changes(self, "_length")
-        events.changes(self, "_begun")
+        events.state_write(self, "_length")
+        events.state_write(self, "_begun")
 
     def take(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
         if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
             got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
             raise ArgumentTypeError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
-        events.decides(self, "_length")
-        events.decides(self, "changes")
+        events.state_read(self, "_length")
+        events.state_read(self, "changes")
         self._take(rows)
 
     @events.state(alone=True)

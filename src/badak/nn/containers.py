@@ -65,7 +65,7 @@ class _Ordered(Module):
         return list(self._modules)[place]
 
     def _renumber(self, modules: list[Module]) -> None:
-        events.redefined(self, f"{type(self).__name__} was given other modules")
+        events.redefine(self, f"{type(self).__name__} was given other modules")
         self.__dict__["_modules"] = {str(place): module for place, module in enumerate(modules)}
 
     def _insert(self, index: int, module: Module) -> None:
@@ -175,7 +175,7 @@ class ModuleDict(Module):
 
     def __delitem__(self, key: str) -> None:
         self[key]
-        events.redefined(self, f"{type(self).__name__}.{key} was deleted")
+        events.redefine(self, f"{type(self).__name__}.{key} was deleted")
         del self._modules[key]
 
     def __len__(self) -> int:
@@ -189,7 +189,7 @@ class ModuleDict(Module):
 
     def clear(self) -> None:
         """Take everything out."""
-        events.redefined(self, f"{type(self).__name__} was cleared")
+        events.redefine(self, f"{type(self).__name__} was cleared")
         self._modules.clear()
 
     def pop(self, key: str) -> Module:

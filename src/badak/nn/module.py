@@ -63,10 +63,10 @@ class Module(Moving, State, Hooks):
             attributes[name] = OrderedDict()
 
     def __call__(self, *args, **kwargs):
-        if anywhere.curious and modes.observer is not None:
-            modes.observer.met(self)
+        if anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_module_access(self)
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
-            events.hooked(f"{type(self).__name__} has hooks")
+            events.user_code(f"{type(self).__name__} has hooks")
             return self._call_with_hooks(args, kwargs)
         try:
             return self.forward(*args, **kwargs)
@@ -91,8 +91,8 @@ class Module(Moving, State, Hooks):
 
     def __getattr__(self, name: str):
         # Reached only when ordinary look-up has failed. Every use of a parameter or a child comes this way.
-        if anywhere.curious and modes.observer is not None:
-            modes.observer.met(self)
+        if anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_module_access(self)
         own = self.__dict__
         if "_modules" in own:  # False before Module.__init__
             if name in (held := own["_modules"]):
@@ -114,9 +114,9 @@ class Module(Moving, State, Hooks):
     def __setattr__(self, name: str, value: object) -> None:
         if name not in self.__dict__ or self.__dict__[name] is not value:  # train() in a loop changes nothing
             if name == "training":
-                events.switched(self)
+                events.train_mode(self)
             else:
-                events.redefined(self, f"{type(self).__name__}.{name} was set")
+                events.redefine(self, f"{type(self).__name__}.{name} was set")
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")
@@ -157,7 +157,7 @@ class Module(Moving, State, Hooks):
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        events.redefined(self, f"{type(self).__name__}.{name} was deleted")
+        events.redefine(self, f"{type(self).__name__}.{name} was deleted")
         for members in MEMBERS:
             if name in self.__dict__.get(members, ()):
                 del self.__dict__[members][name]
@@ -236,7 +236,7 @@ class Module(Moving, State, Hooks):
         self.add_module(name, module)
 
     def _check_name(self, name: str, what: str, members: str) -> None:
-        events.redefined(self, f"{type(self).__name__}.{name} was registered")
+        events.redefine(self, f"{type(self).__name__}.{name} was registered")
         self._need_init(what)
         if not isinstance(name, str):
             raise ArgumentTypeError(f"{what} name should be a string. Got {kind(name)}")

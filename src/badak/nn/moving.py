@@ -32,7 +32,7 @@ class Moving(Tree):
                     parameter.grad = fn(grad)
             for name, buffer in self._buffers.items():
                 if buffer is not None:
-                    events.redefined(self, f"{type(self).__name__}.{name} was moved")
+                    events.redefine(self, f"{type(self).__name__}.{name} was moved")
                     self._buffers[name] = fn(buffer)
         return self
 

@@ -64,7 +64,7 @@ def _same_memory(cls: type, data: Tensor | None) -> Any:
         return Tensor._like_meta(data._meta, cls)
     made = Tensor._of(data._array, cls)
     made._counter = data._watch()  # an in-place change through one is seen by the other's graph
-    events.derived(made, data)
+    events.alias(made, data)
     return made
 
 

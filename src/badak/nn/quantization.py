@@ -260,6 +260,6 @@ def _exchanged(model: Module, made: dict[Module, Module]) -> Module:
     for module in list(model.modules()):
         for name, child in list(module._modules.items()):
             if child in made:
-                events.redefined(module, f"{type(module).__name__}.{name} was quantized")
+                events.redefine(module, f"{type(module).__name__}.{name} was quantized")
                 module._modules[name] = made[child]
     return made.get(model, model)

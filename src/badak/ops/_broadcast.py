@@ -29,7 +29,7 @@ def each(ufunc, a, b):
     if one is not ndarray and one not in _NUMBERS or other is not ndarray and other not in _NUMBERS:
         return ufunc(a, b)
     x = a if one is ndarray else b
-    if x.size >= LARGE or (other is ndarray and b.size >= LARGE) or (anywhere.curious and modes.observer is not None):
+    if x.size >= LARGE or (other is ndarray and b.size >= LARGE) or (anywhere.has_observers and modes.observer is not None):
         return kernels.of(x).arithmetic(ufunc, a, b)
     if one is not other and x.itemsize == 2:  # NumPy would round the number to bfloat16 first
         return kernels.reference.arithmetic(ufunc, a, b)

@@ -15,7 +15,7 @@ def choose(keep, a, b):
     """a where keep, else b; one of them may be a number, which takes the other's dtype. By kernels where there are many, or
     where it is recorded."""
     x = a if hasattr(a, "dtype") else b
-    if type(x) is np.ndarray is type(keep) and (x.size > _FEW or (anywhere.curious and modes.observer is not None)):
+    if type(x) is np.ndarray is type(keep) and (x.size > _FEW or (anywhere.has_observers and modes.observer is not None)):
         return kernels.of(x).where(keep, a, b)
     kind = x.dtype.type
     y = np.where(keep, a if hasattr(a, "dtype") else kind(a), b if hasattr(b, "dtype") else kind(b))

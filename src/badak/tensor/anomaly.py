@@ -13,10 +13,10 @@ _FLOATS = "fcV"  # bfloat16 is of kind V
 class Anomaly(Observer):
     """Looks at all that operations make."""
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         _look(op, arrays, attributes, outputs)
 
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         _look_back(node, dys, dxs)
 
 

@@ -73,7 +73,7 @@ def apply(op, *inputs, **attributes):
     if True in needs:
         record(op, saved, edges, outputs, inputs, arrays)
     if anywhere.observers and modes.observer is not None:
-        modes.observer.ran(op, saved, inputs, arrays, attributes, outputs)
+        modes.observer.on_op(op, saved, inputs, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
 
@@ -88,7 +88,7 @@ def see(op, x, **attributes):
             return y
         _share(op, x, (y,), attributes)
         if observer is not None:
-            observer.ran(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
+            observer.on_op(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
         return y
     wanted = x._requires_grad if x._base is None else x.requires_grad
     saved = _new(Saved)
@@ -98,7 +98,7 @@ def see(op, x, **attributes):
     if wanted:
         y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
     if anywhere.observers and modes.observer is not None:
-        modes.observer.ran(op, saved, (x,), (x._array,), attributes, (y,))
+        modes.observer.on_op(op, saved, (x,), (x._array,), attributes, (y,))
     return y
 
 
@@ -132,7 +132,7 @@ def _run(op, inputs, attributes):
     else:
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
     if observer is not None:
-        observer.ran(op, saved, inputs, arrays, attributes, outputs)
+        observer.on_op(op, saved, inputs, arrays, attributes, outputs)
     if op.view and not modes.inference:
         _share(op, inputs[0], outputs, attributes)
     return outputs if type(made) is tuple else outputs[0]
@@ -177,8 +177,8 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
         if y is not None and y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
             y._node, y._slot, y._requires_grad = node, slot, True
         slot += 1
-    if inputs is None and anywhere.curious and modes.observer is not None:
-        modes.observer.noted(node)
+    if inputs is None and anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_node(node)
     if inputs is None or op.view:
         return  # views save shapes
     kept = set(map(id, saved.__dict__.values()))

@@ -84,7 +84,7 @@ def root(y, dy):
         if y._array != y._array:
             importlib.import_module("badak.tensor.nan_loss").warn_of_nan(edge[0])
         one = np.ones_like(y._array)
-        events.made(one)
+        events.constant(one)
         return edge, one
     array = np.asarray(getattr(dy, "_array", dy))
     if array.shape != y._array.shape:

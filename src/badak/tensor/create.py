@@ -33,7 +33,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
         )
     made = Tensor._of(np.array(as_array(data, None if dtype is None else to_dtype(dtype).numpy), order="C"))
     if not isinstance(data, Tensor | np.ndarray):
-        events.made(made._array)
+        events.constant(made._array)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -129,7 +129,7 @@ def _finish(array, options) -> Tensor:
     if options:
         raise ArgumentTypeError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
     made = Tensor._of(array)
-    events.made(array)
+    events.constant(array)
     if out is not None:
         return into(out, Tensor._of(array.astype(out._array.dtype, copy=False)))
     return made.requires_grad_() if requires_grad else made

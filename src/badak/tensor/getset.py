@@ -41,7 +41,7 @@ def setitem(x: Tensor, key, value) -> None:
     if not isinstance(value, Tensor):
         value = _values(value, x._array.dtype)
     if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
-        (assign if anywhere.curious and modes.observer is not None else _assign)(x, key, value)
+        (assign if anywhere.has_observers and modes.observer is not None else _assign)(x, key, value)
         return
     if not isinstance(value, Tensor):
         value = Tensor._of(np.asarray(value))

@@ -86,7 +86,7 @@ class _HookedOp:
     def backward(self, saved, *dys):
         if any(dy is not None and type(dy) is not np.ndarray for dy in dys):
             raise GraphError("create_graph=True does not run the hooks of a grad_fn", "x.register_hook(fn) on the tensor")
-        events.hooked("a grad_fn has a hook")
+        events.user_code("a grad_fn has a hook")
         given = self._tensors(dys)
         for hook in list(self.before.values()):
             given = _replaced(hook(given), given)

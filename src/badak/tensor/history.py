@@ -52,7 +52,7 @@ class History(About):
                 "x.detach()",
             )
         if self._requires_grad != bool(requires_grad):
-            events.redefined(self, "requires_grad_ of a tensor")
+            events.redefine(self, "requires_grad_ of a tensor")
         self._requires_grad = bool(requires_grad)
         return self
 
@@ -106,8 +106,8 @@ class History(About):
 
     @property
     def grad(self) -> "Tensor | None":
-        if anywhere.curious and modes.observer is not None:
-            modes.observer.grad_read(self)
+        if anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_grad_read(self)
         elif events.dependents.known:
             events.grad_handed_out(self)
         return self._grad
@@ -133,15 +133,15 @@ class History(About):
 
     def _set_grad(self, value: "Tensor | None") -> None:
         self._grad = value
-        if anywhere.curious and modes.observer is not None:
-            modes.observer.grad_set(self, value)
+        if anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_grad_set(self, value)
 
     def _accumulate(self, dy, owned: bool) -> None:
         """Add dy to .grad; `owned` says that nobody else holds dy."""
         if type(dy) is not np.ndarray:
             self._take_recorded(dy)
-        elif anywhere.curious and modes.observer is not None:
-            modes.observer.accumulate(self, dy, owned)
+        elif anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_accumulate(self, dy, owned, self._take_gradient)
         else:
             self._take_gradient(dy, owned)
 
@@ -218,14 +218,14 @@ class History(About):
         """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
         twin = self._of(self._array)
         twin._counter = self._watch()
-        events.derived(twin, self)
+        events.alias(twin, self)
         return twin
 
     def detach_(self):
         """Forget the history, in place."""
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
-        events.redefined(self, "detach_ of a tensor")
+        events.redefine(self, "detach_ of a tensor")
         self._node, self._slot, self._requires_grad = None, 0, False
         return self
 
@@ -235,7 +235,7 @@ class History(About):
         if self._meta is not None:
             return self._like_meta(self._meta)
         twin = self._of(self._array)
-        events.derived(twin, self)
+        events.alias(twin, self)
         return twin
 
     @data.setter
@@ -244,7 +244,7 @@ class History(About):
             raise ArgumentTypeError(
                 f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
             )
-        events.redefined(self, "other data of a tensor")
+        events.redefine(self, "other data of a tensor")
         self._meta = value._meta
         if value._meta is None:
             self._array = value._array

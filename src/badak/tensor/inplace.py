@@ -38,7 +38,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         raise read_only(name)
     if recording and x._base is None and not value.requires_grad:
         value = apply(Replaced, value, x)
-    (put if anywhere.curious and modes.observer is not None else _put)(x, value, name)
+    (put if anywhere.has_observers and modes.observer is not None else _put)(x, value, name)
     if recording:
         _rewrite(x, value)
     return x
@@ -107,7 +107,7 @@ def _check_broadcast(shape, target, name: str) -> None:
 
 def _rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
-    events.redefined(x if x._base is None else x._base, "an in-place change with a history")
+    events.redefine(x if x._base is None else x._base, "an in-place change with a history")
     if x._base is None:
         x._node, x._slot, x._requires_grad = value._node, value._slot, value._requires_grad
         x._rebased += 1

@@ -146,7 +146,7 @@ def swap_shape(function, name: str):
                 f"x = x.{name[:-1]}(...)",
             )
         seen = function(input.detach(), *args, **named)
-        events.redefined(input, f"{name} of a tensor")
+        events.redefine(input, f"{name} of a tensor")
         input._array = seen._array
         return changed_(input, name) if not input.requires_grad else input
 
@@ -168,6 +168,6 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     grown = np.zeros(wanted, input._array.dtype)
     kept = min(grown.size, input._array.size)
     grown.reshape(-1)[:kept] = input._array.ravel("K")[:kept]
-    events.redefined(input, "resize_ of a tensor")
+    events.redefine(input, "resize_ of a tensor")
     input._array = grown
     return changed_(input, "resize_")

@@ -31,7 +31,7 @@ _inside = threading.local()
 class _Blind(Observer):
     """Refuses what looks at values."""
 
-    def read(self, how: str) -> None:
+    def on_read(self, how: str) -> None:
         raise NoDataError(
             f"{how} cannot be called on meta tensors: they have no values", "module.to_empty(device='cpu'), or real tensors"
         )
@@ -43,11 +43,10 @@ def _blindly() -> Iterator[None]:
     blind, grad, entered = _Blind(), modes.grad, dtypes.entered[:]
     before = get_rng_state()
     _inside.runs, modes.grad, dtypes.entered[:] = True, False, []
-    events.watch(blind)
     try:
-        yield
+        with blind:
+            yield
     finally:
-        events.watch(blind, False)
         _inside.runs, modes.grad, dtypes.entered[:] = False, grad, entered
         set_rng_state(before)
 

@@ -119,7 +119,7 @@ def _around(c, like: DType):
 def tensor_of(c, like: DType, where: str = "") -> Tensor:
     """The number c as a 0-d tensor; one too large for it is refused in `where`, or goes around the end, as in PyTorch."""
     array = np.asarray(fit(c, like.numpy, where) if where else _around(c, like), like.numpy)
-    events.made(array)
+    events.constant(array)
     return Tensor._of(array)
 
 
@@ -209,7 +209,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
                 f"out= has shape {tuple(out.shape)}, the result has {tuple(y.shape)}",
                 "out= of the result's shape, or an empty tensor, which takes any",
             )
-        events.redefined(out, "out= of another size")
+        events.redefine(out, "out= of another size")
         out._array = y._array.astype(out._array.dtype)
         return out
     return put(out, y, "out=")

@@ -287,6 +287,6 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         )
     if array.dtype != input._array.dtype:
         raise ArgumentTypeError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
-    events.redefined(input, "set_ of a tensor")
+    events.redefine(input, "set_ of a tensor")
     input._array, input._base, input._steps, input._counter = array, None, (), None
     return input

@@ -93,7 +93,7 @@ class Recorder(events.Observer):
     def __init__(self):
         self.ops = set()
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         self.ops.add(op)
 
 

@@ -111,7 +111,7 @@ def checkpoint(
         raise ArgumentTypeError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
     if not is_grad_enabled():
         return function(*args, **kwargs)
-    events.hooked("a checkpoint computes its block again")
+    events.user_code("a checkpoint computes its block again")
     return _Block(lambda *inner: function(*inner, **kwargs), args, preserve_rng_state).compute()
 
 

@@ -43,7 +43,7 @@ class Losses(Observer):
     def __init__(self) -> None:
         self.labels: list[np.ndarray] = []
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if op in (CrossEntropy, NLL, MSE) and arrays[1] is not None:
             self.labels.append(arrays[1].copy())
 

@@ -68,7 +68,7 @@ _NOBODY: tuple[Ran | None, int] = (None, 0)
 class Graph(Watch):
     """`with Graph(model) as graph: y = model(...)`. `runs`: the operations, in order."""
 
-    acts = True  # what is compiled runs as it is written
+    eager = True  # what is compiled runs as it is written
     copies = False  # whether arrays are kept as they were, also where they are written to later
 
     def __init__(self, model: Module, edit: dict | None = None):
@@ -84,8 +84,8 @@ class Graph(Watch):
         """The operation that made an array."""
         return self._made.get(id(array), _NOBODY)[0]
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        super().ran(op, saved, inputs, arrays, attributes, outputs)
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        super().on_op(op, saved, inputs, arrays, attributes, outputs)
         reads = frozenset().union(*(self._told(x) for x in arrays))
         if op is Embedding:
             self.lookups[-1] = self.lookups[-1]._replace(reads=reads)
@@ -127,9 +127,9 @@ class Graph(Watch):
     def noticed(self, run: Ran, outputs: list) -> None:
         """An operation stands in `runs` now."""
 
-    def call(self, effect, args, kwargs):
+    def on_call(self, effect, args, kwargs, proceed):
         """A write gives a tensor's memory other values: those of what is written there."""
-        result = super().call(effect, args, kwargs)
+        result = super().on_call(effect, args, kwargs, proceed)
         if effect.kind == "writes":
             written, *given = (self._made.get(id(getattr(x, "_array", None))) for x in args)
             if isinstance(args[0], Tensor):

@@ -42,7 +42,7 @@ class Kept:
         self.grads = [(x, x.grad, None if x.grad is None or lazily else x.grad._array.copy()) for x in tensors.values()]
 
     def about_to(self, effect: Effect, args: tuple, kwargs: dict) -> None:
-        """A function behind the door of effects is about to be called: copy the parameters that it may write to."""
+        """A function that changes memory or state is about to be called: copy the parameters that it may write to."""
         if effect.kind not in ("writes", "state") or effect.alone:
             return
         given = [*args, *kwargs.values()] if effect.kind == "state" else args[:1]

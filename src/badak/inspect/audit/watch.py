@@ -115,7 +115,7 @@ class Watch(Observer):
 
     # What operations tell
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         path = self._stack[-1].path if self._stack else ""
         if op is Embedding:
             ids = next(x for x in arrays if x is not None and x.dtype.kind in "iu")
@@ -147,14 +147,7 @@ class BackWatch(Observer):
     def __init__(self) -> None:
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def __enter__(self) -> "BackWatch":
-        events.watch(self)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        events.watch(self, False)
-
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         if node.op is Embedding and node.saved is not None and dys[0] is not None:
             self.tables.append((node.saved.ids, dys[0].copy()))
 

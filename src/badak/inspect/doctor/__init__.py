@@ -6,7 +6,7 @@ checkup.ok, checkup.findings, print(checkup), checkup.to_html()
 
 doctor.py     the door: `badak.doctor`
 facts.py      what was seen in a step: calls of models, losses, look-ups, attentions, backwards, gradients
-watch.py      sees them: an observer of effects, which measures and does not judge
+watch.py      sees them: an observer of events, which measures and does not judge
 senses.py     what is measured at single operations: losses, attentions, rectifiers, data that comes in
 layout.py     what is measured of shapes: views, columns and rows that meet, tables along an axis
 doors.py      what is noted of functions that change state: clipping, schedules, seeds

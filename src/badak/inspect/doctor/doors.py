@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
 
-def clipped(watch: "Watch", function: Any, parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, limit: Any, **kwargs: Any) -> Any:
     """clip_grad_norm_, clip_grad_value_: how large the gradients were, and what is let through."""
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     gradients = [p._grad._array for p in parameters if isinstance(p, Tensor) and p._grad is not None]
     early = bool(parameters) and not any(g.any() for g in gradients) and not watch.open.backs
-    by_value = function.__name__ == "clip_grad_value_"
     before = max((float(abs(g).max()) for g in gradients if g.size), default=0.0) if by_value else 0.0
-    result = function(parameters, limit, *args, **kwargs)
+    result = proceed(parameters, limit, **kwargs)
     if not by_value and isinstance(result, Tensor):
         before = float(result._array)
     if len(watch.open.clips) < 16:
@@ -31,24 +30,25 @@ def clipped(watch: "Watch", function: Any, parameters: Any, limit: Any, *args: A
     return result
 
 
-def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict) -> Any:
-    names = ("parameters", "clip_value" if effect.function.__name__ == "clip_grad_value_" else "max_norm")
+def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+    by_value = effect.function.__name__ == "clip_grad_value_"
+    names = ("parameters", "clip_value" if by_value else "max_norm")
     given = {**dict(zip(names, args)), **kwargs}
     if len(args) > 2 or not all(name in given for name in names):
-        return effect.function(*args, **kwargs)
-    return clipped(watch, effect.function, given.pop(names[0]), given.pop(names[1]), **given)
+        return proceed(*args, **kwargs)
+    return clipped(watch, by_value, proceed, given.pop(names[0]), given.pop(names[1]), **given)
 
 
-def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict) -> Any:
+def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     if args and isinstance(args[0], LRScheduler):
         watch.open.scheduled.append((line(3), bool(watch.open.backs)))
         watch.schedules[id(args[0])] = args[0]
-    return effect.function(*args, **kwargs)
+    return proceed(*args, **kwargs)
 
 
-def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict) -> Any:
+def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     watch.open.seeded = True
-    return effect.function(*args, **kwargs)
+    return proceed(*args, **kwargs)
 
 
 SEEDS = (random, "seed"), (np.random, "seed"), (np.random, "default_rng")

@@ -62,7 +62,7 @@ class Recorder(Watch):
             call.returned(y)
             self.tape.entries.append(call)
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if not self.stack and not self._going_back and outputs[0]._node is not None:
             self.tape.entries.append(Ran(op, inputs, attributes, outputs))
 
@@ -86,11 +86,11 @@ class Recorder(Watch):
 
     # the step
 
-    def call(self, effect, args, kwargs):
+    def on_call(self, effect, args, kwargs, proceed):
         if effect.function.__name__ in CLIPS and (args or "parameters" in kwargs):
-            return self._clip(effect.function, *args, **kwargs)
+            return self._clip(effect.function, proceed, *args, **kwargs)
         if not is_step(effect, args):
-            return effect.function(*args, **kwargs)
+            return proceed(*args, **kwargs)
         self.tape.optimizer, self.whole = args[0], True
         try:
             self._check(len(args) > 1 or any(value is not None for value in kwargs.values()))
@@ -99,10 +99,10 @@ class Recorder(Watch):
             self.why = error
         raise Whole
 
-    def _clip(self, function, parameters, *args, **kwargs) -> Any:
+    def _clip(self, function, proceed, parameters, *args, **kwargs) -> Any:
         parameters = parameters if isinstance(parameters, Tensor) else list(parameters)
         self.tape.clips.append((function, parameters, args, kwargs))
-        result = function(parameters, *args, **kwargs)
+        result = proceed(parameters, *args, **kwargs)
         self._keep_gradients()
         return result
 

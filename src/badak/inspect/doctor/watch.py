@@ -1,6 +1,6 @@
-"""The watch over a training: an observer of effects that notes what happens, step by step. It changes no number.
+"""The watch over a training: an observer of events that notes what happens, step by step. It changes no number.
 
-Modules are seen by their `__call__`, everything else by the door of effects. A step ends with the step() of an optimizer.
+Modules are seen by their `__call__`, everything else by events. A step ends with the step() of an optimizer.
 """
 
 import sys
@@ -34,7 +34,7 @@ SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 5
 class Watch(Observer):
     """`steps` has what was seen; `ended(step)` is called with each step that an optimizer has made."""
 
-    acts = True  # what is compiled runs as it is while somebody looks
+    eager = True  # what is compiled runs as it is while somebody looks
 
     def __init__(self, ended: Callable[[Step], None]):
         self.steps: list[Step] = []
@@ -150,7 +150,7 @@ class Watch(Observer):
 
     # the forward
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         node = outputs[0]._node
         try:
             sense, may_break = self._senses[op]
@@ -200,12 +200,12 @@ class Watch(Observer):
                     self.open.cuts.append(Cut("no_grad()", line(4), x._edge()[0], self.stack[-1]))
                     return
 
-    def derived(self, x, of) -> None:
+    def on_alias(self, x, of) -> None:
         if of._node is not None and modes.grad and len(self.open.cuts) < 64:
             how = ".detach()" if x._counter is not None else ".data"
             self.open.cuts.append(Cut(how, line(4), of._node, self.stack[-1] if self.stack else None))
 
-    def switched(self, module) -> None:
+    def on_train_mode(self, module) -> None:
         if id(module) in self.called:
             if len(self.turned) < 4096:
                 self.turned.append((module, line(4), self.open.number))
@@ -214,7 +214,7 @@ class Watch(Observer):
 
     # the backward
 
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         if not self._backward or not self.open.backs:  # autograd.grad() accumulates nothing
             self._backward = True
             if self.open.backs:
@@ -235,7 +235,7 @@ class Watch(Observer):
             loss.scale = float(np.asarray(dys[0]).reshape(()))
             self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
 
-    def accumulate(self, leaf, dy, owned: bool) -> None:
+    def on_accumulate(self, leaf, dy, owned: bool, proceed) -> None:
         self._backward = False
         key = id(leaf)
         self.reached[key] = leaf
@@ -247,20 +247,20 @@ class Watch(Observer):
                 self.open.backs[-1].thrown_away += 1
         else:
             self._waiting[key] = leaf
-        leaf._take_gradient(dy, owned)
+        proceed(dy, owned)
         if self.looks_closely and not self.broken_step and not collectors.finite(dy):
             self.broken_step = self.open.number
 
     # the step
 
-    def call(self, effect: Effect, args, kwargs):
+    def on_call(self, effect: Effect, args, kwargs, proceed):
         if not is_step(effect, args):
             note = DOORS.get(effect.function.__name__)
-            return note(self, effect, args, kwargs) if note is not None else effect.function(*args, **kwargs)
+            return note(self, effect, args, kwargs, proceed) if note is not None else proceed(*args, **kwargs)
         first = args[0]
         before = self._before(first)
         self.open.place = line(3)
-        result = effect.function(*args, **kwargs)
+        result = proceed(*args, **kwargs)
         with np.errstate(all="ignore"):
             self._after(first, before)
         return result

@@ -133,7 +133,7 @@ class _Watch(events.Observer):
     backward: int = 0
     kept: dict[int, Any] = field(default_factory=dict)
 
-    def ran(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         forward, backward = flops_of(op, arrays, [y._array for y in outputs], attributes, saved.needs)
         left = 0
         if any(y._node is not None for y in outputs):

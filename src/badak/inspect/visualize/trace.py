@@ -1,6 +1,6 @@
 """One run, kept: every operation with what it was given and gave, what made that, and what the backward brought.
 
-An observer of effects (`core/events.py`) writes it down beside the run, which computes the same bits with it and without it.
+An observer of events (`core/events.py`) writes it down beside the run, which computes the same bits with it and without it.
 """
 
 from typing import NamedTuple
@@ -42,12 +42,12 @@ class Trace(Graph):
             if y._node is not None:
                 self._nodes[id(y._node)] = run
 
-    def call(self, effect, args, kwargs):
+    def on_call(self, effect, args, kwargs, proceed):
         if self._kept is not None:
             self._kept.about_to(effect, args, kwargs)
-        return super().call(effect, args, kwargs)
+        return super().on_call(effect, args, kwargs, proceed)
 
-    def went_back(self, node, dys, dxs) -> None:
+    def on_backward(self, node, dys, dxs) -> None:
         run = self._nodes.get(id(node))
         if run is None or run.dys is not None:
             return

@@ -15,7 +15,7 @@ from badak.tensor.tensor import Tensor
 
 def backpropagate(roots, retain_graph: bool, targets=None):
     """As graph.backpropagate, for gradients that are tensors: [((node, output number), tensor)], and targets likewise."""
-    events.hooked("create_graph=True was asked for")
+    events.user_code("create_graph=True was asked for")
     before, modes.grad = modes.grad, True
     try:
         return _walk(roots, retain_graph, targets)
